@@ -193,11 +193,16 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
     return request
 
 
-def ask(path: Path, request: Mapping[str, Any]) -> Iterator[str]:
+def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None) -> Iterator[str]:
     """Send a command to the running program, and yield its lines of text.
 
+    Args:
+        path: The socket's file.
+        request: The command and its arguments.
+        patience_s: Longest wait for the next line, in seconds; None: any.
+
     Raises:
-        ControlError: No program listens there, or the command failed.
+        ControlError: No program listens there, it does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
         try:
@@ -208,13 +213,19 @@ def ask(path: Path, request: Mapping[str, Any]) -> Iterator[str]:
                 f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
                 "with the same settings?"
             ) from None
-        link.sendall(json.dumps(request).encode() + b"\n")
-        with link.makefile("rb") as lines:
-            for line in lines:
-                answer = json.loads(line)
-                if "error" in answer:
-                    raise ControlError(answer["error"])
-                if answer.get("done"):
-                    return
-                yield answer["text"]
+        link.settimeout(patience_s)
+        try:
+            link.sendall(json.dumps(request).encode() + b"\n")
+            with link.makefile("rb") as lines:
+                for line in lines:
+                    answer = json.loads(line)
+                    if "error" in answer:
+                        raise ControlError(answer["error"])
+                    if answer.get("done"):
+                        return
+                    yield answer["text"]
+        except TimeoutError:
+            raise ControlError(f"the program does not answer within {patience_s:g} s") from None
+        except (ConnectionError, json.JSONDecodeError):
+            pass  # it was killed
     raise ControlError("the program ended before the command did")

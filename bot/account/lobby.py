@@ -243,7 +243,8 @@ class Lobby:
     def _update_state(self) -> None:
         self._games.free_slots()
         limit, owner = self._services.machine_limit, self._services.owner
-        limit.count(owner, self._slots.live_boards, self._changed.set)
+        wanted = bool(self._slots.waiting)
+        limit.count(owner, self._slots.live_boards, self._changed.set, is_wanted=wanted)
         if not self._slots.is_quiet:
             self._quiet_since = None
         elif self._quiet_since is None:
@@ -275,7 +276,7 @@ class Lobby:
                 self._changed.set()
 
     async def _decide(self) -> None:
-        if not self._slots.waiting and self.accepting:
+        if not self._slots.waiting and self.accepting and not self._is_wanted_elsewhere:
             return
         await self._name_opponents()
         bot_games = {}
@@ -296,9 +297,14 @@ class Lobby:
                     if not self._is_watching:
                         self._is_watching = True
                         self._background.tasks.create_task(self._watch_waiting())
-        if self._slots.waiting or not self.accepting:
+        if self._slots.waiting or not self.accepting or self._is_wanted_elsewhere:
             self._own.withdraw(is_needed=self.accepting)
         self._update_state()
+
+    @property
+    def _is_wanted_elsewhere(self) -> bool:
+        """Whether somebody waits at another account of this machine."""
+        return self._services.machine_limit.is_wanted(self._services.owner)
 
     async def _name_opponents(self) -> None:
         """Look up the opponents of games that began without a challenge, once their ledgers are open."""
@@ -325,6 +331,8 @@ class Lobby:
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
         """Challenge a program; None: withdrawn because the slot is needed."""
         if not self._slots.is_quiet or not self.accepting or not self._slots.has_room():
+            return None
+        if self._is_wanted_elsewhere:
             return None
         reply = await self._own.send(opponent.id, proposal, is_bot=True)
         self._expect(reply)
@@ -434,7 +442,7 @@ class Lobby:
             )
 
     async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply | None:
-        if self._slots.waiting:
+        if self._slots.waiting or self._is_wanted_elsewhere:
             raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
         reply = await self._own.send(opponent, proposal)
         self._expect(reply)

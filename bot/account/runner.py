@@ -158,11 +158,12 @@ class AccountRunner:
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._holding(account.name, server.site))
             self.trouble = ""
+            await self._adopt(AccountKey(server.site, account.name.lower()))
+            # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
             services = self._services(server, account.name, role)
             if services.online is not None:
                 stack.push_async_callback(services.online.close)
             stack.callback(self._machine.limit.forget, services.owner)
-            await self._adopt(services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby, self._has_played = Lobby(services), True
             stack.callback(self._leave)

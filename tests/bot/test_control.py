@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,32 @@ async def test_garbage(tmp_path: Path, line: bytes) -> None:
         writer.close()
         assert said in (b"", b'{"error": "a command is a line with a JSON object"}\n')
         assert await asked(path, command="echo", word="still there") == ["still there", "twice"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b"", "the program ended before the command did"),
+        (b'{"text": "on', "the program ended before the command did"),
+        (None, "the program does not answer within 0.05 s"),
+    ],
+)
+def test_a_program_that_is_killed_or_hangs(tmp_path: Path, answer: bytes | None, message: str) -> None:
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as listener, ThreadPoolExecutor(1) as thread:
+        listener.bind(str(path))
+        listener.listen()
+        asking = thread.submit(
+            lambda: list(ask(path, {"command": "status"}, 0.05 if answer is None else None))
+        )
+        program, _ = listener.accept()
+        with program:
+            if answer is not None:
+                program.sendall(answer)
+                # With the request unread, closing resets the connection.
+                program.close()
+            with pytest.raises(ControlError, match=message):
+                asking.result(PATIENCE_S)
 
 
 async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:

@@ -77,6 +77,24 @@ async def test_settings_that_change_while_it_signs_in(database: Database) -> Non
         assert runner.lobby._services.config is new
 
 
+async def test_settings_that_change_while_it_waits_for_the_database(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has signed in, and another program keeps the database busy."""
+    busy, new = asyncio.Event(), config(chat=ChatConfig(greeting="New"))
+
+    async def adopt(*_: Any) -> None:
+        busy.set()
+        runner.reload(new)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr("bot.account.runner.adopt_records", adopt)
+    async with runner_of(database, FakeServer) as (runner, _):
+        await until(lambda: busy.is_set() and runner.lobby)
+        assert runner.lobby is not None
+        assert runner.lobby._services.config is new
+
+
 @pytest.mark.parametrize("is_in", [False, True])
 async def test_the_role_is_lost(
     database: Database, is_in: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
