@@ -57,38 +57,59 @@ async def listening(
         task.add_done_callback(clients.discard)
         task.add_done_callback(lambda _: writer.close())  # also when it was cancelled before it began
 
-    async def start() -> asyncio.Server:
-        return await asyncio.start_unix_server(connected, sock=_bind(path), limit=LINE_LIMIT)
+    tried = asyncio.Event()
 
-    async def start_later() -> asyncio.Server:
-        while True:
-            await sleep(AGAIN_S)
-            with suppress(OSError):
-                server = await start()
-                logger.info("the control socket is %s", path)
-                return server
+    async def keep_listening() -> None:
+        server: asyncio.Server | None = None
+        file: tuple[int, int] | None = None
+        try:
+            while True:
+                if file is None or _file(path) != file:  # or somebody has removed it
+                    try:
+                        bound = _bind(path)
+                    except OSError as error:
+                        if not tried.is_set():
+                            reason = error.strerror or error
+                            logger.warning(
+                                "no control socket at %s: %s (setting control.socket)", path, reason
+                            )
+                    else:
+                        if server is not None:
+                            server.close()
+                        server = await asyncio.start_unix_server(connected, sock=bound, limit=LINE_LIMIT)
+                        file = _file(path)
+                        if tried.is_set():
+                            logger.info("the control socket is %s", path)
+                tried.set()
+                await sleep(AGAIN_S)
+        finally:
+            if server is not None:
+                if _file(path) == file:  # not another program's by now
+                    _remove(path)
+                server.close()
 
-    starting = asyncio.create_task(start())
-    await asyncio.wait([starting])
-    if isinstance(error := starting.exception(), OSError):
-        logger.warning("no control socket at %s: %s (setting control.socket)", path, error.strerror or error)
-        starting = asyncio.create_task(start_later())
+    keeping = asyncio.create_task(keep_listening())
+    await asyncio.wait([keeping, waiting := asyncio.create_task(tried.wait())], return_when="FIRST_COMPLETED")
     try:
         yield
     finally:
-        if starting.cancel():
-            await asyncio.wait([starting])
-        else:
-            starting.result().close()
-            _remove(path)
-        for client in list(clients):
-            client.cancel()
-        await asyncio.gather(*clients, return_exceptions=True)
+        for task in (keeping, waiting, *clients):
+            task.cancel()
+        await asyncio.gather(keeping, waiting, *clients, return_exceptions=True)
 
 
 def _remove(path: Path) -> None:
     with suppress(OSError):
         path.unlink()
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file a path means; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _bind(path: Path) -> socket.socket:
@@ -172,11 +193,16 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
     return request
 
 
-def ask(path: Path, request: Mapping[str, Any]) -> Iterator[str]:
+def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None) -> Iterator[str]:
     """Send a command to the running program, and yield its lines of text.
 
+    Args:
+        path: The socket's file.
+        request: The command and its arguments.
+        patience_s: Longest wait for the next line, in seconds; None: any.
+
     Raises:
-        ControlError: No program listens there, or the command failed.
+        ControlError: No program listens there, it does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
         try:
@@ -187,13 +213,19 @@ def ask(path: Path, request: Mapping[str, Any]) -> Iterator[str]:
                 f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
                 "with the same settings?"
             ) from None
-        link.sendall(json.dumps(request).encode() + b"\n")
-        with link.makefile("rb") as lines:
-            for line in lines:
-                answer = json.loads(line)
-                if "error" in answer:
-                    raise ControlError(answer["error"])
-                if answer.get("done"):
-                    return
-                yield answer["text"]
+        link.settimeout(patience_s)
+        try:
+            link.sendall(json.dumps(request).encode() + b"\n")
+            with link.makefile("rb") as lines:
+                for line in lines:
+                    answer = json.loads(line)
+                    if "error" in answer:
+                        raise ControlError(answer["error"])
+                    if answer.get("done"):
+                        return
+                    yield answer["text"]
+        except TimeoutError:
+            raise ControlError(f"the program does not answer within {patience_s:g} s") from None
+        except (ConnectionError, json.JSONDecodeError):
+            pass  # it was killed
     raise ControlError("the program ended before the command did")

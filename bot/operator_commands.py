@@ -54,7 +54,7 @@ class OperatorCommands:
 
     async def _challenge(self, request: Mapping[str, Any], tell: Tell) -> None:
         lobby = self._lobby(request.get("account"))
-        name, variant, clock = str(request["name"]), str(request["variant"]), str(request["clock"])
+        name, variant, clock = _word(request["name"]), str(request["variant"]), str(request["clock"])
         known = DIALECTS[lobby.owner.site].variants
         if variant not in known:
             raise ControlError(f"{lobby.owner.site} has no variant {variant!r}; known: {', '.join(known)}")
@@ -68,12 +68,14 @@ class OperatorCommands:
             tell(f"game {game_id}: {await self._result(lobby, game_id)}")
 
     async def _tournament(self, request: Mapping[str, Any], tell: Tell) -> None:
-        lobby, key = self._lobby(request.get("account")), str(request["id"])
+        lobby, key = self._lobby(request.get("account")), _word(request["id"])
         if request.get("withdraw"):
             await lobby.leave_tournament(key)
             tell(f"left tournament {key}; a game that has begun goes on")
             return
         password, team = (str(request.get(name) or "") for name in ("password", "team"))
+        if not password.isprintable():
+            raise ControlError("the password has characters that cannot be sent")
         joined = await lobby.join_tournament(key, password=password, team=team)
         tell(f"joined {joined.name} ({joined.variant}); from now on {lobby.owner.site} pairs the bot")
 
@@ -95,6 +97,18 @@ class OperatorCommands:
         if game is None or game.end_reason is None:
             return "no result is known"
         return f"{game.result.value if game.result else game.state.value} ({game.end_reason})"
+
+
+def _word(value: object) -> str:
+    """A name or an id, which becomes a part of an address or a command.
+
+    Raises:
+        ControlError: It cannot be one.
+    """
+    text = str(value)
+    if not re.fullmatch(r"[!-~]{1,64}", text) or not text.strip("."):
+        raise ControlError(f"{text!a:.80} is no name: at most 64 ASCII characters, without spaces")
+    return text
 
 
 def parse_minutes(text: str) -> Clock:

@@ -164,8 +164,9 @@ class Database:
         taken = RoleTaken(f"another program already runs the {name} on the database {self.url}")
         async with AsyncExitStack() as stack:
             if self._url.drivername.startswith("sqlite"):
+                path = _lock_path(self.url, name)
                 with _storage_errors(self._url, f"cannot lock the {name} on the database"):
-                    lock = os.open(f"{self.url}.{quote(name, safe='')}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+                    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
                 stack.callback(os.close, lock)
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -239,6 +240,11 @@ class Role:
 
     def _lost(self) -> RoleLost:
         return RoleLost(f"the {self._name} is no longer ours: the connection to the database was lost")
+
+
+def _lock_path(database: str, role: str) -> str:
+    """The file that is locked for a role; SQLite follows links, so a database may have several names."""
+    return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:

@@ -23,7 +23,7 @@ from bot.game.services import Services
 
 logger = logging.getLogger(__name__)
 
-QUERY_AFTER_S = 5.0
+QUERY_AFTER_S = 3.0
 """Seconds after which the server is queried for the game of an accepted challenge that has not started."""
 ACCEPTED_S = 30.0
 """Seconds between further queries, until the server answers; if there is no such game then, its slot is
@@ -181,20 +181,30 @@ class ChallengeResponder:
             await self._services.sleep(wait_s)
             if not self._slots.is_accepted(challenge_id):
                 return False
-            try:
-                await self._take_up()
-            except AuthError:
-                raise
-            except ServerError as error:
-                logger.info("challenge %s: cannot query its game: %s", challenge_id, error)
-                continue
+            was_answered = await self._query(challenge_id)
             if not self._slots.is_accepted(challenge_id):
                 return False
-            if wait_s == ACCEPTED_S:
+            if was_answered and wait_s == ACCEPTED_S:
                 logger.info("challenge %s: its game never started", challenge_id)
                 self._slots.leave(challenge_id)
                 self._changed()
                 return True
+
+    async def _query(self, challenge_id: str) -> bool:
+        """Query the running games, after a pause if the server wants one; return whether it answered."""
+        while self._slots.is_accepted(challenge_id):
+            try:
+                await self._take_up()
+            except AuthError:
+                raise
+            except PausedError as error:
+                await self._services.sleep(error.retry_after_s or 0.0)
+            except ServerError as error:
+                logger.info("challenge %s: cannot query its game: %s", challenge_id, error)
+                return False
+            else:
+                return True
+        return False
 
     # --- No ---------------------------------------------------------------------------------------------
 

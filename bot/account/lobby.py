@@ -23,6 +23,7 @@ from bot.account.matchmaking import Matchmaker
 from bot.account.own_challenges import OwnChallenges
 from bot.account.rematches import Rematches
 from bot.base.config import Config
+from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import (
     AccountEvent,
@@ -242,7 +243,8 @@ class Lobby:
     def _update_state(self) -> None:
         self._games.free_slots()
         limit, owner = self._services.machine_limit, self._services.owner
-        limit.count(owner, self._slots.live_boards, self._changed.set)
+        wanted = bool(self._slots.waiting)
+        limit.count(owner, self._slots.live_boards, self._changed.set, is_wanted=wanted)
         if not self._slots.is_quiet:
             self._quiet_since = None
         elif self._quiet_since is None:
@@ -274,7 +276,7 @@ class Lobby:
                 self._changed.set()
 
     async def _decide(self) -> None:
-        if not self._slots.waiting and self.accepting:
+        if not self._slots.waiting and self.accepting and not self._is_wanted_elsewhere:
             return
         await self._name_opponents()
         bot_games = {}
@@ -295,9 +297,14 @@ class Lobby:
                     if not self._is_watching:
                         self._is_watching = True
                         self._background.tasks.create_task(self._watch_waiting())
-        if self._slots.waiting or not self.accepting:
+        if self._slots.waiting or not self.accepting or self._is_wanted_elsewhere:
             self._own.withdraw(is_needed=self.accepting)
         self._update_state()
+
+    @property
+    def _is_wanted_elsewhere(self) -> bool:
+        """Whether somebody waits at another account of this machine."""
+        return self._services.machine_limit.is_wanted(self._services.owner)
 
     async def _name_opponents(self) -> None:
         """Look up the opponents of games that began without a challenge, once their ledgers are open."""
@@ -325,6 +332,8 @@ class Lobby:
         """Challenge a program; None: withdrawn because the slot is needed."""
         if not self._slots.is_quiet or not self.accepting or not self._slots.has_room():
             return None
+        if self._is_wanted_elsewhere:
+            return None
         reply = await self._own.send(opponent.id, proposal, is_bot=True)
         self._expect(reply)
         return reply
@@ -351,6 +360,9 @@ class Lobby:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
             ServerError: As `bot.servers.Server.challenge`.
         """
+        variant = DIALECTS[self._server.site].variants.get(proposal.variant)
+        if variant is not None and self._games.lacks_engine(variant.game):
+            raise RefusedError(_needs_engine(proposal.variant), HTTPStatus.CONFLICT)
         return await self._while_played(self._challenge_and_play(opponent, proposal))
 
     async def _challenge_and_play(self, opponent: str, proposal: Proposal) -> str:
@@ -416,7 +428,7 @@ class Lobby:
         if tournament.game is None:
             return f"{tournament.variant} is not played here"
         if self._games.lacks_engine(tournament.game):
-            return f"{tournament.variant} needs another engine (setting uci.engines)"
+            return _needs_engine(tournament.variant)
         return ""
 
     async def leave_tournament(self, tournament_id: str) -> None:
@@ -430,8 +442,12 @@ class Lobby:
             )
 
     async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply | None:
-        if self._slots.waiting:
+        if self._slots.waiting or self._is_wanted_elsewhere:
             raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
         reply = await self._own.send(opponent, proposal)
         self._expect(reply)
         return reply
+
+
+def _needs_engine(variant: str) -> str:
+    return f"{variant} needs another engine (setting uci.engines)"

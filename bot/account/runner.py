@@ -80,6 +80,8 @@ class AccountRunner:
         self._is_alone = is_alone
         self.trouble = ""
         """The failure that was reported last."""
+        self._name = ""
+        """Of the account at its site, once we have signed in."""
         self._has_played = False
         self.lobby: Lobby | None = None
         """None: the account is not being played at the moment."""
@@ -110,7 +112,8 @@ class AccountRunner:
                     waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
                 await _stopped(stop, self._wait_s(cause, next(waits)))
             else:
-                return
+                break
+        self.trouble = "stopped"
 
     def _wait_s(self, error: BaseException, wait_s: float) -> float:
         """How long to wait after a failure; raises it if it has to end the program."""
@@ -142,21 +145,25 @@ class AccountRunner:
     async def _play(self, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as stack:
             server = await stack.enter_async_context(self._open_server(self._config))
-            # Sites send each event once: two programs on one account would each get half of them.  Where
-            # signing in disconnects the other program, the role has to be taken before.
-            if server.login:
-                role = await stack.enter_async_context(self._holding(server.login, server.site))
+            # Sites send each event once: two programs on one account would each get half of them.  The role
+            # is taken before signing in where that disconnects the other program, and where we know our name
+            # from an earlier time: a standby must not ask the site once a second.
+            name = server.login or self._name
+            if name:
+                role = await stack.enter_async_context(self._holding(name, server.site))
             account = await sign_in(server, stop, self._machine.rng, self._config.server.token_setting)
             if account is None:
                 return
-            if not server.login:
+            self._name = account.name
+            if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._holding(account.name, server.site))
             self.trouble = ""
+            await self._adopt(AccountKey(server.site, account.name.lower()))
+            # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
             services = self._services(server, account.name, role)
             if services.online is not None:
                 stack.push_async_callback(services.online.close)
             stack.callback(self._machine.limit.forget, services.owner)
-            await self._adopt(services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby, self._has_played = Lobby(services), True
             stack.callback(self._leave)

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
 
 from bot.arena.accounts import Accounts, add_bot
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
@@ -34,6 +35,21 @@ SITE = "arena"
 """The arena's name as a site in the bot's database."""
 _SHUTDOWN_S = 5.0  # for requests in progress when the arena stops
 _RETRY_S = 1.0  # after a failure of the clock task, for instance of the database
+
+
+def _http_logger() -> logging.Logger:
+    """For aiohttp: without a traceback for each request that is not HTTP, with which anybody could fill the
+    log."""
+    found = logging.getLogger(f"{__name__}.http")
+    if not found.filters:
+        found.addFilter(_is_ours)
+    return found
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a failed request is our failure, not its sender's."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError)
 
 
 class Arena:
@@ -135,6 +151,7 @@ class Arena:
             handler_cancellation=False,
             keepalive_timeout=IDLE_S,
             auto_decompress=False,
+            logger=_http_logger(),
         )
         await runner.setup()
         async with AsyncExitStack() as stack:

@@ -7,10 +7,13 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import UsageError, config_of
 
+PATIENCE_S = 60.0
+"""For commands that are answered at once."""
+
 
 def status(context: typer.Context) -> None:
     """Show what the running program does: its accounts and games."""
-    _ask(context, command="status")
+    _ask(context, PATIENCE_S, command="status")
 
 
 def reload(context: typer.Context) -> None:
@@ -18,7 +21,7 @@ def reload(context: typer.Context) -> None:
 
     Challenge rules, lists, selection, manners, matchmaking and chat may change; all or nothing.
     """
-    _ask(context, command="reload")
+    _ask(context, PATIENCE_S, command="reload")
 
 
 OurAccount = Annotated[
@@ -88,8 +91,8 @@ def tournament(
     )
 
 
-def _ask(context: typer.Context, **request: Any) -> None:
+def _ask(context: typer.Context, patience_s: float | None = None, **request: Any) -> None:
     from bot.control import ask
 
-    for line in ask(config_of(context).control_socket, request):
+    for line in ask(config_of(context).control_socket, request, patience_s):
         print(printable(line), flush=True)

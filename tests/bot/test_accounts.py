@@ -191,6 +191,9 @@ async def test_two_of_our_accounts_play_each_other(tmp_path: Path) -> None:
             await program.ask("challenge", **{**terms, "variant": "go"})
         with pytest.raises(ControlError, match="clock '3' is not of the form"):
             await program.ask("challenge", **{**terms, "clock": "3"})
+        for odd in ("..", "a b", "\udcff", "x" * 65):
+            with pytest.raises(ControlError, match="is no name: at most 64 ASCII characters"):
+                await program.ask("challenge", **{**terms, "name": odd})
         with pytest.raises(ControlError, match="There is no player with that name"):
             await program.ask("challenge", **{**terms, "name": "cassio"})
         program.write(HOME, IAGO, more="[challenges]\nrated = false\n")

@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,15 @@ TABLE = {"echo": echo, "fail": fail, "crash": crash}
 
 async def _wait_for(event: asyncio.Event) -> None:
     await event.wait()
+    await asyncio.sleep(0)
+
+
+async def _until_answered(path: Path) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            with suppress(ControlError):
+                assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
+                return
 
 
 async def asked(path: Path, **request: Any) -> list[str]:
@@ -71,6 +81,32 @@ async def test_garbage(tmp_path: Path, line: bytes) -> None:
         writer.close()
         assert said in (b"", b'{"error": "a command is a line with a JSON object"}\n')
         assert await asked(path, command="echo", word="still there") == ["still there", "twice"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b"", "the program ended before the command did"),
+        (b'{"text": "on', "the program ended before the command did"),
+        (None, "the program does not answer within 0.05 s"),
+    ],
+)
+def test_a_program_that_is_killed_or_hangs(tmp_path: Path, answer: bytes | None, message: str) -> None:
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as listener, ThreadPoolExecutor(1) as thread:
+        listener.bind(str(path))
+        listener.listen()
+        asking = thread.submit(
+            lambda: list(ask(path, {"command": "status"}, 0.05 if answer is None else None))
+        )
+        program, _ = listener.accept()
+        with program:
+            if answer is not None:
+                program.sendall(answer)
+                # With the request unread, closing resets the connection.
+                program.close()
+            with pytest.raises(ControlError, match=message):
+                asking.result(PATIENCE_S)
 
 
 async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:
@@ -109,12 +145,20 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_i
         await asked(path, command="echo")
     await first.aclose()
     is_time.set()
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            with suppress(ControlError):
-                assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
-                break
+    await _until_answered(path)
+    path.unlink()  # as a cleaner of temporary files may do it
+    await _until_answered(path)
     await second.aclose()
+    assert not path.exists()
+
+
+async def test_a_program_that_ends_leaves_the_socket_of_another(tmp_path: Path) -> None:
+    path, ended = tmp_path / "socket", AsyncExitStack()
+    await ended.enter_async_context(listening(path, {}, sleep=lambda _: _wait_for(asyncio.Event())))
+    path.unlink()
+    async with listening(path, TABLE):
+        await ended.aclose()
+        assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
     assert not path.exists()
 
 

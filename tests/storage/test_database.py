@@ -131,6 +131,17 @@ async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
     await second.close()
 
 
+async def test_a_link_to_a_database_is_that_database(tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to("file.db")
+    file, link = [await Database.open(f"sqlite:///{tmp_path}/{name}.db") for name in ("file", "link")]
+    async with file.sole("arena"):
+        with pytest.raises(RoleTaken):
+            async with link.sole("arena"):
+                pass
+    await file.close()
+    await link.close()
+
+
 async def test_a_role_is_lost_with_its_connection(postgres: str) -> None:
     url = await create_database(postgres, "roles")
     first, second = await Database.open(url), await Database.open(url)

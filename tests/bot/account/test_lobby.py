@@ -154,6 +154,17 @@ async def sleepers(time: FakeTime, count: int) -> None:
             await asyncio.sleep(0)
 
 
+async def test_a_query_that_has_to_wait_for_a_pause_is_made_after_it(database: Database) -> None:
+    """The start of an accepted game was lost: without the query nobody would move."""
+    server = FakeServer()
+    async with open_lobby(server, database):
+        await tell(server)
+        server.faults["playing"] = [PausedError("not sent", 5.0), PausedError("not sent", 5.0)]
+        server.now_playing = [GAME_ID]
+        server.news.put_nowait(ChallengeReceived(OFFER))
+        await server.until(lambda: len(server.moves) == 1)
+
+
 async def test_repeated_news_do_nothing_twice(database: Database) -> None:
     server = FakeServer()
     async with open_lobby(server, database) as lobby:

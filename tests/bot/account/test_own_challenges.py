@@ -11,7 +11,7 @@ from bot.account import own_challenges
 from bot.account.challenge_answers import ACCEPTED_S
 from bot.account.lobby import Lobby
 from bot.base.errors import RefusedError
-from bot.base.events import ChallengeReceived, Clock, GameStarted, Proposal, Reply
+from bot.base.events import Bot, ChallengeReceived, Clock, GameStarted, Proposal, Reply
 from bot.game.machine_limit import MachineLimit
 from storage.database import Database
 from tests.bot.account.test_lobby import called, drained, offers, open_lobby, tell
@@ -123,6 +123,31 @@ async def test_the_limit_of_the_whole_machine(database: Database) -> None:
         assert not server.has_room(2)
         lobby.accepting = False
         assert not server.has_room(1)
+
+
+async def test_a_challenge_gives_way_to_who_waits_at_another_account(database: Database) -> None:
+    server, limit = FakeServer(), MachineLimit(1)
+    async with open_lobby(server, database, machine=limit) as lobby:
+        sending = asyncio.create_task(lobby._own.send("anna", TERMS, is_bot=True))
+        await called(server, SENT)
+        limit.count("another account", 0, lambda: None, is_wanted=True)
+        async with asyncio.timeout(PATIENCE_S):
+            assert await sending is None
+        assert await lobby._ask(Bot("ben", "Ben", {}), TERMS) is None
+        with pytest.raises(RefusedError, match="another player waits"):
+            await lobby._challenge_again("ben", TERMS)
+        limit.count("another account", 1, lambda: None)
+        assert not limit.is_wanted(lobby.owner)
+    assert limit.is_wanted("a third") is False
+
+
+async def test_a_game_that_needs_an_engine_is_not_asked_for(database: Database) -> None:
+    server = FakeServer()
+    server.site = "lichess"
+    async with open_lobby(server, database) as lobby:
+        with pytest.raises(RefusedError, match="crazyhouse needs another engine"):
+            await lobby.challenge("anna", replace(TERMS, variant="crazyhouse"))
+    assert not any(call.startswith("challenge") for call in server.calls)
 
 
 async def test_a_pair_of_games_takes_two_slots(database: Database) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from bot.base.config import ChatConfig, Config
 from bot.game.machine_limit import MachineLimit
 from bot.servers import Account, Server
 from storage.database import Database, Role
-from storage.errors import RoleLost
+from storage.errors import RoleLost, RoleTaken
 from tests.bot.fakes import FakeServer, config, services
 from tests.bot.virtual_time import run
 from tests.patience import PATIENCE_S
@@ -77,6 +77,24 @@ async def test_settings_that_change_while_it_signs_in(database: Database) -> Non
         assert runner.lobby._services.config is new
 
 
+async def test_settings_that_change_while_it_waits_for_the_database(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has signed in, and another program keeps the database busy."""
+    busy, new = asyncio.Event(), config(chat=ChatConfig(greeting="New"))
+
+    async def adopt(*_: Any) -> None:
+        busy.set()
+        runner.reload(new)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr("bot.account.runner.adopt_records", adopt)
+    async with runner_of(database, FakeServer) as (runner, _):
+        await until(lambda: busy.is_set() and runner.lobby)
+        assert runner.lobby is not None
+        assert runner.lobby._services.config is new
+
+
 @pytest.mark.parametrize("is_in", [False, True])
 async def test_the_role_is_lost(
     database: Database, is_in: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -107,6 +125,49 @@ async def test_the_role_is_lost(
         lost.clear()
         await until(lambda: len(doors) == 2 and "account" in doors[1].calls)
     assert caplog.text.count("it is no longer ours") == 1
+
+
+async def test_a_standby_does_not_ask_the_site_again_and_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the database is asked, once a second: its site would take so many sign-ins amiss."""
+    monkeypatch.setattr("bot.account.runner.STANDBY_S", 0.0)
+    doors = list[FakeServer]()
+
+    def opened() -> FakeServer:
+        doors.append(FakeServer())
+        return doors[-1]
+
+    async with AsyncExitStack() as other:
+        await other.enter_async_context(database.sole(role_of("Desdemona", "arena")))
+        async with runner_of(database, opened, is_alone=False) as (runner, _):
+            await until(lambda: len(doors) >= 5)
+            assert [door.calls.count("account") for door in doors[:4]] == [1, 0, 0, 0]
+            assert "already runs the account desdemona at arena" in runner.trouble
+            await other.aclose()
+            await until(lambda: runner.lobby)
+
+
+async def test_a_token_that_is_another_accounts_by_now(database: Database) -> None:
+    class Renamed(FakeServer):
+        async def account(self) -> Account:
+            names.append("iago" if names else "desdemona")
+            return Account(names[-1], names[-1], True)
+
+    names = list[str]()
+    async with runner_of(database, Renamed, is_alone=False) as (runner, _):
+        await until(lambda: runner.lobby and hasattr(runner.lobby._background, "tasks"))
+        assert runner.lobby is not None
+        runner.lobby._background.tasks.create_task(_fail())
+        await until(lambda: runner.lobby and runner.lobby.owner.name == "iago")
+        for name in ("desdemona", "iago"):
+            with pytest.raises(RoleTaken):
+                async with database.sole(role_of(name, "arena")):
+                    pass
+
+
+async def _fail() -> None:
+    raise ZeroDivisionError("odd")
 
 
 def test_waits_after_crashes_begin_anew_after_a_while(tmp_path: Path) -> None:

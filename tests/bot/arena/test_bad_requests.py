@@ -267,7 +267,7 @@ async def test_players_do_not_share_the_limit_of_an_address(
     assert [(await person.request("GET", path))[0] for path in paths] == [200] * 5 + [429]
 
 
-async def test_half_a_request(house: House) -> None:
+async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) -> None:
     """A peer that does not speak HTTP, or hangs up halfway, disturbs no other."""
     host, port = house.url.removeprefix("http://").split(":")
     for data in (b"nonsense\r\n\r\n", b"POST /api/person HTTP/1.1\r\nContent-Length: 50\r\n\r\n{"):
@@ -279,6 +279,7 @@ async def test_half_a_request(house: House) -> None:
         writer.close()
         await writer.wait_closed()
     assert (await house.request("GET", "/healthz"))[1] == {"ok": True, "games": 0}
+    assert "Traceback" not in caplog.text
 
 
 async def test_the_page_and_its_headers(house: House) -> None:
