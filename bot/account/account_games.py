@@ -184,6 +184,8 @@ class AccountGames:
         for game_id, game in self._games.items():
             if challenge_id in (game_id, game.challenge_id) and not begun.done():
                 begun.set_result(game_id)
+        if not begun.done() and self._slots.has_ended(challenge_id):  # it was over before the answer came
+            begun.set_result(challenge_id)
         started: list[asyncio.Future[Any]] = [begun, expiry]
         try:
             await asyncio.wait(started, return_when=asyncio.FIRST_COMPLETED)

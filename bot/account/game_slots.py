@@ -12,7 +12,7 @@ program of the account, a tournament) is counted as soon as it is known.
 """
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -32,6 +32,10 @@ from bot.base.events import Challenge, DeclineReason
 WAITS_S = 60.0
 """Seconds that a challenge with a real-time clock waits for a slot.  After that the challenger may have left:
 lichess.org does not report it, and the game would begin without them."""
+
+
+REMEMBERED = 100
+"""Ended games that `GameSlots.has_ended` knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class GameSlots:
         self._queued: set[str] = set()
         """Those for which `answers` has returned `WaitForSlot`."""
         self._taken: dict[str, _Taken] = {}
+        self._ended: deque[str] = deque(maxlen=REMEMBERED)
         self._became: dict[str, str] = {}
         """By game id: the challenge of each game that began before its challenge was seen to be accepted."""
 
@@ -123,7 +128,8 @@ class GameSlots:
 
     def end(self, game_id: str) -> None:
         """Free the slot of a game that is over or adjourned, whether or not it was seen to start."""
-        self._taken.pop(game_id, None)
+        if self._taken.pop(game_id, None) is not None:
+            self._ended.append(game_id)
         self._became.pop(game_id, None)
 
     def _hand_over(self, challenge_id: str, game_id: str) -> None:
@@ -148,6 +154,10 @@ class GameSlots:
         """Whether a slot is reserved for a game that has not started yet."""
         taken = self._taken.get(challenge_id)
         return taken is not None and not taken.has_started
+
+    def has_ended(self, game_id: str) -> bool:
+        """Whether a game has freed its slot, not long ago."""
+        return game_id in self._ended
 
     @property
     def unknown(self) -> list[str]:

@@ -76,7 +76,8 @@ class OwnChallenges:
                 asking.cancel()
             await asyncio.wait([asking])  # so that it is withdrawn before its slot is reused
             # If the site does not report whether it was accepted, its game may be about to start.
-            if reply is not None and reply.accepted is not False:
+            is_open = reply is not None and reply.accepted is not False
+            if reply is not None and is_open and not self._slots.has_ended(reply.challenge_id):
                 self._slots.accept(reply.challenge_id, slot)
             self._slots.leave(key)
             self._changed()

@@ -11,7 +11,16 @@ from bot.account import own_challenges
 from bot.account.challenge_answers import ACCEPTED_S
 from bot.account.lobby import Lobby
 from bot.base.errors import RefusedError
-from bot.base.events import Bot, ChallengeReceived, Clock, GameStarted, Proposal, Reply
+from bot.base.events import (
+    Bot,
+    ChallengeReceived,
+    Clock,
+    EndReason,
+    GameFinished,
+    GameStarted,
+    Proposal,
+    Reply,
+)
 from bot.game.machine_limit import MachineLimit
 from storage.database import Database
 from tests.bot.account.test_lobby import called, drained, offers, open_lobby, tell
@@ -49,6 +58,26 @@ async def test_to_the_end_of_its_game(database: Database) -> None:
             assert await command == GAME_ID
         await drained(lobby)
     assert server.end is not None
+
+
+async def test_a_game_that_is_over_before_the_answer_comes(database: Database) -> None:
+    server = FakeServer()
+    async with open_lobby(server, database, max_games=1) as lobby, commanded(lobby) as command:
+        await called(server, SENT)
+        server.finish(EndReason.RESIGNATION, server.our_side)
+        await tell(server, GameStarted(GAME_ID, True), GameFinished(GAME_ID, None))
+        await drained_of_games(lobby)
+        server.replies.put_nowait(Reply(GAME_ID, True, "accepted"))
+        async with asyncio.timeout(PATIENCE_S):
+            assert await command == GAME_ID
+        await tell(server, *offers("next"))
+        await called(server, "accept next")  # its slot is free
+
+
+async def drained_of_games(lobby: Lobby) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while lobby.playing:  # noqa: ASYNC110 - the database ends it
+            await asyncio.sleep(0)
 
 
 async def test_nobody_answers(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
