@@ -151,7 +151,8 @@ class AccountRunner:
             name = server.login or self._name
             if name:
                 role = await stack.enter_async_context(self._holding(name, server.site))
-            account = await sign_in(server, stop, self._machine.rng, self._config.server.token_setting)
+            setting = self._config.server.token_setting
+            account = await sign_in(server, stop, self._machine.rng, setting, self._fail)
             if account is None:
                 return
             self._name = account.name
@@ -168,6 +169,9 @@ class AccountRunner:
             self.lobby, self._has_played = Lobby(services), True
             stack.callback(self._leave)
             await self._listen(self.lobby, stop)
+
+    def _fail(self, trouble: str) -> None:
+        self.trouble = trouble
 
     @asynccontextmanager
     async def _holding(self, name: str, site: str) -> AsyncIterator[Role]:
@@ -221,7 +225,11 @@ def role_of(name: str, site: str) -> str:
 
 
 async def sign_in(
-    server: Server, stop: asyncio.Event, rng: random.Random, setting: str = "server.token"
+    server: Server,
+    stop: asyncio.Event,
+    rng: random.Random,
+    setting: str = "server.token",
+    report: Callable[[str], None] = lambda _: None,
 ) -> Account | None:
     """Return our account once the server answers; None if stopped first.
 
@@ -230,6 +238,7 @@ async def sign_in(
         stop: Set to stop.
         rng: For the waits between attempts.
         setting: The name of the token's setting, for messages.
+        report: Called with each failure after which it tries again.
 
     Raises:
         AuthError: The server does not accept the token; the message has its own words.
@@ -246,6 +255,7 @@ async def sign_in(
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
             level = logging.DEBUG if str(error) == trouble else logging.WARNING  # an outage may last for days
             trouble = str(error)
+            report(f"cannot sign in: {trouble}")
             logger.log(level, "cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
         else:
             if not account.is_bot:

@@ -11,6 +11,7 @@ import pytest
 
 from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, Machine, role_of
 from bot.base.config import ChatConfig, Config
+from bot.base.errors import TransientError
 from bot.game.machine_limit import MachineLimit
 from bot.servers import Account, Server
 from storage.database import Database, Role
@@ -64,6 +65,17 @@ class Door(FakeServer):
         account = await super().account()
         await self.opens.wait()
         return account
+
+
+async def test_the_status_of_an_account_whose_site_is_away(database: Database) -> None:
+    door = Door()
+    door.faults["account"] = [TransientError("HTTP 502")]
+    async with runner_of(database, lambda: door) as (runner, _):
+        await until(lambda: runner.trouble)
+        assert runner.trouble == "cannot sign in: HTTP 502"
+        door.opens.set()
+        await until(lambda: runner.lobby)
+        assert not runner.trouble
 
 
 async def test_settings_that_change_while_it_signs_in(database: Database) -> None:
