@@ -54,8 +54,10 @@ class OwnChallenges:
             ServerError: As `bot.servers.Server.challenge`.
         """
         variant = DIALECTS[self._server.site].variants.get(proposal.variant)
-        slot = GameSlot(opponent.lower(), is_bot=is_bot, boards=1 if variant is None else variant.boards)
-        key = f"our challenge to {slot.opponent_id}"  # it contains a space, so it is never an id
+        boards = 1 if variant is None else variant.boards
+        # The site gave the id of a program; a person's name may be typed in any case.
+        slot = GameSlot(opponent if is_bot else opponent.lower(), is_bot=is_bot, boards=boards)
+        key = f"our challenge to {opponent.lower()}"  # it contains a space, so it is never an id
         if self._slots.is_accepted(key):
             raise RefusedError(f"{opponent} is being challenged already", HTTPStatus.CONFLICT)
         if not self._slots.is_open or not self._slots.has_room(slot.boards):
