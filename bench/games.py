@@ -19,11 +19,12 @@ import chess
 from bench.native import timed
 from engine import _native
 from engine.choice import choose
+from engine.decision import Decision
 from engine.game import Game
 from engine.games import get_game
 from engine.params import Assessment, TrapParams
 from engine.player_kinds import TRAPPY
-from engine.players import Player, SelectiveSearcher
+from engine.players import Player, SelectiveSearcher, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import NATIVE_GAMES, make_searcher
@@ -100,7 +101,7 @@ def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], 
     for depth in depths:
         seconds: dict[str, list[float]] = {kind: [] for kind in searchers}
         nodes = dict.fromkeys(searchers, 0)
-        chosen: dict[str, list[tuple[str, float]]] = {kind: [] for kind in searchers}
+        decisions: dict[str, list[Decision]] = {kind: [] for kind in searchers}
         for position in positions:
             for kind, searcher in searchers.items():
                 params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
@@ -108,7 +109,7 @@ def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], 
                 took, decision = timed(player.choose, position, Limits(depth), StopFlag())
                 seconds[kind].append(took)
                 nodes[kind] += decision.nodes
-                chosen[kind].append((decision.move, decision.chosen.adjusted_centi))
+                decisions[kind].append(decision)
         total = sum(seconds[PLAIN])
         rate = nodes[PLAIN] / total / 1e6
         print(f"{depth:>5}  {total / count:8.4f} {nodes[PLAIN] / 1e6 / count:8.3f} {rate:5.1f}", end="")
@@ -116,14 +117,14 @@ def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], 
             worst = max(t / p for t, p in zip(seconds[kind], seconds[PLAIN], strict=True))
             ratio = sum(seconds[kind]) / total
             print(f" | {ratio:12.2f} {nodes[kind] / nodes[PLAIN]:5.2f} {worst:5.1f}", end="", flush=True)
-        print(f" | {whole_table(game, positions, depth, chosen, total) if depth in naive_depths else '-'}")
+        print(f" | {whole_table(game, positions, depth, decisions, total) if depth in naive_depths else '-'}")
 
 
 def whole_table(
     game: Game[Any],
     positions: Sequence[Any],
     depth: int,
-    chosen: dict[str, list[tuple[str, float]]],
+    decisions: dict[str, list[Decision]],
     plain_s: float,
 ) -> str:
     """Time of the whole table over plain search, and whether it makes the same choice, to the last bit."""
@@ -138,7 +139,8 @@ def whole_table(
             candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
             move = choose(candidates, TRAPPY, params)
             adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
-            same += (move, adjusted) == chosen[kind][number]
+            lazy = complete(decisions[kind][number], searcher, StopFlag())
+            same += (move, adjusted) == (lazy.move, lazy.chosen.adjusted_centi)
     return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
 
 

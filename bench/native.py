@@ -27,7 +27,7 @@ from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
 from engine.params import Assessment, TrapParams
 from engine.player_kinds import TRAPPY
-from engine.players import Player
+from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY, exact_score
 from engine.search.searchers import NativeOthelloSearcher
@@ -152,7 +152,10 @@ def whole_table(
             move = choose(candidates, TRAPPY, params)
             adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
             lazy = decisions[kind][number]
-            same += (move, adjusted) == (lazy.move, lazy.chosen.adjusted_centi)
+            same += (move, adjusted) == (
+                lazy.move,
+                complete(lazy, searcher, StopFlag()).chosen.adjusted_centi,
+            )
     return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
 
 

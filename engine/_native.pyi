@@ -22,6 +22,15 @@ class StopFlag:
     def now_s(self) -> float:
         """The time on the flag's clock, in seconds since some moment."""
 
+    def follow_thread(self, most_stretch: float) -> None:
+        """
+        From now on the clock runs with the processor time of the calling thread, but at `1 / most_stretch`
+        of the speed of the wall clock at least.
+        """
+
+    def set_most_stretch(self, most_stretch: float) -> None:
+        """Change `most_stretch`; set the deadline afterwards."""
+
     def set(self) -> None:
         """End every search that was given this flag, within milliseconds."""
 

@@ -55,7 +55,8 @@ class Candidate:
     mode ``engine``, `raw_centi` is then the engine's score at the root for a move not analysed further."""
     adjusted_centi: float
     """The raw value on the params' scale plus the bonus for the best trap; for the standard player without
-    the bonus.  Centi-units, or hundredths of a per cent on the expected scale."""
+    the bonus.  Centi-units, or hundredths of a per cent on the expected scale.  Unless the candidate is
+    complete, a reply that was not searched may be a better trap."""
     quality_centi: float = 0.0
     """Quality of the best trap among the searched replies, in the same unit."""
     trap: str | None = None

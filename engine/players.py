@@ -39,12 +39,6 @@ _FIRST_DEPTH = 2
 # its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
 # different rates, so the larger of the last two ratios counts.
 _LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
-# Cost of an iteration's analysis, relative to its plain search; and with the whole profiles of all moves
-# within the budget (`python -m bench.person`).
-_ANALYSIS_COST, _WHOLE_COST = 1.5, 4.0
-# Trap analysis costs about as much as all plain iterations up to its depth, so only the last iteration gets
-# it, and now and then an earlier one, so that a stopped search has a recent result.
-_ANALYSE_EVERY = 3
 _LINE_NODES = 20_000  # two milliseconds
 _DRAWS_FROM_A_BOOK = 20
 _LOT_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
@@ -100,6 +94,8 @@ class _Budget:
     """Infinite: only the depth is limited."""
     spent: Callable[[], float]
     """How much has been spent, in the same unit."""
+    used: Callable[[], float]
+    """The same without the time for which the thread had no processor: to forecast the next iteration's."""
 
     @property
     def is_limited(self) -> bool:
@@ -400,7 +396,7 @@ class Player:
     ) -> tuple[list[Candidate], int]:
         """Candidates of the last completed iteration, and its depth.
 
-        Players that analyse replies deepen by plain search, and analyse at depths where they may have to end.
+        Players that analyse replies do so in iterations that may be the last.
 
         Args:
             began: When it began to spend its time, by the flag's clock.
@@ -430,25 +426,21 @@ class Player:
         candidates = latest = found_at(first, depth, StopFlag())
         profiler = Profiler(game, self._searcher, position, params, stop)
         budget = self._budget(limits, stop, began)
-        every = _ANALYSE_EVERY if budget.is_limited else math.inf
-        is_whole = om_search is not None and om_search.needs_all_replies
-        share = 1 + (_WHOLE_COST if is_whole else _ANALYSIS_COST) if analyses else 1.0
         pace = _Pace()
         try:
             while reached < limits.depth and not stop.is_set():
-                is_too_long = budget.spent() + share * pace.next() > budget.most
+                is_too_long = budget.spent() + pace.next() > budget.most
                 if is_too_long or self._is_settled(position, latest, reached, stop):
                     break
-                start = budget.spent()
+                start = budget.used()
                 reached += 1
-                is_due = reached == limits.depth or reached - depth >= every
-                if not analyses or is_due:
-                    latest = found_at(profiler, reached, stop)
-                    candidates, depth = latest, reached
-                    pace.took((budget.spent() - start) / share)
+                # With a limit any iteration may be the last to be completed.
+                if not analyses or budget.is_limited or reached == limits.depth:
+                    latest = candidates = found_at(profiler, reached, stop)
+                    depth = reached
                 else:
                     latest = profiler.plain(reached)
-                    pace.took(budget.spent() - start)
+                pace.took(budget.used() - start)
             if reached > depth:
                 candidates, depth = found_at(profiler, reached, stop), reached
         except Stopped:
@@ -459,8 +451,13 @@ class Player:
         """The budget of time since `began`, or of nodes from now on."""
         if limits.time_s is None and limits.nodes is not None:
             before = self._searcher.nodes
-            return _Budget(limits.nodes, lambda: self._searcher.nodes - before)
-        return _Budget(math.inf if limits.time_s is None else limits.time_s, lambda: stop.now_s() - began)
+
+            def nodes() -> int:
+                return self._searcher.nodes - before
+
+            return _Budget(limits.nodes, nodes, nodes)
+        most_s = math.inf if limits.time_s is None else limits.time_s
+        return _Budget(most_s, lambda: stop.now_s() - began, time.thread_time)
 
     def _ask_sources(self, position: Any, detour: Detour | None) -> LookupMove | None:
         """The move of a book or table that has the position; for a detour, a book gets several draws."""

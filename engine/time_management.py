@@ -24,6 +24,15 @@ LARGEST_SHARE = 0.2
 """Largest share of the clock for thinking about one move."""
 
 
+LARGEST_STRETCH = 3.0
+"""A search that gets too little processor time may take this many times its share of the clock."""
+
+LARGEST_STRETCH_UNTIMED = 10.0
+"""The same in a game without a clock."""
+
+STARVED_MOVE_S = 0.25
+"""Before a search takes more than its share, so much is kept for each move of a long game beside its cost."""
+
 LARGEST_ENGINE_SHARE = 0.5
 """Largest share of the clock that another engine may use for one move when it manages the clock itself."""
 
@@ -55,6 +64,8 @@ class Limits:
     """For a player whose engine manages the clock itself; `time_s` is then for deciding without it."""
     nodes: int | None = None
     """Positions to visit, about so many; None: no such limit.  Only for our own searches."""
+    stretch: float = 1.0
+    """How many times `time_s` may pass by the wall clock on a machine too busy to search all the time."""
 
     @property
     def longest_s(self) -> float | None:
@@ -103,7 +114,7 @@ def limits_from_clock(
             all of them have had their turn by the time this one alone would have finished.
     """
     if remaining_s is None:
-        return Limits(max_depth, max_time_s)
+        return Limits(max_depth, max_time_s, stretch=LARGEST_STRETCH_UNTIMED)
     measured_s = LAG_MARGIN * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
@@ -116,9 +127,12 @@ def limits_from_clock(
     # A slow machine or connection must not make us lose on time in one move.
     largest_s = LARGEST_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
-    return Limits(
-        max_depth, max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
-    )
+    time_s = max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
+    starved_reserve_s = max(reserve_s, long_game * (cost_s + STARVED_MOVE_S))
+    starved_share_s = (remaining_s - starved_reserve_s) / our_moves
+    longest_s = min(LARGEST_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)
+    stretch = min(LARGEST_STRETCH_UNTIMED, max(1.0, longest_s / time_s))
+    return Limits(max_depth, time_s, stretch=stretch)
 
 
 def engine_clock(

@@ -105,6 +105,7 @@ class MoveSearch:
             if limits is None:
                 stop.set_deadline(0)
             elif limits.longest_s is not None:
+                stop.set_most_stretch(limits.stretch)
                 stop.set_deadline(max(0.0, limits.longest_s - (self._services.clock() - began)))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
@@ -144,6 +145,8 @@ class MoveSearch:
             player = Player(
                 stored.player, game, stored.params, searcher, self._strong, source=source, models=models
             )
+            if not kind.asks_engine:  # another engine's processor time is not this thread's
+                stop.follow_thread(limits.stretch)
             return player.choose(self._position, limits, stop, self._detour, background)
 
     def _background(self) -> Background:

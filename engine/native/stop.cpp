@@ -4,22 +4,55 @@
 #include <chrono>
 #include <ctime>
 
+#include <pthread.h>
+
 namespace desdemona {
 
 namespace {
 constexpr double kLongest_s = 1e9;
+
+std::int64_t wall_ns() noexcept {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
+
+// -1: there is no such clock (any more).
+std::int64_t read_ns(clockid_t clock) noexcept {
+    timespec now{};
+    if (clock_gettime(clock, &now) != 0) return -1;
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+}  // namespace
 
 const char* Stopped::what() const noexcept { return "the search was told to stop"; }
 
 std::int64_t StopFlag::now_ns() const noexcept {
-    if (clock_ == Clock::kWall) {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch();
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-    }
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    if (parent_ != nullptr) return parent_->now_ns();
+    if (follows_thread_.load(std::memory_order_acquire)) return thread_ns();
+    return clock_ == Clock::kWall ? wall_ns() : read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+std::int64_t StopFlag::thread_ns() const noexcept {
+    const auto wall = static_cast<double>(wall_ns() - wall_began_ns_.load(std::memory_order_relaxed));
+    const auto least = static_cast<std::int64_t>(wall / most_stretch_.load(std::memory_order_relaxed));
+    const std::int64_t thread = read_ns(thread_clock_.load(std::memory_order_relaxed));
+    const std::int64_t used = thread < 0 ? 0 : thread - thread_began_ns_.load(std::memory_order_relaxed);
+    return began_ns_.load(std::memory_order_relaxed) + std::max(used, least);
+}
+
+void StopFlag::follow_thread(double most_stretch) noexcept {
+    clockid_t clock{};
+    if (pthread_getcpuclockid(pthread_self(), &clock) != 0) return;
+    began_ns_.store(now_ns(), std::memory_order_relaxed);
+    thread_clock_.store(clock, std::memory_order_relaxed);
+    thread_began_ns_.store(read_ns(clock), std::memory_order_relaxed);
+    wall_began_ns_.store(wall_ns(), std::memory_order_relaxed);
+    set_most_stretch(most_stretch);
+    follows_thread_.store(true, std::memory_order_release);
+}
+
+void StopFlag::set_most_stretch(double most_stretch) noexcept {
+    most_stretch_.store(std::max(1.0, most_stretch), std::memory_order_relaxed);
 }
 
 double StopFlag::now_s() const noexcept { return 1e-9 * static_cast<double>(now_ns()); }

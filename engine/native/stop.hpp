@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <exception>
 
 namespace desdemona {
@@ -31,6 +32,14 @@ class StopFlag {
     // the parent's clock.
     explicit StopFlag(const StopFlag* parent) noexcept : clock_(parent->clock_), parent_(parent) {}
 
+    // From now on its clock runs with the processor time of the calling thread, so that a busy machine takes none of a
+    // search's time; but at 1 / `most_stretch` of the speed of the wall clock at least.  It goes on from its present
+    // time.
+    void follow_thread(double most_stretch) noexcept;
+
+    // Changes `most_stretch`; the time may jump, so set the deadline afterwards.  From any thread.
+    void set_most_stretch(double most_stretch) noexcept;
+
     // The time on the flag's clock, in seconds since some moment.
     double now_s() const noexcept;
 
@@ -49,12 +58,21 @@ class StopFlag {
 
    private:
     std::int64_t now_ns() const noexcept;
+    std::int64_t thread_ns() const noexcept;
 
     const Clock clock_;
     const StopFlag* parent_ = nullptr;
     std::atomic<bool> set_{false};
     std::atomic<std::int64_t> deadline_ns_{0};
     mutable std::atomic<std::int64_t> nodes_left_{INT64_MAX};
+
+    // Of a flag that follows a thread: the thread's clock, and its own and the other clocks' times at the beginning.
+    std::atomic<bool> follows_thread_{false};
+    std::atomic<clockid_t> thread_clock_{};
+    std::atomic<std::int64_t> began_ns_{0};
+    std::atomic<std::int64_t> thread_began_ns_{0};
+    std::atomic<std::int64_t> wall_began_ns_{0};
+    std::atomic<double> most_stretch_{1.0};
 };
 
 }  // namespace desdemona

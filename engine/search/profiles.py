@@ -25,9 +25,11 @@ class LazySource(Protocol):
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that give the same choice with the same adjusted value as the whole table.
+        """Candidates that give the same choice as the whole table.
 
-        Bounds stand in for the omitted scores and prove the choice (`engine.choice.verify` checks them).
+        The chosen move's adjusted value is at most that of the whole table, and high enough: only
+        `engine.players.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
+        choice (`engine.choice.verify` checks them).
 
         Raises:
             Stopped: The flag is or becomes set.

@@ -85,13 +85,16 @@ def test_the_same_of_traps() -> None:
     refuses(decision_with([whole("b", 400), bound("c", 321)], "b", params=PAPER), "c could stand at")
 
 
-def test_an_open_reply_to_the_move_itself_must_not_matter() -> None:
-    """Each reply that was left out is worth no more than the move: no trap."""
-    replies = (ReplyProfile("x", (400, 400)), ReplyProfile("y", (), 400, 100.0))
-    accepts(decision_with([with_trap(plain("b", 400, replies=replies), PAPER)], "b", params=PAPER))
+def test_only_traps_that_were_found_count_for_the_move_itself() -> None:
+    """A trap among its open replies would make it better still; another move's could overtake it."""
     replies = (ReplyProfile("x", (400, 400)), ReplyProfile("y", (), 500, 100.0))
     open_one = with_trap(plain("b", 400, replies=replies), PAPER)
-    refuses(decision_with([open_one], "b", params=PAPER), "omitted reply could change its value")
+    accepts(decision_with([open_one], "b", params=PAPER))
+    accepts(decision_with([open_one, bound("c", 320)], "b", params=PAPER))
+    refuses(decision_with([open_one, bound("c", 321)], "b", params=PAPER), "c could stand at")
+    refuses(decision_with([whole("a", 401), open_one], "b", params=PAPER), "a follows")
+    open_other = with_trap(plain("c", 399, replies=replies), PAPER)
+    refuses(decision_with([whole("b", 400), open_other], "b", params=PAPER), "c could stand at")
 
 
 def test_replies_are_worth_what_the_move_is_or_more() -> None:

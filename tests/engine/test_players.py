@@ -61,7 +61,8 @@ def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapPara
     assert decision.move == choose(table, TRAPPY, trap)
     whole = {c.move: c for c in table}
     assert decision.chosen.raw_centi == whole[decision.move].raw_centi
-    assert decision.chosen.adjusted_centi == whole[decision.move].adjusted_centi
+    assert decision.chosen.adjusted_centi <= whole[decision.move].adjusted_centi
+    assert complete(decision, native, StopFlag()).chosen.adjusted_centi == whole[decision.move].adjusted_centi
     for candidate in decision.candidates:
         true = whole[candidate.move]
         assert candidate.raw_centi >= true.raw_centi
@@ -103,10 +104,9 @@ def test_native_and_reference_players_agree(
         slow.depth,
         slow.principal_variation,
     )
-    assert (fast.chosen.raw_centi, fast.chosen.adjusted_centi) == (
-        slow.chosen.raw_centi,
-        slow.chosen.adjusted_centi,
-    )
+    assert fast.chosen.raw_centi == slow.chosen.raw_centi
+    whole = [complete(each, native, StopFlag()).chosen.adjusted_centi for each in (fast, slow)]
+    assert whole[0] == whole[1]
     assert (fast.profile_source, slow.profile_source) == ("native", "reference")
 
 
@@ -125,7 +125,7 @@ def test_the_whole_profile_is_found_again_later(
     assert complete(full, native, StopFlag()) is full
     assert (full.move, full.chosen.raw_centi) == (decision.move, decision.chosen.raw_centi)
     if kind == "trappy":
-        assert full.chosen.adjusted_centi == decision.chosen.adjusted_centi
+        assert full.chosen.adjusted_centi >= decision.chosen.adjusted_centi
     after = othello.play(position, othello.parse_move(position, full.move))
     replies = [othello.move_text(m) for m in othello.legal_moves(after)]
     assert [reply.reply for reply in full.chosen.replies] == replies

@@ -378,7 +378,8 @@ void check_reply(Set& set, Position after, const Reply& reply, int depth, const 
     }
 }
 
-// The choice that the whole table leads to is the one that the analysis leads to.
+// The choice that the whole table leads to is the one that the analysis leads to, whose value is at least as high as the
+// analysis found.
 void check_choice(Set& set, const Unit& unit, Position p, int depth, const naive::Trap& trap,
                   const std::vector<Candidate>& candidates) {
     struct Standing {
@@ -411,7 +412,7 @@ void check_choice(Set& set, const Unit& unit, Position p, int depth, const naive
         const double found = trap.worth(raw) + trap.bonus(quality, raw);
         if (lazy.is_below(found, raw)) lazy = {found, raw, candidate.move};
     }
-    require(whole.move == lazy.move && whole.adjusted == lazy.adjusted,
+    require(whole.move == lazy.move && whole.adjusted >= lazy.adjusted,
             "the whole table chooses %d (%.17g), the analysis %d (%.17g): depth %d, %s", whole.move, whole.adjusted,
             lazy.move, lazy.adjusted, depth, text(p).c_str());
 }

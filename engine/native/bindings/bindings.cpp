@@ -259,6 +259,11 @@ NB_MODULE(_native, m) {
             nb::kw_only(), "processor_time"_a = false,
             "Its clock: the wall clock, or the processor time of all threads of this process together.")
         .def("now_s", &StopFlag::now_s, "The time on the flag's clock, in seconds since some moment.")
+        .def("follow_thread", &StopFlag::follow_thread, "most_stretch"_a,
+             "From now on the clock runs with the processor time of the calling thread, but at `1 / most_stretch`\n"
+             "of the speed of the wall clock at least.")
+        .def("set_most_stretch", &StopFlag::set_most_stretch, "most_stretch"_a,
+             "Change `most_stretch`; set the deadline afterwards.")
         .def("set", &StopFlag::set, "End every search that was given this flag, within milliseconds.")
         .def("set_deadline", &StopFlag::set_deadline, "seconds"_a,
              "Count as set, too, once this many seconds have passed from now, on the flag's clock.")

@@ -1,9 +1,10 @@
 // Trappy minimax's reply profiles: finds the scores that the choice depends on, and no more.
 //
 // The complete table needs every reply's exact score at every depth, at many times the cost of the plain search.
-// Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice and its
-// adjusted value equal those from the complete table (engine/search/profiles.py), and the bounds behind the proofs are
-// passed on with the scores, so that engine.choice.verify can check them.
+// Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice equals that
+// from the complete table (engine/search/profiles.py), and the bounds behind the proofs are passed on with the scores,
+// so that engine.choice.verify can check them.  The chosen move's own bonus is only known to be high enough; it becomes
+// exact when its profile is completed, after the move is played.
 #pragma once
 
 #include <cstdlib>
@@ -68,11 +69,15 @@ class Profiler {
         }
         sort(order, count_, [this](int a, int b) { return moves_[a].guess > moves_[b].guess; });
 
-        // Step 2. Raw values and profiles, as far as they can matter.
-        for (int i = 0; i < count_; ++i) consider(order[i]);
+        // Step 2. Raw values, as far as they can matter.
+        for (int i = 0; i < count_; ++i) find_raw(order[i]);
 
-        // Step 3. When every move loses by force, find the trap that is hardest to see instead.
-        if (best_ >= 0 && is_swindling_ && moves_[best_].raw <= -kWin) {
+        // Step 3. Bonuses, until no other move can overtake the best.
+        const bool is_lost = best_ >= 0 && is_swindling_ && moves_[best_].raw <= -kWin;
+        if (best_ >= 0 && !is_lost) decide();
+
+        // Step 4. When every move loses by force, find the trap that is hardest to see instead.
+        if (is_lost) {
             for (int i = 0; i < count_; ++i) find_escapes(moves_[i]);
         }
         for (int i = 0; i < count_; ++i) report(moves_[i], sink);
@@ -89,6 +94,8 @@ class Profiler {
         double likely;       // quality, likewise
     };
 
+    enum class Effort { kNone, kLikely, kComplete };
+
     struct Candidate {
         Node after;
         int move;
@@ -96,7 +103,11 @@ class Profiler {
         int raw;
         bool raw_is_bound;
         Reply* replies;  // null: not analysed; sorted by move
+        int* order;      // of the replies, to search them in
         int reply_count;
+        double quality;    // of the best trap found so far
+        Effort effort;     // spent on raising it
+        bool is_resolved;  // proved not to be better than the best
     };
 
     template <class Items, class Before>
@@ -148,60 +159,162 @@ class Profiler {
         return low;
     }
 
-    void consider(int index) {
+    // The move's raw value, exact if the move could still be chosen.
+    void find_raw(int index) {
         Candidate& candidate = moves_[index];
         if (best_ < 0) {
             candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
-        } else {
+            compare(index);
+            return;
+        }
+        int score;
+        bool is_contender = false;  // its raw value is not better than the best's
+        do {
             const int floor = floor_of(index);
-            int score = raw_of(candidate, floor - 1, floor);
+            score = raw_of(candidate, floor - 1, floor);
             if (score < floor) {
                 candidate.raw = score;
                 candidate.raw_is_bound = true;
                 return;
             }
-            const int best_raw = moves_[best_].raw;
-            if (score <= best_raw) score = raw_of(candidate, score - 1, best_raw + 1);
-            if (score > best_raw) score = raw_of(candidate, score - 1, kInfinity);
-            candidate.raw = score;
+            if (!is_contender) {
+                const int best_raw = moves_[best_].raw;
+                is_contender = score <= best_raw && raw_of(candidate, best_raw, best_raw + 1) <= best_raw;
+            }
+        } while (is_contender && raise_best());
+        const int best_raw = moves_[best_].raw;
+        candidate.raw = is_contender ? raw_of(candidate, score - 1, best_raw + 1)
+                                     : raw_of(candidate, best_raw, kInfinity);
+        contenders_ += is_contender;
+        compare(index);
+    }
+
+    // Finds traps of the best move, so that fewer moves could overtake it.  False: none was found.
+    bool raise_best() {
+        Candidate& candidate = moves_[best_];
+        const double before = best_adjusted_;
+        if (candidate.effort == Effort::kNone) raise(best_);
+        // Proving what bonus is possible costs about as much as a contender's raw value: so not for the first one.
+        if (best_adjusted_ == before && contenders_ > 0 && candidate.effort == Effort::kLikely) complete(best_);
+        return best_adjusted_ > before;
+    }
+
+    // Makes the move the best so far, if it is proved to be better.
+    void compare(int index) {
+        const Candidate& candidate = moves_[index];
+        const double adjusted = trap_.worth(candidate.raw) + trap_.bonus(candidate.quality, candidate.raw);
+        if (index != best_ && !beats_best(adjusted, candidate.raw, index)) return;
+        best_ = index;
+        best_adjusted_ = adjusted;
+    }
+
+    // --- The choice -------------------------------------------------------------------------------------
+
+    // Proves that one move beats all others.
+    //
+    // Each move's adjusted value lies between its raw value with the best trap found so far and its raw value with the
+    // best trap that is not ruled out.  As in B* (Berliner 1979), one move's lower bound above all upper ones is enough.
+    void decide() {
+        for (int contender = next_contender(); contender >= 0; contender = next_contender()) {
+            if (moves_[best_].effort == Effort::kNone) {
+                raise(best_);
+            } else {
+                resolve(contender);
+            }
         }
-        const double adjusted = trap_.worth(candidate.raw) + bonus_of(index);
-        if (beats_best(adjusted, candidate.raw, index)) {
-            best_ = index;
-            best_adjusted_ = adjusted;
+    }
+
+    // The move of the highest raw value among those that could still be chosen over the best so far; -1: none.
+    int next_contender() const {
+        int found = -1;
+        for (int i = 0; i < count_; ++i) {
+            const Candidate& candidate = moves_[i];
+            if (i == best_ || candidate.raw_is_bound || candidate.is_resolved) continue;
+            if (!beats_best(trap_.worth(candidate.raw) + trap_.bonus_cap(candidate.raw), candidate.raw, i)) continue;
+            if (found < 0 || candidate.raw > moves_[found].raw) found = i;
         }
+        return found;
+    }
+
+    // Searches those replies to the best move that are likely to be traps.
+    void raise(int index) {
+        Candidate& candidate = moves_[index];
+        candidate.effort = Effort::kLikely;
+        if (!look_into(candidate)) return;
+        for (int r = 0; r < candidate.reply_count; ++r) {
+            Reply& reply = candidate.replies[candidate.order[r]];
+            while (reply.known < score_count() && reply.likely > candidate.quality) {
+                search_next(reply);
+                predict(reply, candidate.raw);
+            }
+            note(candidate, reply);
+        }
+        compare(index);
+    }
+
+    // Finds all traps of the best move that give it more than half of the highest bonus.
+    void complete(int index) {
+        Candidate& candidate = moves_[index];
+        candidate.effort = Effort::kComplete;
+        const int raw = candidate.raw;
+        const double least = trap_.bonus_cap(raw) / 2;
+        const auto matters = [&](double other) {
+            const double bonus = trap_.bonus(other, raw);
+            return bonus > least && bonus > trap_.bonus(candidate.quality, raw);
+        };
+        for (int r = 0; r < candidate.reply_count; ++r) {
+            Reply& reply = candidate.replies[candidate.order[r]];
+            settle(reply, raw, matters);
+            note(candidate, reply);
+        }
+        compare(index);
+    }
+
+    // Rules out the traps by which a contender would be chosen over the best so far, or finds one.
+    void resolve(int index) {
+        Candidate& candidate = moves_[index];
+        const int raw = candidate.raw;
+        if (look_into(candidate)) {
+            // Whether another quality would change the choice.
+            const auto matters = [&](double other) {
+                return beats_best(trap_.worth(raw) + trap_.bonus(other, raw), raw, index);
+            };
+            for (int r = 0; r < candidate.reply_count; ++r) {
+                Reply& reply = candidate.replies[candidate.order[r]];
+                settle(reply, raw, matters);
+                note(candidate, reply);
+                compare(index);
+                if (best_ == index) return;
+            }
+        }
+        candidate.is_resolved = true;
+    }
+
+    void note(Candidate& candidate, const Reply& reply) const {
+        if (reply.known < score_count()) return;
+        const double found =
+            trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[score_count() - 1], candidate.raw);
+        if (found > candidate.quality) candidate.quality = found;
     }
 
     // --- Profiles ---------------------------------------------------------------------------------------
 
-    // The bonus of a move: exact if the move would be chosen over the best so far, else low enough to rule it out.
-    double bonus_of(int index) {
-        Candidate& candidate = moves_[index];
-        const int raw = candidate.raw;
-        const int worth = trap_.worth(raw);
-        const double cap = trap_.bonus_cap(raw);
-        if (is_swindling_ && raw <= -kWin) return 0.0;
-        if (cap == 0 || !beats_best(worth + cap, raw, index) || !look_into(candidate)) return 0.0;
+    // Lists the replies, those first that look most like traps to shallow searches.  False: there are none, since the
+    // move ends the game, or none could gain a bonus.
+    bool look_into(Candidate& candidate) {
+        if (candidate.replies != nullptr) return true;
+        if (trap_.bonus_cap(candidate.raw) == 0 || !list_replies(candidate)) return false;
         Reply* replies = candidate.replies;
-        for (int r = 0; r < candidate.reply_count; ++r) begin(replies[r], raw);
-        Buffer<int> order(candidate.reply_count);
-        for (int r = 0; r < candidate.reply_count; ++r) order[r] = r;
-        sort(order, candidate.reply_count, [&](int a, int b) { return replies[a].likely > replies[b].likely; });
-        double quality = 0;
         for (int r = 0; r < candidate.reply_count; ++r) {
-            // Whether another quality would change the move's bonus, and the bonus the choice.
-            const auto matters = [&](double other) {
-                const double bonus = trap_.bonus(other, raw);
-                return bonus > trap_.bonus(quality, raw) && beats_best(worth + bonus, raw, index);
-            };
-            const double found = quality_of(replies[order[r]], raw, matters);
-            quality = found > quality ? found : quality;
+            begin(replies[r], candidate.raw);
+            candidate.order[r] = r;
         }
-        return trap_.bonus(quality, raw);
+        sort(candidate.order, candidate.reply_count, [&](int a, int b) { return replies[a].likely > replies[b].likely; });
+        return true;
     }
 
     // Lists the replies; false: there are none, since the move ends the game.
-    bool look_into(Candidate& candidate) {
+    bool list_replies(Candidate& candidate) {
         Buffer<int> replies(G::kMaxMoves);
         int count = 0;
         for (const int move : game_.moves(candidate.after)) replies[count++] = move;
@@ -210,10 +323,11 @@ class Profiler {
         const auto size = static_cast<std::size_t>(count);
         const auto scores = static_cast<std::size_t>(depth_);
         candidate.replies = static_cast<Reply*>(std::aligned_alloc(
-            64, (size * (sizeof(Reply) + scores * sizeof(int)) + 63) / 64 * 64));
+            64, (size * (sizeof(Reply) + (scores + 1) * sizeof(int)) + 63) / 64 * 64));
         if (candidate.replies == nullptr) std::abort();
         auto* free_scores = reinterpret_cast<int*>(candidate.replies + size);
         candidate.reply_count = count;
+        candidate.order = free_scores + size * scores;
         for (int r = 0; r < count; ++r) {
             Reply& reply = candidate.replies[r];
             reply.after = game_.play(candidate.after, replies[r]);
@@ -250,6 +364,11 @@ class Profiler {
     void begin(Reply& reply, int raw) {
         const int enough = shallow_count() / 2 + 1;
         while (reply.known < enough && reply.known < shallow_count()) search_next(reply);
+        // The searches behind the raw value left bounds in the table.
+        for (int i = reply.known; i < score_count(); ++i) {
+            Known known;
+            if (search_.probe(reply.after, i, known) && known.bound != Bound::kUpper) reply.scores[i] = known.score;
+        }
         predict(reply, raw);
     }
 
@@ -261,19 +380,20 @@ class Profiler {
             const int back = i - reply.known + 1;
             const int from = back <= 0 ? i : i - back - (back & 1);
             scores[i] = reply.scores[from < 0 ? 0 : from];
+            if (scores[i] < reply.scores[i]) scores[i] = reply.scores[i];
         }
         const int last = score_count() - 1;
         reply.likely_final = scores[last] > reply.scores[last] ? scores[last] : reply.scores[last];
         reply.likely = trap_.inclination(trap_.assess(scores, shallow_count()), reply.likely_final, raw);
     }
 
-    // The reply's quality if it matters, else 0 with bounds that prove that it does not matter.
+    // Searches until the reply's quality is known, or has bounds that prove that it does not matter.
     template <class Matters>
-    double quality_of(Reply& reply, int raw, const Matters& matters) {
+    void settle(Reply& reply, int raw, const Matters& matters) {
         const int last = score_count() - 1;
         while (reply.known < score_count()) {
             const double shallow = shallow_bound(reply);
-            if (!matters(trap_.quality_ceiling(shallow, kInfinity, raw))) return 0;
+            if (!matters(trap_.quality_ceiling(shallow, reply.final_bound, raw))) return;
             const int telling = telling_final(shallow, raw, matters);
             // A null window proves that the reply stays below it, but costs more than several of the shallow searches
             // that could raise it: so only when it will probably succeed.
@@ -281,7 +401,7 @@ class Profiler {
                 const int score = search_.search(reply.after, last, telling - 1, telling, stop_);
                 if (score < telling) {
                     reply.final_bound = score;
-                    return 0;
+                    return;
                 }
                 reply.scores[last] = score;
                 if (reply.likely_final < score) reply.likely_final = score;
@@ -291,7 +411,6 @@ class Profiler {
             search_next(reply);
             predict(reply, raw);
         }
-        return trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[last], raw);
     }
 
     // The least full-depth score at which a reply with that assessment (or higher) could matter.
@@ -344,7 +463,7 @@ class Profiler {
     void find_escapes(Candidate& candidate) {
         candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
         candidate.raw_is_bound = false;
-        if (candidate.replies == nullptr && !look_into(candidate)) return;
+        if (candidate.replies == nullptr && !list_replies(candidate)) return;
         for (int r = 0; r < candidate.reply_count; ++r) {
             Reply& reply = candidate.replies[r];
             const int score = search_.search(reply.after, score_count() - 1, -kWin, -kWin + 1, stop_);
@@ -380,6 +499,7 @@ class Profiler {
     const StopFlag& stop_;
     Buffer<Candidate> moves_;
     int count_ = 0;
+    int contenders_ = 0;  // moves whose raw values had to be known though they are not better than the best
     int best_ = -1;
     double best_adjusted_ = 0;
 };

@@ -1013,7 +1013,7 @@ class SelectiveSearch {
     using Line = selective::Line;
 
     static constexpr int kMaxDepth = 100;     // of an iteration
-    static constexpr double kGrowth = 1.2;    // time of an iteration relative to the longer of the last two
+    static constexpr double kUsefulShare = 0.4;  // see deepen
     static constexpr std::uint64_t kFirstNodes = 1 << 20;
     static constexpr int kForcedDepth = 6;    // enough for a forced move
     static constexpr int kMateDepth = 4;      // search a mate this many plies beyond its own length
@@ -1065,7 +1065,9 @@ class SelectiveSearch {
         double before = 0.0;
         int score = 0;
         for (int depth = 1; depth <= last; ++depth) {
-            if (depth > 1 && !fits(kGrowth * longest)) return;
+            // Half an iteration may find a better move; less than this share of the longer of the last two would only
+            // search the best one again.
+            if (depth > 1 && !fits(kUsefulShare * longest)) return;
             if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             if (depth == 3 && worker_.find_mate(2)) {
                 result_->depth = depth;

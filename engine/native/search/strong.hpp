@@ -583,7 +583,7 @@ class StrongSearch {
     using Line = strong::Line;
 
     static constexpr int kEndJump = 6;          // this close to the end, the next iteration goes all the way
-    static constexpr double kGrowth = 1.4;      // cost of an iteration relative to the longer of the last two
+    static constexpr double kUsefulShare = 0.4; // see deepen
     static constexpr double kEndShare = 0.15;   // cost of a selective search to the end, relative to solving the ending
     static constexpr double kLevelGrowth = 2.0; // cost of the next level relative to this one
     static constexpr double kSolveSpeed = 2.2;  // nodes per second of the endgame solver, relative to the search
@@ -683,7 +683,9 @@ class StrongSearch {
                 if (!is_limited() ? end <= kSolveAtOnce : fits(kAtOnceFactor * cost_to_solve())) break;
                 if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * cost_to_solve())) depth = last;
             }
-            if (depth > 1 && !fits(kGrowth * longest)) return;
+            // Half an iteration may find a better move; less than this share of the longer of the last two would only
+            // search the best one again.
+            if (depth > 1 && !fits(kUsefulShare * longest)) return;
             if (is_limited() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             const double start = is_limited() ? spent() : 0.0;
             // Scores of odd and even depths differ, so the guess is the score of two plies before.

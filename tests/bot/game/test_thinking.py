@@ -24,7 +24,7 @@ from engine.lookup.source import LookupMove
 from engine.players import Player
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag, Stopped
-from engine.time_management import Limits
+from engine.time_management import LARGEST_STRETCH, LARGEST_STRETCH_UNTIMED, Limits
 from storage.database import Database
 from storage.records import GameStatus, StoredGame
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
@@ -169,6 +169,15 @@ class RecordedStop(JobStop):
     def __init__(self, queue_per_thread: float = 0.0) -> None:
         super().__init__(queue_per_thread)
         self.given_s: list[float] = []
+        self.stretches: list[float] = []
+
+    def follow_thread(self, most_stretch: float) -> None:
+        self.stretches.append(most_stretch)
+        super().follow_thread(most_stretch)
+
+    def set_most_stretch(self, most_stretch: float) -> None:
+        self.stretches.append(most_stretch)
+        super().set_most_stretch(most_stretch)
 
     def set_deadline(self, seconds: float) -> None:
         self.given_s.append(seconds)
@@ -198,6 +207,21 @@ async def test_what_makes_a_search_shorter() -> None:
         assert await time_given(found, LIVE, turn) < usual / 2
         found.clock.now += 300.0
         assert await time_given(found, LIVE, turn) < 0.02
+
+
+async def test_a_busy_machine_stretches_a_search_as_far_as_its_clock_allows() -> None:
+    async with scene(max_time_s=60.0) as found:
+        search = MoveSearch(found.given, LIVE, GAME, START, {})
+        stop = RecordedStop()
+        found.searcher.open.clear()
+        thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
+        await found.searcher.is_waiting()
+        assert stop.stretches == [LARGEST_STRETCH_UNTIMED]  # on the opponent's time
+        search.begin(Turn(600.0, found.clock()))
+        found.searcher.open.set()
+        await thinking
+        [stretch] = stop.stretches[1:]
+        assert 1 < stretch < LARGEST_STRETCH  # few moves are left at most
 
 
 async def test_a_game_without_a_clock_has_time_of_its_own() -> None:

@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -136,6 +137,54 @@ def test_a_far_deadline_is_none(seconds: float) -> None:
 def test_a_flag_has_a_clock(stop: StopFlag, clock: Callable[[], float]) -> None:
     before = clock()
     assert before - 1e-6 <= stop.now_s() <= clock() + 1e-6
+
+
+def assert_follows(stop: StopFlag, clock: Callable[[], float]) -> None:
+    """Between two looks at the flag's clock that clock goes as far as this one."""
+    outer = clock()
+    first = stop.now_s()
+    inner = clock()
+    sum(range(300_000))
+    least = clock() - inner
+    last = stop.now_s()
+    assert least - 1e-6 <= last - first <= clock() - outer + 1e-6
+
+
+def test_a_flag_may_follow_a_thread() -> None:
+    stop = StopFlag()
+    stop.follow_thread(1e12)
+    assert_follows(stop, time.thread_time)
+    stop.set_deadline(60)
+    assert not stop.is_set()
+    stop.set_deadline(0)
+    assert stop.is_set()
+    wall = StopFlag()
+    wall.follow_thread(0.0)  # 1 is the least
+    assert_follows(wall, time.monotonic)
+
+
+def test_whoever_looks_at_the_clock_of_a_thread_sees_that_threads_time() -> None:
+    stop = StopFlag()
+    stop.follow_thread(1e12)
+
+    def burn() -> float:
+        sum(range(3_000_000))
+        return time.thread_time()
+
+    with ThreadPoolExecutor(1) as pool:
+        before = time.thread_time(), stop.now_s()
+        burnt_s = pool.submit(burn).result()
+        seen_s = pool.submit(stop.now_s).result() - before[1]
+        assert seen_s <= time.thread_time() - before[0] + 1e-6
+        assert burnt_s > 0
+        # A thread that is gone uses no processor: the share of the wall time remains.
+        gone = StopFlag()
+        pool.submit(gone.follow_thread, 1e12).result()
+    first = gone.now_s()
+    sum(range(300_000))
+    assert gone.now_s() - first < 1e-6
+    gone.set_most_stretch(1.0)
+    assert_follows(gone, time.monotonic)
 
 
 @pytest.mark.parametrize("game_name", ["othello", "chess", "connect4"])

@@ -172,9 +172,11 @@ def assert_same_choice(name: str, position: Any, depth: int, params: TrapParams)
     )
     assert decision.move == choose(table, TRAPPY, decision.params)
     whole = next(candidate for candidate in table if candidate.move == decision.move)
-    assert decision.chosen.adjusted_centi == whole.adjusted_centi
     assert decision.chosen.raw_centi == whole.raw_centi
-    return decision
+    assert decision.chosen.adjusted_centi <= whole.adjusted_centi
+    full = complete(decision, used[name], StopFlag())
+    assert full.chosen.adjusted_centi == whole.adjusted_centi
+    return full
 
 
 @every_native_game

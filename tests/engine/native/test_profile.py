@@ -36,13 +36,13 @@ PLIES = {"connect4": 30, "othello": 54}
 
 
 NODES = {
-    "median": 132_417,
-    "median, even positions too": 155_214,
-    "best": 137_042,
-    "last": 181_946,
-    "decided games as any other": 167_650,
-    "expected": 132_067,
-    "expected, all risks": 147_949,
+    "median": 118_588,
+    "median, even positions too": 150_217,
+    "best": 126_409,
+    "last": 168_266,
+    "decided games as any other": 160_101,
+    "expected": 122_637,
+    "expected, all risks": 159_271,
 }
 
 
