@@ -8,6 +8,7 @@
 #include "chess/chess_position.hpp"
 #include "connect4/connect4_position.hpp"
 #include "othello/evaluation.hpp"
+#include "network.hpp"
 #include "position.hpp"
 #include "stop.hpp"
 #include "xiangqi/xiangqi_features.hpp"
@@ -119,6 +120,8 @@ class Core {
     virtual bool is_over(const Position& p) = 0;
     virtual bool are_legal(const Position& p, const int* moves, int count) = 0;
     virtual int evaluate(const Position& p) = 0;
+    // The strong search's static evaluation after these legal moves, in centi-units for the side to move there.
+    virtual int strong_evaluation(const Position& p, const int* moves, int count) = 0;
     virtual std::uint64_t nodes() const = 0;
 
    protected:
@@ -154,13 +157,16 @@ constexpr int kMostMoves = 512;  // in any position of chess or xiangqi
 
 // Moves and perft follow the rules of the board alone: repetition, counters and dead positions do not end a game.
 struct ChessUnit {
-    Core<chess::Position>* (*make_chess)(std::size_t table_mb, const chess::Evaluation& evaluation);
+    // Without a network (null), the strong search uses the evaluation, too.
+    Core<chess::Position>* (*make_chess)(std::size_t table_mb, const chess::Evaluation& evaluation,
+                                         const chess::Network* network);
     int (*chess_moves)(const chess::Position& p, std::uint16_t* moves);  // their number; at most kMostMoves
     std::uint64_t (*chess_perft)(const chess::Position& p, int depth);
 };
 
 struct XiangqiUnit {
-    Core<xiangqi::Position>* (*make_xiangqi)(std::size_t table_mb, const xiangqi::Evaluation& evaluation);
+    Core<xiangqi::Position>* (*make_xiangqi)(std::size_t table_mb, const xiangqi::Evaluation& evaluation,
+                                             const xiangqi::Network* network);
     int (*xiangqi_moves)(const xiangqi::Position& p, std::uint16_t* moves);
     std::uint64_t (*xiangqi_perft)(const xiangqi::Position& p, int depth);
 };

@@ -27,13 +27,15 @@ concept Solves = requires(const typename G::Node& node) {
     { Strong::plies_left(node) } -> std::same_as<int>;
 };
 
-template <Game G, class Strong>
+// The strong search may see the game otherwise than the exact one.
+template <Game G, class Strong, Game StrongGame = G>
 class UnitCore final : public Core<typename G::Position> {
     using Position = typename G::Position;
 
    public:
-    UnitCore(std::size_t table_mb, const G& game)
-        : game_(game), table_(table_mb), search_(table_, game_), strong_(table_mb, game_) {}
+    UnitCore(std::size_t table_mb, const G& game, const StrongGame& strong_game)
+        : game_(game), strong_game_(strong_game), table_(table_mb), search_(table_, game_),
+          strong_(table_mb, strong_game_) {}
 
     bool is_allocated() const { return table_.is_allocated() && strong_.is_allocated(); }
     bool is_over(const Position& p) override { return game_.moves(game_.root(p)).empty(); }
@@ -48,6 +50,11 @@ class UnitCore final : public Core<typename G::Position> {
         return true;
     }
     int evaluate(const Position& p) override { return game_.evaluate(game_.root(p)); }
+    int strong_evaluation(const Position& p, const int* moves, int count) override {
+        auto node = strong_game_.root(p);
+        for (int i = 0; i < count; ++i) node = strong_game_.play(node, moves[i]);
+        return strong_game_.evaluate(node);
+    }
     std::uint64_t nodes() const override { return search_.nodes() + strong_.nodes(); }
 
    protected:
@@ -120,6 +127,7 @@ class UnitCore final : public Core<typename G::Position> {
     static constexpr int kSolvePlies = 6;      // from here on the solver is faster than the search
 
     const G game_;
+    const StrongGame strong_game_;
     Table table_;
     Search<G> search_;
     Strong strong_;  // with its own tables: selective results must not reach the exact search's
@@ -129,7 +137,19 @@ class UnitCore final : public Core<typename G::Position> {
 template <Game G, class Strong, class Evaluation>
 Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation) {
     try {
-        auto* core = new UnitCore<G, Strong>(table_mb, G(evaluation));
+        auto* core = new UnitCore<G, Strong>(table_mb, G(evaluation), G(evaluation));
+        if (core->is_allocated()) return core;
+        delete core;
+    } catch (const std::bad_alloc&) {
+    }
+    return nullptr;
+}
+
+// Likewise, with another game for the strong search.
+template <Game G, class Strong, Game StrongGame, class Evaluation, class Network>
+Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation, const Network* network) {
+    try {
+        auto* core = new UnitCore<G, Strong, StrongGame>(table_mb, G(evaluation), StrongGame(evaluation, network));
         if (core->is_allocated()) return core;
         delete core;
     } catch (const std::bad_alloc&) {

@@ -23,7 +23,7 @@ struct Chess {
         return desdemona::chess::parse(text, p, error);
     }
     static Core<Position>* make(const Unit& unit, const Evaluation& evaluation) {
-        return unit.make_chess(1, evaluation);
+        return unit.make_chess(1, evaluation, nullptr);
     }
     static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) {
         return unit.chess_moves(p, moves);
@@ -40,7 +40,7 @@ struct Xiangqi {
         return desdemona::xiangqi::parse(text, p, error);
     }
     static Core<Position>* make(const Unit& unit, const Evaluation& evaluation) {
-        return unit.make_xiangqi(1, evaluation);
+        return unit.make_xiangqi(1, evaluation, nullptr);
     }
     static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) {
         return unit.xiangqi_moves(p, moves);

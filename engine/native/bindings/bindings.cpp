@@ -158,6 +158,7 @@ struct Connect4Binding {
 template <class Rules>
 struct TextBinding : Rules {
     using typename Rules::Evaluation;
+    using typename Rules::Network;
     using typename Rules::Position;
     using Argument = std::string;
     static constexpr const char* kPython = "str";
@@ -190,6 +191,23 @@ struct TextBinding : Rules {
         return evaluation;
     }
 
+    static std::unique_ptr<Network> network(nb::bytes weights) {
+        auto network = std::make_unique<Network>();
+        constexpr std::size_t kSize = sizeof(network->inputs) + sizeof(network->bias) + sizeof(network->outputs) +
+                                      sizeof(network->output_bias);
+        require_bytes(weights, kSize);
+        const char* from = weights.c_str();
+        const auto take = [&](auto& part) {
+            std::memcpy(part, from, sizeof(part));
+            from += sizeof(part);
+        };
+        take(network->inputs);
+        take(network->bias);
+        take(network->outputs);
+        take(network->output_bias);
+        return network;
+    }
+
     static std::vector<int> moves(const Argument& text) {
         std::uint16_t found[desdemona::kMostMoves];
         const int count = (unit().*Rules::kMoves)(position(text), found);
@@ -203,12 +221,16 @@ struct TextBinding : Rules {
         return (unit().*Rules::kPerft)(p, depth);
     }
 
-    static void bind(nb::module_& m, const char* evaluation_name, const char* search_name, const char* moves_name,
-                     const char* perft_name) {
+    static void bind(nb::module_& m, const char* evaluation_name, const char* network_name, const char* search_name,
+                     const char* moves_name, const char* perft_name) {
         nb::class_<Evaluation>(m, evaluation_name, "Weights of an evaluation; shared by searches.")
             .def(nb::new_(&evaluation), "weights"_a,
                  "From little-endian 16-bit weights, for each feature that of the middle game and that of the\n"
                  "endgame.  Raises ValueError for a wrong length.");
+        nb::class_<Network>(m, network_name, "Weights of an evaluation network; shared by searches.")
+            .def(nb::new_(&network), "weights"_a,
+                 "From little-endian integers, as engine/native/network.hpp lists them.  Raises ValueError for a wrong\n"
+                 "length.");
         bind_search<TextBinding>(m, search_name);
         m.def(moves_name, &moves, "position"_a,
               "Legal moves by the rules of the board alone: repetition, counters and dead positions end no game.");
@@ -220,6 +242,7 @@ struct TextBinding : Rules {
 struct ChessRules {
     using Position = chess::Position;
     using Evaluation = chess::Evaluation;
+    using Network = chess::Network;
     static constexpr auto kMake = &Unit::make_chess;
     static constexpr auto kMoves = &Unit::chess_moves;
     static constexpr auto kPerft = &Unit::chess_perft;
@@ -229,6 +252,7 @@ struct ChessRules {
 struct XiangqiRules {
     using Position = xiangqi::Position;
     using Evaluation = xiangqi::Evaluation;
+    using Network = xiangqi::Network;
     static constexpr auto kMake = &Unit::make_xiangqi;
     static constexpr auto kMoves = &Unit::xiangqi_moves;
     static constexpr auto kPerft = &Unit::xiangqi_perft;
@@ -241,6 +265,7 @@ struct XiangqiRules {
 
 void bind_training(nb::module_& m);         // bindings_training.cpp
 void bind_linear_training(nb::module_& m);  // bindings_linear_training.cpp
+void bind_self_play(nb::module_& m);        // bindings_self_play.cpp
 
 NB_MODULE(_native, m) {
     // Threads still searching at program exit retain their objects: no leak warning for the operator.
@@ -276,8 +301,10 @@ NB_MODULE(_native, m) {
     m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
     bind_othello(m);
     bind_search<Connect4Binding>(m, "Connect4Search");
-    TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessSearch", "chess_moves", "chess_perft");
-    TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiSearch", "xiangqi_moves", "xiangqi_perft");
+    TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessNetwork", "ChessSearch", "chess_moves", "chess_perft");
+    TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiNetwork", "XiangqiSearch", "xiangqi_moves",
+                                    "xiangqi_perft");
     bind_training(m);
     bind_linear_training(m);
+    bind_self_play(m);
 }

@@ -90,9 +90,11 @@ class GameSearch {
     using Position = typename Binding::Position;
     using Argument = const typename Binding::Argument&;
 
-    explicit GameSearch(std::size_t table_mb, const typename Binding::Evaluation& evaluation = {}) {
+    // `network`: for games whose strong search can use one; it must outlive the search, too.
+    template <class... Network>
+    explicit GameSearch(std::size_t table_mb, const typename Binding::Evaluation& evaluation, Network... network) {
         if (table_mb < 1 || table_mb > kMaxTableMegabytes) throw nb::value_error("table_mb must be 1 .. 65536");
-        core_.reset((unit().*Binding::kMake)(table_mb, evaluation));
+        core_.reset((unit().*Binding::kMake)(table_mb, evaluation, network...));
         if (core_ == nullptr) throw std::bad_alloc{};
     }
 
@@ -193,6 +195,9 @@ class GameSearch {
     }
 
     int evaluate(Argument argument) { return core_->evaluate(Binding::position(argument)); }
+    int strong_evaluation(Argument argument, const std::vector<int>& moves) {
+        return core_->strong_evaluation(Binding::position(argument), moves.data(), static_cast<int>(moves.size()));
+    }
     std::uint64_t nodes() const { return core_->nodes(); }
 
    private:
@@ -238,7 +243,15 @@ void bind_search(nb::module_& m, const char* name) {
     const std::string solve = "def solve" + position + "stop: StopFlag) -> tuple[int, int]";
     auto bound = nb::class_<Self>(m, name, Binding::kAbout);
     if constexpr (std::is_empty_v<typename Binding::Evaluation>) {
-        bound.def(nb::init<std::size_t>(), "table_mb"_a);
+        bound.def(nb::new_([](std::size_t table_mb) { return new Self(table_mb, typename Binding::Evaluation{}); }),
+                  "table_mb"_a);
+    } else if constexpr (requires { typename Binding::Network; }) {
+        bound.def(nb::init<std::size_t, const typename Binding::Evaluation&, const typename Binding::Network*>(),
+                  "table_mb"_a, "evaluation"_a, "network"_a = nb::none(), nb::keep_alive<1, 3>(),
+                  nb::keep_alive<1, 4>(), "Without a network the strong search uses the evaluation, too.");
+        bound.def("strong_evaluation", &Self::strong_evaluation, "position"_a, "moves"_a,
+                  "The strong search's static evaluation after these moves, which must be legal, in centi-units for\n"
+                  "the side to move there.");
     } else {
         bound.def(nb::init<std::size_t, const typename Binding::Evaluation&>(), "table_mb"_a, "evaluation"_a,
                   nb::keep_alive<1, 3>());  // the search, its second argument

@@ -1,5 +1,5 @@
 // Chess for one instruction set; see unit.hpp.
-#include "chess/chess_game.hpp"
+#include "chess/chess_network.hpp"
 #include "search/selective.hpp"
 #include "unit.hpp"
 
@@ -7,8 +7,8 @@ namespace desdemona {
 namespace chess {
 namespace {
 
-Core<Position>* make(std::size_t table_mb, const Evaluation& evaluation) {
-    return desdemona::make<ChessGame, SelectiveSearch<ChessGame>>(table_mb, evaluation);
+Core<Position>* make(std::size_t table_mb, const Evaluation& evaluation, const Network* network) {
+    return desdemona::make<ChessGame, SelectiveSearch<StrongGame>, StrongGame>(table_mb, evaluation, network);
 }
 
 int unit_moves(const Position& p, std::uint16_t* moves) {

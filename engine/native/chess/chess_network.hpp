@@ -1,0 +1,59 @@
+// The inputs of the chess network: each piece on its square, as one side sees it.
+//
+// A side sees its own pieces first, the board from its own end, and its own king on the queen's side: else all is
+// mirrored, since the rules hardly tell left from right.
+#pragma once
+
+#include "chess/chess_game.hpp"
+#include "search/networked.hpp"
+
+namespace desdemona::chess {
+namespace {
+
+struct NetworkInputs {
+    using Weights = chess::Network;
+
+    static int mirror(const Node& node, int view) {
+        return file_of(first_square(node.state.pieces[kKing] & node.state.colours[view])) >= 4;
+    }
+
+    static int index(int view, int mirror, networked::Piece piece) {
+        const int square = piece.square ^ (view == kWhite ? 0 : 56) ^ (mirror ? 7 : 0);
+        return 64 * (6 * (piece.side != view) + piece.kind) + square;
+    }
+
+    static int pieces(const Node& node) { return std::popcount(node.state.colours[0] | node.state.colours[1]); }
+
+    template <class Visit>
+    static void for_each(const Node& node, const Visit& visit) {
+        for (int side = 0; side < 2; ++side) {
+            for (int kind = 0; kind < 6; ++kind) {
+                for (Board rest = node.state.pieces[kind] & node.state.colours[side]; rest != 0; rest &= rest - 1) {
+                    visit(networked::Piece{side, kind, first_square(rest)});
+                }
+            }
+        }
+    }
+
+    static networked::Changes changes(const Node& before, const Node& after) {
+        networked::Changes changes;
+        for (int kind = 0; kind < 6; ++kind) {
+            for (int side = 0; side < 2; ++side) {
+                const Board was = before.state.pieces[kind] & before.state.colours[side];
+                const Board is = after.state.pieces[kind] & after.state.colours[side];
+                for (Board rest = was & ~is; rest != 0; rest &= rest - 1) {
+                    changes.remove({side, kind, first_square(rest)});
+                }
+                for (Board rest = is & ~was; rest != 0; rest &= rest - 1) {
+                    changes.add({side, kind, first_square(rest)});
+                }
+            }
+        }
+        return changes;
+    }
+};
+
+using StrongGame = Networked<ChessGame, NetworkInputs>;
+
+}  // namespace
+}  // namespace desdemona::chess
