@@ -226,6 +226,15 @@ class ChessEvaluation:
         endgame.  Raises ValueError for a wrong length.
         """
 
+class ChessNetwork:
+    """Weights of an evaluation network; shared by searches."""
+
+    def __init__(self, weights: bytes) -> None:
+        """
+        From little-endian integers, as engine/native/network.hpp lists them.  Raises ValueError for a wrong
+        length.
+        """
+
 class ChessSearch:
     """
     Search by one thread at a time, with tables of its own.
@@ -234,7 +243,17 @@ class ChessSearch:
     game's past.  `table_mb` is for the exact search; `think` uses as much again.
     """
 
-    def __init__(self, table_mb: int, evaluation: ChessEvaluation) -> None: ...
+    def __init__(
+        self, table_mb: int, evaluation: ChessEvaluation, network: ChessNetwork | None = None
+    ) -> None:
+        """Without a network the strong search uses the evaluation, too."""
+
+    def strong_evaluation(self, position: str, moves: Sequence[int]) -> int:
+        """
+        The strong search's static evaluation after these moves, which must be legal, in centi-units for
+        the side to move there.
+        """
+
     def search(self, position: str, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """
         Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
@@ -317,6 +336,15 @@ class XiangqiEvaluation:
         endgame.  Raises ValueError for a wrong length.
         """
 
+class XiangqiNetwork:
+    """Weights of an evaluation network; shared by searches."""
+
+    def __init__(self, weights: bytes) -> None:
+        """
+        From little-endian integers, as engine/native/network.hpp lists them.  Raises ValueError for a wrong
+        length.
+        """
+
 class XiangqiSearch:
     """
     Search by one thread at a time, with tables of its own.
@@ -325,7 +353,17 @@ class XiangqiSearch:
     game's past.  `table_mb` is for the exact search; `think` uses as much again.
     """
 
-    def __init__(self, table_mb: int, evaluation: XiangqiEvaluation) -> None: ...
+    def __init__(
+        self, table_mb: int, evaluation: XiangqiEvaluation, network: XiangqiNetwork | None = None
+    ) -> None:
+        """Without a network the strong search uses the evaluation, too."""
+
+    def strong_evaluation(self, position: str, moves: Sequence[int]) -> int:
+        """
+        The strong search's static evaluation after these moves, which must be legal, in centi-units for
+        the side to move there.
+        """
+
     def search(self, position: str, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """
         Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).
@@ -560,3 +598,49 @@ class XiangqiTrainer:
         """
         Play the present weights against others, with so many nodes a move: wins, draws, losses.
         """
+
+def chess_self_play(
+    evaluation: ChessEvaluation,
+    network: ChessNetwork | None,
+    seed: int,
+    first_game: int,
+    games: int,
+    nodes: int,
+    random_plies: tuple[int, int],
+    threads: int,
+) -> bytes:
+    """
+    Games of the strong search against itself, after so many random moves, as records (self_play.hpp).
+
+    Depends on the seed and the numbers of the games, not on the threads.  Releases the GIL.
+    """
+
+def chess_samples(records: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+    """
+    The quiet positions of such games: inputs of the network (16 bits; 32 for the mover's view, then 32 for
+    the other's, filled up with the number of inputs), scores (16 bits, signed), results (8 bits: 0, 1, 2)
+    and the number of the game among the records (32 bits).  Raises ValueError for other bytes.
+    """
+
+def xiangqi_self_play(
+    evaluation: XiangqiEvaluation,
+    network: XiangqiNetwork | None,
+    seed: int,
+    first_game: int,
+    games: int,
+    nodes: int,
+    random_plies: tuple[int, int],
+    threads: int,
+) -> bytes:
+    """
+    Games of the strong search against itself, after so many random moves, as records (self_play.hpp).
+
+    Depends on the seed and the numbers of the games, not on the threads.  Releases the GIL.
+    """
+
+def xiangqi_samples(records: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+    """
+    The quiet positions of such games: inputs of the network (16 bits; 32 for the mover's view, then 32 for
+    the other's, filled up with the number of inputs), scores (16 bits, signed), results (8 bits: 0, 1, 2)
+    and the number of the game among the records (32 bits).  Raises ValueError for other bytes.
+    """

@@ -6,17 +6,19 @@ from typing import Any, Protocol, TypeVar
 
 from engine._native import (
     ChessEvaluation,
+    ChessNetwork,
     ChessSearch,
     Connect4Search,
     OthelloEvaluation,
     OthelloSearch,
     XiangqiEvaluation,
+    XiangqiNetwork,
     XiangqiSearch,
 )
 from engine.decision import Candidate, ReplyProfile
 from engine.expected import expected_table
 from engine.game import Game, Move
-from engine.games import chess_evaluation, get_game, xiangqi_evaluation
+from engine.games import chess_evaluation, get_game, networks, xiangqi_evaluation
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
 from engine.games.othello_evaluation import weight_bytes
@@ -191,10 +193,30 @@ def _xiangqi_evaluation() -> XiangqiEvaluation:
     return XiangqiEvaluation(xiangqi_evaluation.weights().to_bytes())
 
 
+@cache
+def _chess_network() -> ChessNetwork | None:
+    weights = networks.weights("chess")
+    return None if weights is None else ChessNetwork(weights)
+
+
+@cache
+def _xiangqi_network() -> XiangqiNetwork | None:
+    weights = networks.weights("xiangqi")
+    return None if weights is None else XiangqiNetwork(weights)
+
+
+def _chess(table_mb: int) -> Searcher:
+    return NativeSearcher(StandardChess(), ChessSearch(table_mb, _chess_evaluation(), _chess_network()))
+
+
+def _xiangqi(table_mb: int) -> Searcher:
+    return NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, _xiangqi_evaluation(), _xiangqi_network()))
+
+
 NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
     "othello": NativeOthelloSearcher,
-    "chess": lambda table_mb: NativeSearcher(StandardChess(), ChessSearch(table_mb, _chess_evaluation())),
-    "xiangqi": lambda table_mb: NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, _xiangqi_evaluation())),
+    "chess": _chess,
+    "xiangqi": _xiangqi,
     "connect4": lambda table_mb: NativeSearcher(Connect4(), Connect4Search(table_mb)),
 }
 """Factories of the core's searchers by game name; the argument is the table size in MB."""
