@@ -1,7 +1,7 @@
 """Evaluation networks of the strong search of chess and xiangqi: files, and a readable mirror of the core's.
 
-A network sees the pieces on their squares from each side's view; engine/native/network.hpp says what is computed
-and how the file is laid out.  The file is compressed, ``chess_network.xz``, and the card beside it,
+A network sees the pieces from each side's view; engine/native/network.hpp says what is computed and how the
+file is laid out.  The file is compressed, ``chess_network.xz``, and the card beside it,
 ``chess_network.json``, says how it was learned (`engine.training.networks`).
 """
 
