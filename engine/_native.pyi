@@ -615,11 +615,12 @@ def chess_self_play(
     Depends on the seed and the numbers of the games, not on the threads.  Releases the GIL.
     """
 
-def chess_samples(records: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+def chess_samples(records: bytes, evaluation: ChessEvaluation) -> tuple[bytes, bytes, bytes, bytes, bytes]:
     """
     The quiet positions of such games: inputs of the network (16 bits; 32 for the mover's view, then 32 for
-    the other's, filled up with the number of inputs), scores (16 bits, signed), results (8 bits: 0, 1, 2)
-    and the number of the game among the records (32 bits).  Raises ValueError for other bytes.
+    the other's, filled up with the number of inputs), the search's scores and those of the evaluation (16
+    bits, signed), results (8 bits: 0, 1, 2) and the number of the game among the records (32 bits).  Raises
+    ValueError for other bytes.
     """
 
 def xiangqi_self_play(
@@ -638,9 +639,12 @@ def xiangqi_self_play(
     Depends on the seed and the numbers of the games, not on the threads.  Releases the GIL.
     """
 
-def xiangqi_samples(records: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+def xiangqi_samples(
+    records: bytes, evaluation: XiangqiEvaluation
+) -> tuple[bytes, bytes, bytes, bytes, bytes]:
     """
     The quiet positions of such games: inputs of the network (16 bits; 32 for the mover's view, then 32 for
-    the other's, filled up with the number of inputs), scores (16 bits, signed), results (8 bits: 0, 1, 2)
-    and the number of the game among the records (32 bits).  Raises ValueError for other bytes.
+    the other's, filled up with the number of inputs), the search's scores and those of the evaluation (16
+    bits, signed), results (8 bits: 0, 1, 2) and the number of the game among the records (32 bits).  Raises
+    ValueError for other bytes.
     """

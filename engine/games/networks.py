@@ -1,8 +1,9 @@
-"""Evaluation networks of the strong search of chess and xiangqi: files, and a readable mirror of the core's.
+"""Networks that correct the evaluation in the strong search: files, and a readable mirror of the core's.
 
-A network sees the pieces from each side's view; engine/native/network.hpp says what is computed and how the
-file is laid out.  The file is compressed, ``chess_network.xz``, and the card beside it,
-``chess_network.json``, says how it was learned (`engine.training.networks`).
+A network sees the pieces from each side's view, and its output is added to the linear evaluation;
+engine/native/network.hpp says what is computed and how the file is laid out.  The file is compressed,
+``chess_network.xz``, and the card beside it, ``chess_network.json``, says how it was learned
+(`engine.training.networks`).
 """
 
 import lzma
@@ -14,15 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-WIDTH, BUCKETS = 256, 8
+WIDTH, BUCKETS = 128, 8
 INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
 """As in engine/native/network.hpp."""
 
 INPUTS = {"chess": 2 * 6 * 64, "xiangqi": 2 * 7 * 90}
 """Inputs of a network, by game."""
-
-LIMIT_CENTI = 20_000
-"""Bound for the absolute value of an evaluation."""
 
 
 class Network:
@@ -48,8 +46,8 @@ class Network:
         ]
         self.inputs, self.bias, self.outputs, self.output_bias = parts
 
-    def evaluate(self, mover: Sequence[int], other: Sequence[int]) -> int:
-        """Score in centi-units for the side to move.
+    def correction_centi(self, mover: Sequence[int], other: Sequence[int]) -> int:
+        """What to add to the evaluation, for the side to move.
 
         Args:
             mover: Inputs of the side to move: one for each piece of either colour.
@@ -62,8 +60,7 @@ class Network:
             limited = np.clip(sums, 0, INPUT_UNIT)
             total += int((limited * limited * outputs).sum())
         score = _towards_zero(total, INPUT_UNIT) + int(self.output_bias[bucket])
-        score = _towards_zero(score * SCORE_UNIT, INPUT_UNIT * OUTPUT_UNIT)
-        return max(-LIMIT_CENTI, min(LIMIT_CENTI, score))
+        return _towards_zero(score * SCORE_UNIT, INPUT_UNIT * OUTPUT_UNIT)
 
 
 def _towards_zero(number: int, divisor: int) -> int:

@@ -1,5 +1,6 @@
 #include "core.hpp"
 
+#include <chrono>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -25,6 +26,20 @@ void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(voi
     }  // the search continues with the threads it has
     lead(context);
     for (std::thread& thread : threads) thread.join();
+}
+
+void pause_thread(int turns) noexcept {
+    constexpr int kBusy = 2'000;  // some tens of microseconds
+    constexpr int kYielding = 200;
+    if (turns < kBusy) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    } else if (turns < kBusy + kYielding) {
+        std::this_thread::yield();
+    } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
 }
 
 #define DESDEMONA_UNIT_PARTS(set)             \

@@ -75,6 +75,10 @@ struct SolveResult {
 void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
                       void* context);
 
+// Waits a moment for other threads, for the `turns`th time in turn: the longer it has been, the more it leaves the
+// processor to others.
+void pause_thread(int turns) noexcept;
+
 // Search of one game, with its own transposition table; used by one thread at a time.
 template <class Position>
 class Core {

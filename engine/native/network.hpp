@@ -1,17 +1,19 @@
-// The weights of an evaluation network, as plain values.
+// The weights of a network that corrects the evaluation, as plain values.
 //
 // An efficiently updatable network (Nasu 2018): its inputs are the pieces on their squares, seen from one side, and a
-// move changes few of them, so that the sums of the first layer (the *accumulators*) are kept up to date move by move.
-// Each side has an accumulator of `kWidth` sums; the second layer is one neuron, which sees the mover's accumulator
-// first, then the other's, each sum limited to 0 .. 1 and squared.  It has `kBuckets` sets of weights, by the number of
-// pieces.  engine/games/networks.py reads the file and is a readable mirror; engine/training/networks.py learns it.
+// move changes few of them, so that the sums of the first layer (the *accumulators*) are updated move by move.  Each
+// side has an accumulator of `kWidth` sums; the second layer is one neuron, which sees the mover's accumulator first,
+// then the other's, each sum limited to 0 .. 1 and squared.  It has `kBuckets` sets of weights, by the number of
+// pieces.  Its output is added to the linear evaluation, which knows mobility, threats and pawns already: so a small
+// network and few games are enough.  engine/games/networks.py reads the file and is a readable mirror;
+// engine/training/networks.py learns it.
 #pragma once
 
 #include <cstdint>
 
 namespace desdemona::network {
 
-constexpr int kWidth = 256;
+constexpr int kWidth = 128;
 constexpr int kBuckets = 8;
 constexpr int kInputUnit = 255;   // 1 in an accumulator
 constexpr int kOutputUnit = 64;   // 1 in a weight of the second layer; these are within +-127

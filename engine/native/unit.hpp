@@ -52,7 +52,11 @@ class UnitCore final : public Core<typename G::Position> {
     int evaluate(const Position& p) override { return game_.evaluate(game_.root(p)); }
     int strong_evaluation(const Position& p, const int* moves, int count) override {
         auto node = strong_game_.root(p);
-        for (int i = 0; i < count; ++i) node = strong_game_.play(node, moves[i]);
+        for (int i = 0; i < count; ++i) {
+            auto next = strong_game_.play(node, moves[i]);
+            if constexpr (requires { strong_game_.detach(next); }) strong_game_.detach(next);
+            node = next;
+        }
         return strong_game_.evaluate(node);
     }
     std::uint64_t nodes() const override { return search_.nodes() + strong_.nodes(); }

@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody calls it)
 
 from engine.games.networks import BUCKETS, OUTPUT_UNIT, SCORE_UNIT, WIDTH, to_bytes
-from engine.training.networks import Samples
+from engine.training.network_samples import Samples
 from engine.training.self_play import NetworkGame
 
 _LAST_SHARE = 0.003
 """Share of the learning rate left at the end."""
-_WARM_STEPS = 200
+_WARM_STEPS = 100
 _LIMIT = 127 / OUTPUT_UNIT
 """Bound for the weights of the second layer."""
 
@@ -26,10 +26,9 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
-        self.inputs = torch.nn.Parameter(torch.empty(inputs + 1, WIDTH).uniform_(-1, 1) / math.sqrt(32))
+        self.inputs = torch.nn.Parameter(torch.empty(inputs + 1, WIDTH).uniform_(-1, 1) / math.sqrt(128))
         self.bias = torch.nn.Parameter(torch.full((WIDTH,), 0.1))
-        outputs = torch.empty(BUCKETS, 2 * WIDTH).uniform_(-1, 1) / math.sqrt(2 * WIDTH)
-        self.outputs = torch.nn.Parameter(outputs)
+        self.outputs = torch.nn.Parameter(torch.zeros(BUCKETS, 2 * WIDTH))  # no correction at first
         self.output_bias = torch.nn.Parameter(torch.zeros(BUCKETS))
         self.padding = inputs
 
@@ -49,11 +48,14 @@ def learn(
 ) -> tuple[bytes, dict[str, Any]]:
     """The network in the core's form, and what the card says of it."""
     torch.manual_seed(options.seed)
+    if options.threads:
+        torch.set_num_threads(options.threads)
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     scale = game.scale_centi()
     inputs = torch.from_numpy(samples.inputs.view(np.int16)).to(device)
     scores = torch.from_numpy(samples.scores).to(device).float()
     results = torch.from_numpy(samples.results).to(device).float() / 2
+    linear = torch.from_numpy(samples.linear).to(device).float() / scale
     targets = (1 - options.result_share) * torch.sigmoid(scores / scale) + options.result_share * results
     held_out = torch.from_numpy(samples.held_out).to(device)
     known = torch.nonzero(~held_out).squeeze(1)
@@ -64,33 +66,39 @@ def learn(
     steps = options.epochs * batches
     began = time.monotonic()
     step = 0
-    way = 0.0
-    epoch = 0
-    while way < 1:
-        epoch += 1
+
+    def promised(places: torch.Tensor) -> torch.Tensor:
+        correction = model(inputs[places].int()) * SCORE_UNIT / scale
+        return torch.sigmoid(linear[places] + correction)
+
+    def error() -> float:
+        """Root mean square error of the expected result on the positions held out."""
+        total = 0.0
+        with torch.no_grad():
+            for part in unknown.split(options.batch):
+                total += float((promised(part) - targets[part]).square().sum())
+        return math.sqrt(total / max(1, len(unknown)))
+
+    before = error()
+    say(f"without a network: {before:.5f} on the positions held out")
+    for epoch in range(1, options.epochs + 1):
         order = known[torch.randperm(len(known), device=device)]
-        total = torch.zeros((), device=device)
-        count = 0
+        total = 0.0
         for batch in order[: batches * options.batch].split(options.batch):
-            way = max(step / steps, (time.monotonic() - began) / options.seconds)
-            if way >= 1:
-                break
-            step += 1
-            count += 1
-            rate = options.rate * min(1.0, step / _WARM_STEPS)
-            rate *= _LAST_SHARE + (1 - _LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * way))
+            rate = options.rate * min(1.0, (step + 1) / _WARM_STEPS)
+            rate *= _LAST_SHARE + (1 - _LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * step / steps))
             optimiser.param_groups[0]["lr"] = rate
-            promised = torch.sigmoid(model(inputs[batch].int()) * SCORE_UNIT / scale)
-            loss = (promised - targets[batch]).square().mean()
+            step += 1
+            loss = (promised(batch) - targets[batch]).square().mean()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
             optimiser.step()
             with torch.no_grad():
                 model.outputs.clamp_(-_LIMIT, _LIMIT)
-            total += loss.detach()
-        error = _error(model, inputs, targets, unknown, scale, options.batch)
+            total += float(loss.detach())
+        after = error()
         say(
-            f"round {epoch}: rms {math.sqrt(float(total) / max(1, count)):.5f}, held out {error:.5f},"
+            f"round {epoch}: rms {math.sqrt(total / batches):.5f}, held out {after:.5f},"
             f" {time.monotonic() - began:.0f} s"
         )
     outputs = model.outputs.view(BUCKETS, 2, WIDTH)
@@ -99,23 +107,11 @@ def learn(
         for part in (model.inputs[: game.inputs], model.bias, outputs, model.output_bias)
     ]
     facts = {
-        "rounds": epoch,
+        "rounds": options.epochs,
         "steps": step,
-        "seconds": round(time.monotonic() - began),
-        "rms_error_held_out": round(error, 5),
+        "minutes": round((time.monotonic() - began) / 60, 1),
+        "rms_error_held_out_before_after": [round(before, 5), round(after, 5)],
         "expected_scale_centi": scale,
         "torch": str(torch.__version__),
     }
     return to_bytes(parts[0], parts[1], parts[2], parts[3]), facts
-
-
-@torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
-def _error(
-    model: _Model, inputs: torch.Tensor, targets: torch.Tensor, places: torch.Tensor, scale: float, batch: int
-) -> float:
-    """Root mean square error of the expected result."""
-    total = 0.0
-    for part in places.split(batch):
-        promised = torch.sigmoid(model(inputs[part].int()) * SCORE_UNIT / scale)
-        total += float((promised - targets[part]).square().sum())
-    return math.sqrt(total / max(1, len(places)))

@@ -31,10 +31,12 @@ class NetworkGame:
     """Inputs of the network."""
     play: Callable[..., bytes]
     """`engine._native.chess_self_play`, or that of another game."""
-    samples: Callable[[bytes], tuple[bytes, bytes, bytes, bytes]]
+    samples: Callable[[bytes, Any], tuple[bytes, bytes, bytes, bytes, bytes]]
     """`engine._native.chess_samples`, or that of another game."""
-    evaluation: Callable[[], Any]
-    """The evaluation in the core's form."""
+    weights: Callable[[], bytes]
+    """The weights of the linear evaluation in the core's form."""
+    evaluation: Callable[[bytes], Any]
+    """`engine._native.ChessEvaluation`, or that of another game."""
     network: Callable[[bytes], Any]
     """A network in the core's form, from its bytes."""
     scale_centi: Callable[[], float]
@@ -47,7 +49,8 @@ GAMES = {
         networks.INPUTS["chess"],
         _native.chess_self_play,
         _native.chess_samples,
-        lambda: _native.ChessEvaluation(chess_evaluation.weights().to_bytes()),
+        lambda: chess_evaluation.weights().to_bytes(),
+        _native.ChessEvaluation,
         _native.ChessNetwork,
         lambda: chess_evaluation.weights().scale_centi[1],
     ),
@@ -56,7 +59,8 @@ GAMES = {
         networks.INPUTS["xiangqi"],
         _native.xiangqi_self_play,
         _native.xiangqi_samples,
-        lambda: _native.XiangqiEvaluation(xiangqi_evaluation.weights().to_bytes()),
+        lambda: xiangqi_evaluation.weights().to_bytes(),
+        _native.XiangqiEvaluation,
         _native.XiangqiNetwork,
         lambda: xiangqi_evaluation.weights().scale_centi[1],
     ),
@@ -99,13 +103,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     began = time.monotonic()
     try:
         network = _network(game, options)
+        evaluation = game.evaluation(game.weights())
         with options.out.open("ab") as file:
             for first in range(options.first, options.first + options.games, _CHUNK):
                 if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:
                     break
                 count = min(_CHUNK, options.first + options.games - first)
                 records = game.play(
-                    game.evaluation(), network, options.seed, first, count, options.nodes,
+                    evaluation, network, options.seed, first, count, options.nodes,
                     (options.random_plies[0], options.random_plies[1]), options.threads,
                 )  # fmt: skip
                 file.write(records)

@@ -37,16 +37,21 @@ struct NetworkInputs {
 
     static networked::Changes changes(const Node& before, const Node& after) {
         networked::Changes changes;
+        const State& old = before.state;
+        const State& now = after.state;
+        const Board captured = old.colours[0] & now.colours[1] ? old.colours[0] & now.colours[1]
+                                                               : old.colours[1] & now.colours[0];
         for (int kind = 0; kind < 6; ++kind) {
-            for (int side = 0; side < 2; ++side) {
-                const Board was = before.state.pieces[kind] & before.state.colours[side];
-                const Board is = after.state.pieces[kind] & after.state.colours[side];
-                for (Board rest = was & ~is; rest != 0; rest &= rest - 1) {
-                    changes.remove({side, kind, first_square(rest)});
-                }
-                for (Board rest = is & ~was; rest != 0; rest &= rest - 1) {
-                    changes.add({side, kind, first_square(rest)});
-                }
+            const Board was = old.pieces[kind];
+            const Board is = now.pieces[kind];
+            if (was == is && !(was & captured)) continue;
+            for (Board rest = was & (~is | captured); rest != 0; rest &= rest - 1) {
+                const int square = first_square(rest);
+                changes.remove({static_cast<int>(old.colours[1] >> square & 1), kind, square});
+            }
+            for (Board rest = is & (~was | captured); rest != 0; rest &= rest - 1) {
+                const int square = first_square(rest);
+                changes.add({static_cast<int>(now.colours[1] >> square & 1), kind, square});
             }
         }
         return changes;

@@ -14,9 +14,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #if defined(__linux__)
@@ -24,6 +26,7 @@
 #endif
 
 #include "othello/othello.hpp"
+#include "search/team.hpp"
 #include "stop.hpp"
 
 namespace desdemona::othello {
@@ -37,6 +40,7 @@ constexpr int kNearEmpties = 6;    // below this, move ordering and the table co
 constexpr int kFarEmpties = 10;    // below this, the small table beats the large one: no memory access
 constexpr int kOrderEmpties = 12;  // from here on the caller's Order is used
 constexpr int kMaxOrderDepth = 4;  // one ply per two empties more; deeper costs more than it saves
+constexpr int kSplitEmpties = 15;  // from here on nodes are shared with idle threads: less is not worth the trouble
 constexpr int kGuessEmpties = 14;  // from here on the root is searched with windows around a guess ...
 constexpr int kGuessWindow = 3;    // ... of this many discs to both sides (odd, since scores are even)
 
@@ -244,8 +248,8 @@ inline int potential_mobility(Board prey, Board empty) {
 
 // --- Transposition table -----------------------------------------------------------------------------------
 
-struct Entry {
-    std::uint64_t key;
+// The content of a table entry.
+struct Known {
     std::int8_t lower;
     std::int8_t upper;
     std::uint8_t move[2];  // the best ones, the latest first
@@ -253,6 +257,30 @@ struct Entry {
     std::uint8_t age;  // 0: never written
     std::uint8_t unused[2];
 };
+
+// Threads read and write entries without locks (Hyatt & Mann 2002): an entry half written by each of two threads does
+// not fit its key.
+class Entry {
+   public:
+    // The content if it is that of this position; age 0: it is not.
+    Known find(std::uint64_t key) const noexcept {
+        const std::uint64_t data = data_.load(std::memory_order_relaxed);
+        if ((check_.load(std::memory_order_relaxed) ^ data) != key) return {};
+        return std::bit_cast<Known>(data);
+    }
+    // Whatever the position.
+    Known any() const noexcept { return std::bit_cast<Known>(data_.load(std::memory_order_relaxed)); }
+    void write(std::uint64_t key, const Known& known) noexcept {
+        const auto data = std::bit_cast<std::uint64_t>(known);
+        data_.store(data, std::memory_order_relaxed);
+        check_.store(key ^ data, std::memory_order_relaxed);
+    }
+
+   private:
+    std::atomic<std::uint64_t> check_;  // the key, XOR the data
+    std::atomic<std::uint64_t> data_;
+};
+static_assert(sizeof(Known) == 8);
 
 struct alignas(64) Cluster {
     Entry entry[4];
@@ -282,36 +310,39 @@ class Table {
 
     Cluster& cluster(std::uint64_t key) noexcept { return clusters_[key & (count_ - 1)]; }
 
-    static const Entry* find(const Cluster& cluster, std::uint64_t key) noexcept {
+    // Age 0: not there.
+    static Known find(const Cluster& cluster, std::uint64_t key) noexcept {
         for (const Entry& entry : cluster.entry) {
-            if (entry.key == key && entry.age != 0) return &entry;
+            if (const Known known = entry.find(key); known.age != 0) return known;
         }
-        return nullptr;
+        return {};
     }
 
     void store(Cluster& cluster, std::uint64_t key, int empties, int lower, int upper, int move) noexcept {
         Entry* victim = nullptr;
         int least = 1 << 20;
         for (Entry& entry : cluster.entry) {
-            if (entry.key == key && entry.age != 0) {
+            if (Known own = entry.find(key); own.age != 0) {
                 // Both bounds hold, whenever they were found.
-                if (lower > entry.lower) entry.lower = static_cast<std::int8_t>(lower);
-                if (upper < entry.upper) entry.upper = static_cast<std::int8_t>(upper);
-                if (move != kPass && move != entry.move[0]) {
-                    entry.move[1] = entry.move[0];
-                    entry.move[0] = static_cast<std::uint8_t>(move);
+                if (lower > own.lower) own.lower = static_cast<std::int8_t>(lower);
+                if (upper < own.upper) own.upper = static_cast<std::int8_t>(upper);
+                if (move != kPass && move != own.move[0]) {
+                    own.move[1] = own.move[0];
+                    own.move[0] = static_cast<std::uint8_t>(move);
                 }
-                entry.age = age_;
+                own.age = age_;
+                entry.write(key, own);
                 return;
             }
-            const int worth = entry.age == 0 ? -1 : entry.empties + (entry.age == age_ ? 128 : 0);
+            const Known other = entry.any();
+            const int worth = other.age == 0 ? -1 : other.empties + (other.age == age_ ? 128 : 0);
             if (worth < least) {
                 least = worth;
                 victim = &entry;
             }
         }
-        *victim = {key, static_cast<std::int8_t>(lower), static_cast<std::int8_t>(upper),
-                   {static_cast<std::uint8_t>(move), kPass}, static_cast<std::uint8_t>(empties), age_, {}};
+        victim->write(key, {static_cast<std::int8_t>(lower), static_cast<std::int8_t>(upper),
+                            {static_cast<std::uint8_t>(move), kPass}, static_cast<std::uint8_t>(empties), age_, {}});
     }
 
    private:
@@ -412,7 +443,21 @@ template <class Order = endgame::MobilityOrder>
 class BasicEndgameSolver {
    public:
     explicit BasicEndgameSolver(std::size_t table_megabytes, Order order = {})
-        : table_(table_megabytes), order_(order) {}
+        : own_table_(std::make_unique<endgame::Table>(table_megabytes)), table_(*own_table_), order_(order) {}
+
+    // A solver for another thread of a team, with the table of the leading thread's, which must outlive it.
+    BasicEndgameSolver(BasicEndgameSolver& leader, Team& team)
+        : table_(leader.table_), order_(leader.order_), team_(&team) {}
+
+    // From now on its threads help each other; null: no more.
+    void set_team(Team* team) { team_ = team; }
+
+    // For all threads of the team but the leading one: works until the team's search ends.
+    void help(const StopFlag& stop) {
+        stop_ = &stop;
+        split_ = nullptr;
+        team_->help([this](SplitPoint& point) { take_moves(static_cast<Split&>(point)); });
+    }
 
     // Final disc difference for the side to move, -64..64; outside (alpha, beta) a bound on it (fail-soft).
     // Throws Unwind when it must stop; the table stays consistent.
@@ -456,9 +501,12 @@ class BasicEndgameSolver {
         }
     };
 
-    endgame::Table table_;
+    std::unique_ptr<endgame::Table> own_table_;  // null: another solver's
+    endgame::Table& table_;
     endgame::NearTable near_;
     Order order_;
+    Team* team_ = nullptr;               // null: alone
+    const SplitPoint* split_ = nullptr;  // the split point at work, null: none
     std::uint64_t nodes_ = 0;
     std::uint64_t looked_ = 0;  // nodes_ at the last check of the flag
     const StopFlag* stop_ = nullptr;
@@ -505,6 +553,7 @@ class BasicEndgameSolver {
         const std::uint64_t news = nodes_ - looked_;
         looked_ = nodes_;
         if (stop_->spend(news)) throw Unwind{};
+        if (split_ != nullptr && split_->is_cancelled()) throw Cancelled{};
     }
 
     // --- The last four empties ---------------------------------------------------------------------------
@@ -761,13 +810,13 @@ class BasicEndgameSolver {
         // Step 3. Transposition table.
         const std::uint64_t key = hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
-        const endgame::Entry* entry = endgame::Table::find(cluster, key);
+        const endgame::Known known = endgame::Table::find(cluster, key);
         int first = kPass, second = kPass;
-        if (entry != nullptr) {
-            if (entry->lower > alpha) return entry->lower;
-            if (entry->upper <= alpha) return entry->upper;
-            first = entry->move[0];
-            second = entry->move[1];
+        if (known.age != 0) {
+            if (known.lower > alpha) return known.lower;
+            if (known.upper <= alpha) return known.upper;
+            first = known.move[0];
+            second = known.move[1];
         }
 
         // Step 4. A pass, or the end of the game.
@@ -788,15 +837,15 @@ class BasicEndgameSolver {
             for (int i = 0; i < list.count; ++i) {
                 const Move& move = list.move[i];
                 const std::uint64_t child = move.key;
-                const endgame::Entry* known = endgame::Table::find(table_.cluster(child), child);
-                if (known == nullptr) continue;
-                if (-known->upper > alpha) {
-                    table_.store(cluster, key, empties, -known->upper, 64, move.square);
-                    return -known->upper;
+                const endgame::Known below = endgame::Table::find(table_.cluster(child), child);
+                if (below.age == 0) continue;
+                if (-below.upper > alpha) {
+                    table_.store(cluster, key, empties, -below.upper, 64, move.square);
+                    return -below.upper;
                 }
-                if (-known->lower <= alpha) {
-                    if (-known->lower > best) {
-                        best = -known->lower;
+                if (-below.lower <= alpha) {
+                    if (-below.lower > best) {
+                        best = -below.lower;
                         best_square = move.square;
                     }
                     list.move[i--] = list.move[--list.count];
@@ -807,8 +856,13 @@ class BasicEndgameSolver {
         // Step 7. Move ordering: likely refutations first, cheap ones before expensive ones.
         if (list.count > 1) rate(p, list, empties, parity, first, second);
 
-        // Step 8. Search.
+        // Step 8. Search: alone, or once the first move is known not to cut, with others.
         for (int i = 0; i < list.count; ++i) {
+            if (i > 0 && list.count - i > 1 && empties >= endgame::kSplitEmpties && team_ != nullptr &&
+                team_->is_waiting()) {
+                search_together(list, i, alpha, empties, parity, best, best_square);
+                break;
+            }
             const Move& move = list.pick(i);
             const unsigned rest = parity ^ kQuadrants.of[move.square];
             const int score = -null_window(move.after, -alpha - 1, empties - 1, rest);
@@ -824,6 +878,78 @@ class BasicEndgameSolver {
             table_.store(cluster, key, empties, -64, best, best_square);
         }
         return best;
+    }
+
+    // --- Several threads -----------------------------------------------------------------------------------
+
+    struct Split : SplitPoint {
+        using SplitPoint::SplitPoint;
+        const MoveList* list = nullptr;  // in the order of search
+        int alpha = 0;
+        int empties = 0;
+        unsigned parity = 0;
+        std::atomic<int> best{0};  // score and index in the list, packed; the lower index of equals
+
+        static int packed(int score, int index) { return 256 * (score + 256) + 255 - index; }
+    };
+
+    // Searches the moves from `first` on with whatever threads are idle.
+    void search_together(MoveList& list, int first, int alpha, int empties, unsigned parity, int& best,
+                         int& best_square) {
+        for (int i = first; i < list.count; ++i) list.pick(i);
+        Split split(split_);
+        split.list = &list;
+        split.alpha = alpha;
+        split.empties = empties;
+        split.parity = parity;
+        split.count = list.count;
+        split.next.store(first, std::memory_order_relaxed);
+        const bool is_open = team_->open(split);
+        bool must_stop = false;
+        const auto work = [this, &must_stop](SplitPoint& point) {
+            must_stop = !take_moves(static_cast<Split&>(point)) || must_stop;
+        };
+        work(split);
+        if (is_open) team_->close(split, work);
+        if (must_stop) throw Unwind{};
+        if (split_ != nullptr && split_->is_cancelled()) throw Cancelled{};
+        const int found = split.best.load(std::memory_order_relaxed);
+        if (found == 0) return;
+        const int score = found / 256 - 256;
+        if (score > best) {
+            best = score;
+            best_square = list.move[255 - found % 256].square;
+        }
+    }
+
+    // Searches moves of a split point until none is left.  False: the search must stop.
+    bool take_moves(Split& split) {
+        const SplitPoint* const before = split_;
+        split_ = &split;
+        bool goes_on = true;
+        try {
+            for (;;) {
+                const int i = split.next.fetch_add(1, std::memory_order_relaxed);
+                if (i >= split.count || split.is_cancelled()) break;
+                const Move& move = split.list->move[i];
+                const unsigned rest = split.parity ^ endgame::kQuadrants.of[move.square];
+                const int score = -null_window(move.after, -split.alpha - 1, split.empties - 1, rest);
+                const int found = Split::packed(score, i);
+                for (int old = split.best.load(std::memory_order_relaxed); old < found;) {
+                    if (split.best.compare_exchange_weak(old, found, std::memory_order_relaxed)) break;
+                }
+                if (score > split.alpha) {
+                    split.is_cut.store(true, std::memory_order_relaxed);
+                    break;
+                }
+            }
+        } catch (const Cancelled&) {
+        } catch (const Unwind&) {
+            split.is_cut.store(true, std::memory_order_relaxed);
+            goes_on = false;
+        }
+        split_ = before;
+        return goes_on;
     }
 
     // Lists the moves; true as soon as one flips the waiter's last disc, which is then the first in the list.
@@ -891,9 +1017,9 @@ class BasicEndgameSolver {
         const std::uint64_t key = hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
         int first = kPass, second = kPass;
-        if (const endgame::Entry* entry = endgame::Table::find(cluster, key); entry != nullptr) {
-            first = entry->move[0];
-            second = entry->move[1];
+        if (const endgame::Known known = endgame::Table::find(cluster, key); known.age != 0) {
+            first = known.move[0];
+            second = known.move[1];
         }
         MoveList list;
         if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) {

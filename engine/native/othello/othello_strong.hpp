@@ -91,6 +91,10 @@ struct OthelloStrong {
     class Ending {
        public:
         Ending(std::size_t table_mb, const OthelloGame& game) : solver_(table_mb, EvaluationOrder(game)) {}
+        Ending(Ending& leader, Team& team) : solver_(leader.solver_, team) {}
+
+        void set_team(Team* team) { solver_.set_team(team); }
+        void help(const StopFlag& stop) { solver_.help(stop); }
 
         int score(const Node& node, int alpha, int beta, const StopFlag& stop) {
             return 100 * solver_.solve(node.position, floored(alpha), -floored(-beta), stop);

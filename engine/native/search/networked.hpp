@@ -1,4 +1,4 @@
-// A game whose strong search evaluates positions by a network instead of the game's own evaluation.
+// A game whose strong search corrects the evaluation by a network.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,11 @@ class Networked : public G {
    public:
     using typename G::Position;
 
+    // The accumulators are found when they are needed, from those of the node before.
     struct Node : G::Node {
-        network::Accumulators sums;
+        const Node* before;  // which must live as long as this one is evaluated, or null: the root
+        mutable bool is_summed;
+        mutable network::Accumulators sums;
     };
 
     template <class Evaluation>
@@ -53,52 +56,75 @@ class Networked : public G {
     Node root(const Position& p) const {
         Node node;
         base(node) = G::root(p);
-        if (weights_ != nullptr) {
-            for (const int view : {0, 1}) refresh(node, view);
-        }
+        node.before = nullptr;
+        node.is_summed = false;
         return node;
     }
 
     Node play(const Node& before, int move) const {
         Node after;
         base(after) = G::play(before, move);
-        if (weights_ == nullptr) return after;
-        const networked::Changes changes = Inputs::changes(before, after);
-        for (const int view : {0, 1}) {
-            const int mirror = Inputs::mirror(after, view);
-            if (mirror == Inputs::mirror(before, view)) {
-                update(before.sums.of[view], after.sums.of[view], view, mirror, changes);
-            } else {
-                refresh(after, view);
-            }
-        }
+        after.before = &before;
+        after.is_summed = false;
         return after;
     }
 
     Node pass(const Node& before) const {
         Node after;
         base(after) = G::pass(before);
-        if (weights_ != nullptr) after.sums = before.sums;
+        after.before = &before;
+        after.is_summed = false;
         return after;
+    }
+
+    // Makes the node independent of the one before.
+    void detach(Node& node) const {
+        if (weights_ != nullptr) sum(node);
+        node.before = nullptr;
     }
 
     // In centi-units for the side to move.
     int evaluate(const Node& node) const {
         if (weights_ == nullptr) return G::evaluate(node);
         using namespace network;
+        sum(node);
         const int bucket = bucket_of(Inputs::pieces(node));
         const int side = node.state.side;
         const auto& outputs = weights_->outputs[bucket];
         const std::int64_t squared = activated(node.sums.of[side], outputs[0]) +
                                      activated(node.sums.of[1 - side], outputs[1]);
         const std::int64_t sum = squared / kInputUnit + weights_->output_bias[bucket];
-        const std::int64_t score = sum * kScoreUnit / (kInputUnit * kOutputUnit);
+        const std::int64_t score = G::evaluate(node) + sum * kScoreUnit / (kInputUnit * kOutputUnit);
         constexpr int kMost = 20'000;
         return score > kMost ? kMost : score < -kMost ? -kMost : static_cast<int>(score);
     }
 
    private:
     static typename G::Node& base(Node& node) { return node; }
+
+    void sum(const Node& node) const {
+        if (node.is_summed) return;
+        node.is_summed = true;
+        if (node.before == nullptr) {
+            for (const int view : {0, 1}) refresh(node, view);
+            return;
+        }
+        const Node& before = *node.before;
+        sum(before);
+        const networked::Changes changes = Inputs::changes(before, node);
+        if (changes.added_count == 0) {
+            node.sums = before.sums;
+            return;
+        }
+        for (const int view : {0, 1}) {
+            const int mirror = Inputs::mirror(node, view);
+            if (mirror == Inputs::mirror(before, view)) {
+                update(before.sums.of[view], node.sums.of[view], view, mirror, changes);
+            } else {
+                refresh(node, view);
+            }
+        }
+    }
 
     // Written so that compilers turn the loops into vector instructions.
     static std::int64_t activated(const std::int16_t* sums, const std::int16_t* weights) {
@@ -122,7 +148,7 @@ class Networked : public G {
         return weights_->inputs[Inputs::index(view, mirror, piece)];
     }
 
-    void refresh(Node& node, int view) const {
+    void refresh(const Node& node, int view) const {
         std::int16_t* sums = node.sums.of[view];
         const int mirror = Inputs::mirror(node, view);
         for (int i = 0; i < kWidth; ++i) sums[i] = weights_->bias[i];
@@ -150,7 +176,7 @@ class Networked : public G {
         }
     }
 
-    const Weights* weights_;  // null: the game's own evaluation
+    const Weights* weights_;  // null: no correction
 };
 
 }  // namespace

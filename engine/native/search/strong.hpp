@@ -25,6 +25,7 @@
 #include "search/helpers.hpp"
 #include "stop.hpp"
 #include "search/table.hpp"
+#include "search/team.hpp"
 
 namespace desdemona {
 namespace {
@@ -38,7 +39,8 @@ namespace {
 //   these depths; 0 where ProbCut must not be used.
 // * `shallow_depth(depth)`: depth of the ProbCut search in place of a search of that depth.
 // * `nodes_to_solve(plies)`: average node count of `Ending` for an ending of this length.
-// * `Ending`: solves endings; `score` is the final margin in score units, fail-soft.
+// * `Ending`: solves endings; `score` is the final margin in score units, fail-soft.  Another one made from it and a
+//   team shares its work, from `help` on.
 template <class T, class G>
 concept StrongTraits = requires(const typename G::Node& node, int n, typename T::Ending& ending,
                                 const StopFlag& stop) {
@@ -54,6 +56,8 @@ concept StrongTraits = requires(const typename G::Node& node, int n, typename T:
     { ending.score(node, n, n, stop) } -> std::same_as<int>;
     { ending.best_move(node, stop) } -> std::same_as<int>;
     { ending.nodes() } -> std::same_as<std::uint64_t>;
+    ending.set_team(static_cast<Team*>(nullptr));
+    ending.help(stop);
 };
 
 namespace strong {
@@ -570,12 +574,16 @@ class StrongSearch {
         first_level_ = 0;
         while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
         depth_.store(0, std::memory_order_relaxed);
+        if (limits.threads > 1) team_.begin();
+        ending_.set_team(limits.threads > 1 ? &team_ : nullptr);
         helpers_.run(*this, limits.threads - 1, table_, game_);
         result.nodes = nodes() - nodes_before;
         return result.depth > 0;
     }
 
-    std::uint64_t nodes() const { return own_nodes() + helpers_.nodes(); }
+    std::uint64_t nodes() const {
+        return own_nodes() + helpers_.nodes() + solving_nodes_.load(std::memory_order_relaxed);
+    }
 
    private:
     using Worker = StrongWorker<G, T>;
@@ -604,6 +612,7 @@ class StrongSearch {
                 }
             }
         }
+        team_.end();
         helpers_stop_->set();
     }
 
@@ -621,7 +630,7 @@ class StrongSearch {
                 if (depth <= done && level == done_level) depth = done + 1;
                 if (depth < 1) depth = 1;
                 if (depth > last) {
-                    if (level == done_level && done >= last) return;
+                    if (level == done_level && done >= last) break;
                     depth = last;
                 }
                 guess = worker.iterate(depth, level, guess);
@@ -629,6 +638,17 @@ class StrongSearch {
                 done_level = level;
             }
         } catch (const Unwind&) {
+        }
+        help_to_solve();
+    }
+
+    void help_to_solve() {
+        if (!may_solve()) return;
+        try {
+            typename T::Ending ending(ending_, team_);
+            ending.help(*stop_);
+            solving_nodes_.fetch_add(ending.nodes(), std::memory_order_relaxed);
+        } catch (const std::bad_alloc&) {  // the other threads go on
         }
     }
 
@@ -755,7 +775,7 @@ class StrongSearch {
     // --- The end of the game -----------------------------------------------------------------------------------
 
     void solve(int guess) {
-        helpers_stop_->set();  // the solver works alone
+        helpers_stop_->set();  // its threads go on to help here
         is_solving_ = true;
         if (guess > T::kLastScore) guess = T::kLastScore;
         if (guess < -T::kLastScore) guess = -T::kLastScore;
@@ -829,6 +849,8 @@ class StrongSearch {
     Helpers<Worker> helpers_;
     std::atomic<int> depth_{0};  // of the leading thread's iteration
     std::atomic<int> level_{0};
+    Team team_;  // solves endings
+    std::atomic<std::uint64_t> solving_nodes_{0};  // of its other threads
 
     // State of the current call.
     Node root_{};

@@ -83,10 +83,10 @@ std::vector<std::uint8_t> SelfPlay<Position>::play(const SelfPlaySettings& setti
 }
 
 template <class Position>
-bool SelfPlay<Position>::samples(const std::uint8_t* records, std::size_t size, Samples& samples) {
+bool SelfPlay<Position>::samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation,
+                                 Samples& samples) {
     using R = Rules<Position>;
-    static const typename R::Evaluation kNoEvaluation{};
-    const typename R::Game rules(kNoEvaluation);
+    const typename R::Game rules(evaluation);
     const auto number = [&](std::size_t at) { return records[at] | records[at + 1] << 8; };
     std::size_t at = 0;
     for (std::uint32_t game = 0; at < size; ++game) {
@@ -94,7 +94,7 @@ bool SelfPlay<Position>::samples(const std::uint8_t* records, std::size_t size, 
         const int plies = number(at), random_plies = number(at + 2), result = number(at + 4);
         at += 6;
         if (result > 2 || at + 4 * static_cast<std::size_t>(plies) > size) return false;
-        Board<Position> board(kNoEvaluation);
+        Board<Position> board(evaluation);
         for (int ply = 0; ply < plies; ++ply, at += 4) {
             const int move = number(at);
             const auto score = static_cast<std::int16_t>(number(at + 2));
@@ -114,6 +114,7 @@ bool SelfPlay<Position>::samples(const std::uint8_t* records, std::size_t size, 
                     samples.inputs.resize(end, static_cast<std::uint16_t>(R::Network::kInputCount));
                 }
                 samples.scores.push_back(score);
+                samples.linear.push_back(static_cast<std::int16_t>(rules.evaluate(node)));
                 samples.results.push_back(static_cast<std::uint8_t>((ply & 1) == 0 ? result : 2 - result));
                 samples.games.push_back(game);
             }

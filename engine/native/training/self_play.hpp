@@ -43,12 +43,13 @@ class SelfPlay {
         static constexpr int kPieces = 32;  // inputs of a sample, filled up with `kInputs`
         std::vector<std::uint16_t> inputs;  // [sample][the mover's view, the other's][piece]
         std::vector<std::int16_t> scores;   // of the search, for the mover
+        std::vector<std::int16_t> linear;   // of the linear evaluation, likewise
         std::vector<std::uint8_t> results;  // of the game, for the mover: 0, 1, 2
         std::vector<std::uint32_t> games;   // the game's place among the records
     };
 
     // False: not such records.
-    static bool samples(const std::uint8_t* records, std::size_t size, Samples& samples);
+    static bool samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation, Samples& samples);
 };
 
 extern template class SelfPlay<chess::Position>;

@@ -1,0 +1,154 @@
+// Threads that search one tree together: "young brothers wait" (Feldmann 1993, "Game Tree Search on Massively Parallel
+// Systems").
+//
+// Where the first move of a node has not cut it off, the others are probably all needed: so its thread opens a *split
+// point*, and idle threads take moves from it.  Its owner takes moves, too, and then waits for the others; meanwhile it
+// helps at split points below its own.  A cut-off cancels all work below.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core.hpp"
+
+namespace desdemona {
+namespace {
+
+// Thrown through a search whose result is no longer needed, up to its split point.
+struct Cancelled {};
+
+// A split point, on the stack of its owner.
+struct SplitPoint {
+    explicit SplitPoint(const SplitPoint* above) : parent(above) {}
+
+    const SplitPoint* const parent;    // the split point below which its owner works; null: none
+    std::atomic<bool> is_cut{false};   // nothing below is needed any more
+    std::atomic<int> helpers{0};       // threads at work on it besides its owner
+    std::atomic<int> next{0};          // the next move to take
+    int count = 0;                     // moves
+
+    bool has_work() const {
+        return next.load(std::memory_order_relaxed) < count && !is_cut.load(std::memory_order_relaxed);
+    }
+
+    bool is_cancelled() const {
+        for (const SplitPoint* point = this; point != nullptr; point = point->parent) {
+            if (point->is_cut.load(std::memory_order_relaxed)) return true;
+        }
+        return false;
+    }
+
+    bool is_below(const SplitPoint* other) const {
+        for (const SplitPoint* point = this; point != nullptr; point = point->parent) {
+            if (point == other) return true;
+        }
+        return false;
+    }
+};
+
+class Team {
+   public:
+    // Before a search by several threads.
+    void begin() { is_over_.store(false, std::memory_order_relaxed); }
+    // Ends `help` in all threads.
+    void end() { is_over_.store(true, std::memory_order_release); }
+
+    // Whether a split point would find helpers.
+    bool is_waiting() const { return idle_.load(std::memory_order_relaxed) > 0; }
+
+    // Work at split points of others, until the search ends.  `work(point)` must not throw.
+    template <class Work>
+    void help(const Work& work) {
+        idle_.fetch_add(1, std::memory_order_relaxed);
+        for (int turns = 0; !is_over_.load(std::memory_order_acquire);) {
+            if (SplitPoint* point = join(nullptr); point != nullptr) {
+                idle_.fetch_sub(1, std::memory_order_relaxed);
+                work(*point);
+                point->helpers.fetch_sub(1, std::memory_order_release);
+                idle_.fetch_add(1, std::memory_order_relaxed);
+                turns = 0;
+            } else {
+                pause_thread(turns++);
+            }
+        }
+    }
+
+    // Opens a split point for others; false: there are too many already.
+    bool open(SplitPoint& point) {
+        for (Slot& slot : slots_) {
+            if (slot.point.load(std::memory_order_relaxed) != nullptr) continue;
+            const Lock lock(slot);
+            if (slot.point.load(std::memory_order_relaxed) != nullptr) continue;
+            slot.point.store(&point, std::memory_order_relaxed);
+            return true;
+        }
+        return false;
+    }
+
+    // No more helpers; returns when the last of them has finished.  Meanwhile the owner works below, too.
+    template <class Work>
+    void close(SplitPoint& point, const Work& work) {
+        for (Slot& slot : slots_) {
+            if (slot.point.load(std::memory_order_relaxed) != &point) continue;
+            const Lock lock(slot);
+            slot.point.store(nullptr, std::memory_order_relaxed);
+        }
+        if (point.helpers.load(std::memory_order_acquire) == 0) return;
+        idle_.fetch_add(1, std::memory_order_relaxed);
+        for (int turns = 0; point.helpers.load(std::memory_order_acquire) > 0;) {
+            SplitPoint* below = point.is_cancelled() ? nullptr : join(&point);
+            if (below != nullptr) {
+                idle_.fetch_sub(1, std::memory_order_relaxed);
+                work(*below);
+                below->helpers.fetch_sub(1, std::memory_order_release);
+                idle_.fetch_add(1, std::memory_order_relaxed);
+                turns = 0;
+            } else {
+                pause_thread(turns++);
+            }
+        }
+        idle_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+   private:
+    static constexpr int kSlots = 32;
+
+    struct alignas(64) Slot {
+        std::atomic<SplitPoint*> point{nullptr};
+        std::atomic<bool> is_locked{false};
+    };
+
+    class Lock {
+       public:
+        explicit Lock(Slot& slot) : slot_(slot) {
+            for (int turns = 0; slot_.is_locked.exchange(true, std::memory_order_acquire);) pause_thread(turns++);
+        }
+        ~Lock() { slot_.is_locked.store(false, std::memory_order_release); }
+        Lock(const Lock&) = delete;
+        Lock& operator=(const Lock&) = delete;
+
+       private:
+        Slot& slot_;
+    };
+
+    // Joins a split point that has work, below `above` if that is given; null: there is none.
+    SplitPoint* join(const SplitPoint* above) {
+        for (Slot& slot : slots_) {
+            if (slot.point.load(std::memory_order_relaxed) == nullptr) continue;
+            const Lock lock(slot);
+            SplitPoint* point = slot.point.load(std::memory_order_relaxed);
+            // While it is in its slot, and the slot is locked, the point cannot go away.
+            if (point == nullptr || !point->has_work() || (above != nullptr && !point->is_below(above))) continue;
+            point->helpers.fetch_add(1, std::memory_order_relaxed);
+            return point;
+        }
+        return nullptr;
+    }
+
+    Slot slots_[kSlots];
+    std::atomic<int> idle_{0};
+    std::atomic<bool> is_over_{true};
+};
+
+}  // namespace
+}  // namespace desdemona
