@@ -1,0 +1,111 @@
+"""Measures what several threads are worth to the strong search.
+
+    python -m bench.threads [--threads 2] [--positions 20] [--only othello endings chess xiangqi]
+
+Each position is searched to the same depth by one thread and by several, in turn; an ending is solved.  The
+ratio of the two times is the speed-up.  Several threads do not repeat themselves, so the median counts; the
+scores of solved endings must be equal.  The depth is the one that a single thread reaches in about --seconds.
+Times are wall-clock times: the machine must be idle and have a core for each thread.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from typing import Any
+
+from bench.selective import middle_games
+from bench.suites import balanced_positions
+from engine.game import Game
+from engine.games import get_game
+from engine.games.othello import Othello, OthelloPosition
+from engine.search.result import SearchResult
+from engine.search.searchers import NativeSearcher, make_searcher
+from engine.stop import StopFlag
+
+TABLE_MB = 64
+ENDING_EMPTIES = 23
+KINDS = ("othello", "endings", "chess", "xiangqi")
+
+
+def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float, SearchResult]:
+    """Seconds of a search with new tables, and its result."""
+    searcher = make_searcher(game, TABLE_MB)
+    assert isinstance(searcher, NativeSearcher)
+    began = time.perf_counter()
+    result = searcher.think(position, depth, None, StopFlag(), threads=threads)
+    return time.perf_counter() - began, result
+
+
+def depth_for(game: str, position: Any, seconds: float) -> int:
+    """The first depth that takes a single thread so long."""
+    searcher = make_searcher(game, TABLE_MB)
+    assert isinstance(searcher, NativeSearcher)
+    result = searcher.think(position, 60, 2 * seconds, StopFlag())
+    return max(2, result.depth)
+
+
+def endings(count: int) -> list[OthelloPosition]:
+    """Balanced positions, played on quickly until so many squares are left."""
+    game, found = Othello(), []
+    searcher = make_searcher("othello", TABLE_MB)
+    assert isinstance(searcher, NativeSearcher)
+    for position in balanced_positions(3 * count):
+        while game.legal_moves(position) and _empties(position) > ENDING_EMPTIES:
+            move = game.parse_move(position, searcher.think(position, 8, None, StopFlag()).move)
+            position = game.play(position, move)
+        if game.legal_moves(position) and _empties(position) == ENDING_EMPTIES:
+            found.append(position)
+        if len(found) == count:
+            break
+    return found
+
+
+def _empties(position: OthelloPosition) -> int:
+    mover, waiter = Othello().native_position(position)
+    return 64 - (mover | waiter).bit_count()
+
+
+def report(kind: str, count: int, threads: int, seconds: float) -> bool:
+    """Prints the speed-ups; False: a solved ending has another score with several threads."""
+    name = "othello" if kind in ("othello", "endings") else kind
+    game: Game[Any] = get_game(name)
+    positions: list[Any]
+    if kind == "endings":
+        positions = endings(count)
+    elif kind == "othello":
+        positions = balanced_positions(count)
+    else:
+        positions = [game.parse_position(text) for text in middle_games(name, count, 24)]
+    ratios, speeds, agree = [], [], True
+    for position in positions:
+        depth = 60 if kind == "endings" else depth_for(name, position, seconds)
+        alone_s, alone = searched(name, position, depth, 1)
+        together_s, together = searched(name, position, depth, threads)
+        ratios.append(alone_s / together_s)
+        speeds.append(together.nodes / together_s / (alone.nodes / alone_s))
+        if kind == "endings":
+            agree = agree and alone.score_centi == together.score_centi
+    print(
+        f"{kind}: {len(ratios)} positions, {threads} threads: {statistics.median(ratios):.2f} times as fast"
+        f" (median; {min(ratios):.2f} to {max(ratios):.2f}), {statistics.median(speeds):.2f} times the nodes"
+        f" a second{'' if agree else '; SCORES DIFFER'}"
+    )
+    return agree
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(prog="python -m bench.threads", description=__doc__.splitlines()[0])
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--positions", type=int, default=20)
+    p.add_argument("--seconds", type=float, default=1.0)
+    p.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    options = p.parse_args()
+    # A list: all are measured, whatever the first one shows.
+    agree = [report(kind, options.positions, options.threads, options.seconds) for kind in options.only]
+    if not all(agree):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
