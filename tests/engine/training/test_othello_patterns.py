@@ -118,7 +118,7 @@ def test_odd_and_even_depths_agree_on_average_in_the_end(tiny: bytes) -> None:
     trainer.set_weights(struct.pack(f"<{len(biased)}h", *biased))
     first = trainer.settle_parity(10, 3)
     again = trainer.settle_parity(10, 3)
-    assert min(first[10:45]) > 1.0
+    assert sum(first[10:45]) / 35 > 1.0
     assert max(map(abs, again[10:45])) < 0.35
 
 

@@ -1,4 +1,4 @@
-"""A long run of the bot on the fake GGS server, with every kind of fault: ``python -m bench.ggs_soak``.
+"""A long run of the bot on the fake GGS server, with every kind of fault: ``python -m bench.sites.ggs_soak``.
 
 Plain, random and synchro matches, rated and unrated, against opponents that resign, leave and return, request
 undo and abort, or just play on.  Lines are lost, replies
