@@ -454,10 +454,11 @@ class OthelloTrainer:
     def weights(self) -> bytes:
         """The present weights, as `OthelloEvaluation` takes them."""
 
-    def play(self, per_stage: int, depth: int) -> int:
+    def play(self, per_stage: int, depth: int, well_played: float) -> int:
         """
         Play games for their positions, so many for each stage; forget those of earlier calls.
 
+        A share `well_played` of the games has few random plies and stronger play, and its results count.
         Returns the number of games.
         """
 
@@ -471,12 +472,21 @@ class OthelloTrainer:
         last_rate: float,
         shrink: float,
         neighbours: float,
+        result_share: float,
     ) -> tuple[int, int, float, float, float]:
         """
         Label the positions of a stage and learn them, then the one before again; for 0, 1 ...
 
         Returns positions learned, positions held out, the error on these (root mean square, discs),
         seconds that the labels took, and seconds of the descent.
+        """
+
+    def settle_parity(self, games: int, depth: int) -> list[float]:
+        """
+        Add a constant for each number of empty squares such that searches of `depth` plies and of one
+        more agree on average.
+
+        Returns the constants, in discs for the side to move, for 0 .. 60 empty squares.
         """
 
     def error(self, stage: int) -> float:

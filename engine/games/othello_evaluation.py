@@ -4,7 +4,7 @@ A *pattern* is a list of squares; each of the board's eight symmetries maps it t
 of a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest
 digit), the index of one weight in the pattern's table.  All features of a pattern share the table, and a
 content shares its weight with its mirror image.  Two more tables are indexed by the number of moves of either
-side.  There is a set of tables for every two plies.  The weights are learned by
+side.  There is a set of tables for each ply.  The weights are learned by
 ``python -m engine.training.othello_patterns``; ``othello_weights.json`` says how.
 
 The C++ core (``engine/native/othello/patterns.hpp``) has the same patterns and uses the same weights.
@@ -38,7 +38,7 @@ PATTERNS: tuple[tuple[int, ...], ...] = (
 )
 """Squares of each pattern by bit number: a1 = 0, h1 = 7, a2 = 8."""
 
-STAGES = 30
+STAGES = 60
 MOBILITIES = 40
 PATTERN_WEIGHTS = sum(3 ** len(pattern) for pattern in PATTERNS)
 STAGE_SIZE = PATTERN_WEIGHTS + 2 * MOBILITIES
@@ -46,8 +46,8 @@ STAGE_SIZE = PATTERN_WEIGHTS + 2 * MOBILITIES
 
 
 def stage_of(empties: int) -> int:
-    """The stage of a position by its empty squares: two plies each, the last one or two are stage 0."""
-    return max(0, min(STAGES - 1, (empties - 1) // 2))
+    """The stage of a position by its empty squares: one ply each, the last one is stage 0."""
+    return max(0, min(STAGES - 1, empties - 1))
 
 
 def turned(square: int, symmetry: int) -> int:

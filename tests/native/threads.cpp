@@ -141,7 +141,8 @@ std::vector<std::int16_t> trained(std::uint64_t seed, int threads) {
     desdemona::othello::training::LearnSettings settings;
     settings.exact_empties = 4;
     settings.epochs = 1;
-    for (int stage = 0; stage < 2; ++stage) trainer.learn(stage, settings);
+    for (int stage = 0; stage < 6; ++stage) trainer.learn(stage, settings);
+    trainer.settle_parity({2, 1});
     return trainer.weights();
 }
 

@@ -41,21 +41,23 @@ nb::bytes weights(const training::Trainer& self) {
     return nb::bytes(reinterpret_cast<const char*>(all.data()), sizeof(std::int16_t) * all.size());
 }
 
-std::size_t play(training::Trainer& self, std::size_t per_stage, int depth) {
+std::size_t play(training::Trainer& self, std::size_t per_stage, int depth, double well_played) {
     if (per_stage < 1 || per_stage > 100'000'000) throw nb::value_error("per_stage must be 1 .. 100000000");
     if (depth < 1 || depth > 10) throw nb::value_error("depth must be 1 .. 10");
+    if (!(well_played >= 0 && well_played <= 1)) throw nb::value_error("well_played must be 0 .. 1");
     const nb::gil_scoped_release release;
-    return self.play({per_stage, depth});
+    return self.play({per_stage, depth, well_played});
 }
 
 void stage_in_range(int stage) {
-    if (stage < 0 || stage >= patterns::kStages) throw nb::value_error("stage must be 0 .. 29");
+    if (stage < 0 || stage >= patterns::kStages) throw nb::value_error("stage must be 0 .. 59");
 }
 
 nb::tuple learn(training::Trainer& self, int stage, int label_depth, int exact_empties, int epochs,
-                            double first_rate, double last_rate, double shrink, double neighbours) {
+                            double first_rate, double last_rate, double shrink, double neighbours,
+                            double result_share) {
     stage_in_range(stage);
-    if (label_depth < 4 || label_depth > 12) throw nb::value_error("label_depth must be 4 .. 12");
+    if (label_depth < 3 || label_depth > 12) throw nb::value_error("label_depth must be 3 .. 12");
     if (exact_empties < 4 || exact_empties > 24) throw nb::value_error("exact_empties must be 4 .. 24");
     if (epochs < 1) throw nb::value_error("epochs must be 1 or more");
     if (!(first_rate > 0 && last_rate > 0 && first_rate <= 0.03 && last_rate <= first_rate)) {
@@ -64,14 +66,22 @@ nb::tuple learn(training::Trainer& self, int stage, int label_depth, int exact_e
     }
     if (!(shrink >= 0)) throw nb::value_error("shrink must be 0 or more");
     if (!(neighbours >= 0 && neighbours <= 1)) throw nb::value_error("neighbours must be 0 .. 1");
+    if (!(result_share >= 0 && result_share <= 1)) throw nb::value_error("result_share must be 0 .. 1");
     training::StageReport report;
     {
         const nb::gil_scoped_release release;
-        report = self.learn(
-            stage, {label_depth, exact_empties, epochs, first_rate, last_rate, shrink, neighbours});
+        report = self.learn(stage, {label_depth, exact_empties, epochs, first_rate, last_rate, shrink,
+                                    neighbours, result_share});
     }
     return nb::make_tuple(report.positions, report.held_out, report.error, report.label_seconds,
                           report.descent_seconds);
+}
+
+std::vector<double> settle_parity(training::Trainer& self, std::size_t games, int depth) {
+    if (games < 1 || games > 1'000'000) throw nb::value_error("games must be 1 .. 1000000");
+    if (depth < 1 || depth > 11 || depth % 2 == 0) throw nb::value_error("depth must be odd, 1 .. 11");
+    const nb::gil_scoped_release release;
+    return self.settle_parity({games, depth});
 }
 
 std::vector<std::pair<int, int>> check(training::Trainer& self, int empties, std::size_t count) {
@@ -94,17 +104,22 @@ void bind_training(nb::module_& m) {
         .def("set_weights", &set_weights, "weights"_a,
              "Start from weights as `OthelloEvaluation` takes them.")
         .def_prop_ro("weights", &weights, "The present weights, as `OthelloEvaluation` takes them.")
-        .def("play", &play, "per_stage"_a, "depth"_a,
+        .def("play", &play, "per_stage"_a, "depth"_a, "well_played"_a,
              "Play games for their positions, so many for each stage; forget those of earlier calls.\n\n"
+             "A share `well_played` of the games has few random plies and stronger play, and its results count.\n"
              "Returns the number of games.")
         .def("learn", &learn, "stage"_a, "label_depth"_a, "exact_empties"_a, "epochs"_a, "first_rate"_a,
-             "last_rate"_a, "shrink"_a, "neighbours"_a,
+             "last_rate"_a, "shrink"_a, "neighbours"_a, "result_share"_a,
              nb::sig("def learn(self, stage: int, label_depth: int, exact_empties: int, epochs: int, "
-                     "first_rate: float, last_rate: float, shrink: float, neighbours: float) "
-                     "-> tuple[int, int, float, float, float]"),
+                     "first_rate: float, last_rate: float, shrink: float, neighbours: float, "
+                     "result_share: float) -> tuple[int, int, float, float, float]"),
              "Label the positions of a stage and learn them, then the one before again; for 0, 1 ...\n\n"
              "Returns positions learned, positions held out, the error on these (root mean square, discs),\n"
              "seconds that the labels took, and seconds of the descent.")
+        .def("settle_parity", &settle_parity, "games"_a, "depth"_a,
+             "Add a constant for each number of empty squares such that searches of `depth` plies and of one\n"
+             "more agree on average.\n\n"
+             "Returns the constants, in discs for the side to move, for 0 .. 60 empty squares.")
         .def("error",
              [](const training::Trainer& self, int stage) {
                  stage_in_range(stage);

@@ -90,9 +90,9 @@ constexpr int kMoverMobility = kLayout.size;
 constexpr int kWaiterMobility = kMoverMobility + kMobilities;
 constexpr int kStageSize = kWaiterMobility + kMobilities;
 
-// A stage is two plies long; the last one has one or two empty squares.
-constexpr int kStages = 30;
-constexpr int stage_of(int empties) { return empties < 1 ? 0 : empties > 60 ? kStages - 1 : (empties - 1) / 2; }
+// A stage is one ply; the last one, number 0, has one empty square.
+constexpr int kStages = 60;
+constexpr int stage_of(int empties) { return empties < 1 ? 0 : empties > kStages ? kStages - 1 : empties - 1; }
 
 constexpr int kUnitCenti = 4;             // the unit of weights is 1/25 disc
 constexpr int kMaxEvaluation = 6'000;     // LIMIT_CENTI

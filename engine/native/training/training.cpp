@@ -21,6 +21,7 @@ using namespace patterns;
 namespace {
 
 using Core = desdemona::Core<Position>;
+using Seen = Trainer::Seen;
 
 constexpr Position kStart{0x0000000810000000, 0x0000001008000000};
 constexpr int kStartEmpties = 60;
@@ -56,13 +57,13 @@ std::vector<std::unique_ptr<Core>> make_cores(const Unit& unit, const Evaluation
 // Calls work(core, i) for each i below `count`; each thread has its own core.
 template <class Work>
 void in_parallel(std::vector<std::unique_ptr<Core>>& cores, std::size_t count, const Work& work) {
-    constexpr std::size_t kChunk = 64;
+    const std::size_t chunk = std::clamp<std::size_t>(count / (8 * cores.size()), 1, 64);
     std::atomic<std::size_t> next{0};
     const auto run = [&](Core& core) {
         for (;;) {
-            const std::size_t begin = next.fetch_add(kChunk);
+            const std::size_t begin = next.fetch_add(chunk);
             if (begin >= count) return;
-            for (std::size_t i = begin; i < std::min(begin + kChunk, count); ++i) work(core, i);
+            for (std::size_t i = begin; i < std::min(begin + chunk, count); ++i) work(core, i);
         }
     };
     std::vector<std::thread> others;
@@ -95,37 +96,63 @@ struct Game {
     const Unit& unit;
     Position position = kStart;
     Board moves = unit.othello_moves(kStart);
+    int sign = 1;  // of a margin from the view of the side to move, for the side that began
 
     bool is_over() const { return moves == 0 && unit.othello_moves({position.waiter, position.mover}) == 0; }
     void play(int move) {
         position = unit.othello_play(position, move);
         moves = unit.othello_moves(position);
+        sign = -sign;
     }
     void play_random(Random& random) {
         play(moves == 0 ? kPass : nth_square(moves, random.below(std::popcount(moves))));
     }
 };
 
-// Positions of one game.  The first plies are random, 6 to 46 of them, few more often than many; positions count
-// from then on, and the first eight plies always, which would otherwise be rare.  A quarter of them are a random
-// move or two off the game: good moves alone do not teach why the others are bad.
-std::vector<Position> positions_of_game(const Unit& unit, Core& core, Random random, int depth,
-                                        int last_stage) {
-    const double skew = random.fraction();
-    const int random_plies = 6 + static_cast<int>(41 * skew * skew);
+// The final margin of a game with best play from here on, in discs for the side that began.
+double final_margin(Core& core, const Game& game) {
     const StopFlag never;
-    std::vector<Position> positions;
+    const int score = game.is_over() ? core.search(game.position, 0, -kInfinity, kInfinity, never)
+                                     : core.solve(game.position, never).score_centi;
+    return game.sign * discs_of(score);
+}
+
+// Positions of one game.  Its first plies are random: in most games 6 to 46, few more often than many; in well played
+// ones 8 to 14.  Positions count from then on, and those of the first plies always, which would otherwise be rare.  A
+// quarter of them are a random move or two off the game: good moves alone do not teach why the others are bad.  The
+// margin of a well played game belongs to the positions from which no further move was random.
+std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random, const PlaySettings& settings,
+                                    int last_stage) {
+    constexpr int kAlways = 14;  // plies whose positions always count
+    constexpr int kSolved = 12;  // a well played game's margin is that of best play from so many empty squares on
+    const bool is_well_played = random.fraction() < settings.well_played;
+    const double skew = random.fraction();
+    const int random_plies = is_well_played ? 8 + random.below(7) : 6 + static_cast<int>(41 * skew * skew);
+    const int depth = settings.depth + (is_well_played ? 2 : 0);
+    const StopFlag never;
+    std::vector<Seen> positions;
+    std::vector<int> signs;  // of the final margin, for each position; 0: it has none
     Game game{unit};
+    bool is_settled = !is_well_played;
+    double margin = 0.0;
     while (!game.is_over()) {
         const int empties = empties_of(game.position);
-        if (stage_of(empties) < last_stage) break;
+        if (!is_settled && empties <= kSolved) {
+            margin = final_margin(core, game);
+            is_settled = true;
+        }
+        if (is_settled && stage_of(empties) < last_stage) break;
         const int ply = kStartEmpties - empties;
-        if (ply < 8 || ply >= random_plies) {
-            Game aside = game;
-            if (random.below(4) == 0) {
-                for (int i = random.below(2); i >= 0 && !aside.is_over(); --i) aside.play_random(random);
+        if (ply < kAlways || ply >= random_plies) {
+            Game seen = game;
+            const bool is_aside = random.below(4) == 0;
+            if (is_aside) {
+                for (int i = random.below(2); i >= 0 && !seen.is_over(); --i) seen.play_random(random);
             }
-            if (!aside.is_over()) positions.push_back(aside.position);
+            if (!seen.is_over()) {
+                positions.push_back({seen.position, Trainer::kNoMargin});
+                signs.push_back(is_well_played && !is_aside && ply >= random_plies ? seen.sign : 0);
+            }
         }
         if (ply < random_plies || game.moves == 0) {
             game.play_random(random);
@@ -133,17 +160,36 @@ std::vector<Position> positions_of_game(const Unit& unit, Core& core, Random ran
             game.play(best_move(unit, core, game.position, game.moves, depth, never));
         }
     }
+    if (!is_settled) margin = final_margin(core, game);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        if (signs[i] != 0) positions[i].margin = static_cast<float>(signs[i] * margin);
+    }
     return positions;
 }
 
-bool is_before(const Position& a, const Position& b) {
+bool is_before(const Seen& left, const Seen& right) {
+    const Position& a = left.position;
+    const Position& b = right.position;
     return a.mover != b.mover ? a.mover < b.mover : a.waiter < b.waiter;
 }
-bool is_same(const Position& a, const Position& b) { return a.mover == b.mover && a.waiter == b.waiter; }
 
-void sort_out_doubles(std::vector<Position>& positions) {
+// Sorts; a position of several games gets the mean of their margins.
+void merge_doubles(std::vector<Seen>& positions) {
     std::sort(positions.begin(), positions.end(), is_before);
-    positions.erase(std::unique(positions.begin(), positions.end(), is_same), positions.end());
+    auto kept = positions.begin();
+    for (auto first = positions.begin(); first != positions.end();) {
+        double sum = 0.0;
+        int count = 0;
+        auto next = first;
+        for (; next != positions.end() && !is_before(*first, *next); ++next) {
+            if (next->margin == Trainer::kNoMargin) continue;
+            sum += next->margin;
+            ++count;
+        }
+        *kept++ = {first->position, count == 0 ? Trainer::kNoMargin : static_cast<float>(sum / count)};
+        first = next;
+    }
+    positions.erase(kept, positions.end());
 }
 
 // Weights by rule of thumb, in discs; the same for all stages.
@@ -239,26 +285,26 @@ std::size_t Trainer::play(const PlaySettings& settings) {
     std::size_t games = 0;
     std::size_t open = 0;
     while (open < kStages && games < 20 * settings.per_stage + kBatch) {
-        std::vector<std::vector<Position>> batch(kBatch);
+        std::vector<std::vector<Seen>> batch(kBatch);
         in_parallel(cores, kBatch, [&](Core& core, std::size_t i) {
-            batch[i] = positions_of_game(unit_, core, Random(mixed(seed_, sweep_, games + i)), settings.depth,
+            batch[i] = positions_of_game(unit_, core, Random(mixed(seed_, sweep_, games + i)), settings,
                                          static_cast<int>(open));
         });
         for (std::size_t i = 0; i < kBatch; ++i) {
             auto& kept = (games + i) % kHeldOut == 0 ? held_out_ : positions_;
-            for (const Position& p : batch[i]) {
-                const auto stage = static_cast<std::size_t>(stage_of(empties_of(p)));
-                if (!is_full(stage)) kept[stage].push_back(p);
+            for (const Seen& seen : batch[i]) {
+                const auto stage = static_cast<std::size_t>(stage_of(empties_of(seen.position)));
+                if (!is_full(stage)) kept[stage].push_back(seen);
             }
         }
         games += kBatch;
         while (open < kStages && is_full(open)) ++open;
     }
     for (std::size_t s = 0; s < kStages; ++s) {
-        sort_out_doubles(positions_[s]);
-        sort_out_doubles(held_out_[s]);
-        std::erase_if(held_out_[s], [&](const Position& p) {
-            return std::binary_search(positions_[s].begin(), positions_[s].end(), p, is_before);
+        merge_doubles(positions_[s]);
+        merge_doubles(held_out_[s]);
+        std::erase_if(held_out_[s], [&](const Seen& seen) {
+            return std::binary_search(positions_[s].begin(), positions_[s].end(), seen, is_before);
         });
     }
     return games;
@@ -290,18 +336,23 @@ Trainer::Sample Trainer::describe(const Position& p) const {
     return sample;
 }
 
-std::vector<Trainer::Sample> Trainer::label(std::vector<Position>& positions, const LearnSettings& settings) {
+std::vector<Trainer::Sample> Trainer::label(std::vector<Seen>& positions, const LearnSettings& settings) {
     // Fresh tables: the entries of an old one may rest on weights that have changed since.
-    const bool exact = !positions.empty() && empties_of(positions.front()) <= settings.exact_empties;
+    const bool exact = !positions.empty() && empties_of(positions.front().position) <= settings.exact_empties;
     auto cores = make_cores(unit_, evaluation_, threads_, exact ? 8 : 1);
     std::vector<Sample> samples(positions.size());
     in_parallel(cores, positions.size(), [&](Core& core, std::size_t i) {
         const StopFlag never;
-        const Position& p = positions[i];
+        const Position& p = positions[i].position;
         const int empties = empties_of(p);
-        const int depth = empties <= settings.exact_empties ? 2 * empties : settings.label_depth;
+        const bool is_exact = empties <= settings.exact_empties;
+        // Odd and even depths by turns: a stage that sees both has no bias for the side that moves last.
+        const int depth = is_exact ? 2 * empties : settings.label_depth - static_cast<int>(i % 2);
+        double label = discs_of(core.search(p, depth, -kInfinity, kInfinity, never));
+        const float margin = positions[i].margin;
+        if (!is_exact && margin != kNoMargin) label += settings.result_share * (margin - label);
         samples[i] = describe(p);
-        samples[i].label = static_cast<float>(discs_of(core.search(p, depth, -kInfinity, kInfinity, never)));
+        samples[i].label = static_cast<float>(label);
     });
     positions = {};
     return samples;
@@ -346,6 +397,8 @@ void Trainer::descend(int stage, const Stage& own, const Stage& later, const Sta
     const std::size_t count = own.samples.size();
     const std::size_t rounds = std::min(kMostEpochs, kSteps / std::max<std::size_t>(count, 1));
     const int epochs = std::max(settings.epochs, static_cast<int>(rounds));
+    const int first_averaged = epochs - std::max(1, epochs / 3);
+    std::vector<float> mean(weights.size());
     std::vector<const Sample*> order;
     for (int epoch = 0; epoch < epochs; ++epoch) {
         order.clear();
@@ -379,8 +432,84 @@ void Trainer::descend(int stage, const Stage& own, const Stage& later, const Sta
         }
         const auto pull = static_cast<float>(std::min(1.0, rate * settings.shrink));
         for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += pull * (own.start[i] - weights[i]);
+        if (epoch >= first_averaged) {
+            const auto part = 1.0f / static_cast<float>(epoch - first_averaged + 1);
+            for (std::size_t i = 0; i < weights.size(); ++i) mean[i] += part * (weights[i] - mean[i]);
+        }
     }
+    weights = std::move(mean);
     publish(stage);
+}
+
+std::vector<double> Trainer::settle_parity(const ParitySettings& settings) {
+    constexpr int kRandomPlies = 8;
+    constexpr int kPlayDepth = 4;
+    constexpr int kFewest = 4;         // empty squares at the leaves of the odd search
+    constexpr int kDecided = 4'000;    // such scores say nothing about constants,
+    constexpr int kOutlier = 1'000;    // and such differences (centidiscs) no more than this
+    constexpr int kReach = 1;          // pairs of numbers of empty squares on either side that smooth a constant
+    const int most = kStartEmpties - kRandomPlies - settings.depth;
+    struct Gap {
+        std::int64_t sum = 0;  // of odd less even scores, centidiscs
+        std::int64_t count = 0;
+    };
+    // By game and by empty squares of the odd leaves; the even leaves have one less.
+    std::vector<std::vector<Gap>> games(settings.games, std::vector<Gap>(kStartEmpties + 1));
+    auto cores = make_cores(unit_, evaluation_, threads_, 4);
+    in_parallel(cores, settings.games, [&](Core& core, std::size_t i) {
+        const StopFlag never;
+        Random random(mixed(seed_, ~std::uint64_t{1}, i));
+        Game game{unit_};
+        while (!game.is_over() && empties_of(game.position) >= kFewest + settings.depth) {
+            const int leaf = empties_of(game.position) - settings.depth;
+            if (leaf > most || game.moves == 0) {
+                game.play_random(random);
+                continue;
+            }
+            const int odd = core.search(game.position, settings.depth, -kInfinity, kInfinity, never);
+            const int even = core.search(game.position, settings.depth + 1, -kInfinity, kInfinity, never);
+            if (std::max(std::abs(odd), std::abs(even)) < kDecided) {
+                Gap& gap = games[i][static_cast<std::size_t>(leaf)];
+                gap.sum += std::clamp(odd - even, -kOutlier, kOutlier);
+                ++gap.count;
+            }
+            game.play(best_move(unit_, core, game.position, game.moves, kPlayDepth, never));
+        }
+    });
+
+    std::vector<Gap> gaps(kStartEmpties + 1);
+    for (const auto& game : games) {
+        for (std::size_t leaf = 0; leaf < gaps.size(); ++leaf) {
+            gaps[leaf].sum += game[leaf].sum;
+            gaps[leaf].count += game[leaf].count;
+        }
+    }
+    // A constant shifts odd scores by its negative and even ones by itself: half of the mean gap for either.
+    std::vector<double> constants(gaps.size());
+    for (int empties = 0; empties <= kStartEmpties; ++empties) {
+        const int nearest = std::clamp(empties, kFewest, std::max(kFewest, most - 1));
+        Gap near;
+        // The leaves of gap n have n and n - 1 empty squares.
+        for (int reach = kReach; near.count == 0 && reach <= kStartEmpties; ++reach) {
+            for (int n = std::max(0, nearest - reach); n <= std::min(kStartEmpties, nearest + 1 + reach); ++n) {
+                near.sum += gaps[static_cast<std::size_t>(n)].sum;
+                near.count += gaps[static_cast<std::size_t>(n)].count;
+            }
+        }
+        if (near.count == 0) continue;
+        constants[static_cast<std::size_t>(empties)] =
+            static_cast<double>(near.sum) / static_cast<double>(near.count) / 200.0;
+    }
+    // Every position reads one entry of the table of its mover's moves.
+    for (int stage = 0; stage < kStages; ++stage) {
+        std::vector<float>& weights = weights_[static_cast<std::size_t>(stage)];
+        const double constant = constants[static_cast<std::size_t>(stage) + 1];
+        for (int n = 0; n < kMobilities; ++n) {
+            weights[static_cast<std::size_t>(kMoverMobility + n)] += static_cast<float>(constant);
+        }
+        publish(stage);
+    }
+    return constants;
 }
 
 double Trainer::error(int stage) const {

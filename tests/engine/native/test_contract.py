@@ -279,21 +279,31 @@ def test_a_search_keeps_its_evaluation() -> None:
         lambda: _native.OthelloTrainer(1, 0),
         lambda: _native.OthelloTrainer(1, 257),
         lambda: _native.OthelloTrainer(-1, 1),
-        lambda: trainer.play(0, 2),
-        lambda: trainer.play(10**9, 2),
-        lambda: trainer.play(1, 11),
+        lambda: trainer.play(0, 2, 0.5),
+        lambda: trainer.play(10**9, 2, 0.5),
+        lambda: trainer.play(1, 11, 0.5),
+        lambda: trainer.play(1, 2, -0.1),
+        lambda: trainer.play(1, 2, 1.1),
+        lambda: trainer.play(1, 2, math.nan),
+        lambda: trainer.settle_parity(0, 3),
+        lambda: trainer.settle_parity(10**7, 3),
+        lambda: trainer.settle_parity(1, 0),
+        lambda: trainer.settle_parity(1, 4),
+        lambda: trainer.settle_parity(1, 13),
         lambda: trainer.error(-1),
-        lambda: trainer.error(30),
+        lambda: trainer.error(60),
         lambda: trainer.check(0, 1),
         lambda: trainer.check(31, 1),
         lambda: trainer.check(4, -1),
-        lambda: trainer.learn(30, 4, 12, 1, 0.01, 0.001, 1.0, 0.5),
-        lambda: trainer.learn(0, 3, 12, 1, 0.01, 0.001, 1.0, 0.5),
-        lambda: trainer.learn(0, 4, 25, 1, 0.01, 0.001, 1.0, 0.5),
-        lambda: trainer.learn(0, 4, 12, 0, 0.01, 0.001, 1.0, 0.5),
-        lambda: trainer.learn(0, 4, 12, 1, math.nan, 0.001, 1.0, 0.5),
-        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, math.nan, 0.5),
-        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, math.inf),
+        lambda: trainer.learn(60, 4, 12, 1, 0.01, 0.001, 1.0, 0.5, 0.4),
+        lambda: trainer.learn(0, 2, 12, 1, 0.01, 0.001, 1.0, 0.5, 0.4),
+        lambda: trainer.learn(0, 4, 25, 1, 0.01, 0.001, 1.0, 0.5, 0.4),
+        lambda: trainer.learn(0, 4, 12, 0, 0.01, 0.001, 1.0, 0.5, 0.4),
+        lambda: trainer.learn(0, 4, 12, 1, math.nan, 0.001, 1.0, 0.5, 0.4),
+        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, math.nan, 0.5, 0.4),
+        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, math.inf, 0.4),
+        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, 0.5, -0.1),
+        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, 0.5, math.nan),
     ],
 )
 def test_the_training_refuses_nonsense(call: Callable[[], object]) -> None:
@@ -304,6 +314,6 @@ def test_the_training_refuses_nonsense(call: Callable[[], object]) -> None:
 def test_the_training_without_games() -> None:
     """Nothing to learn from is nothing learned."""
     own = _native.OthelloTrainer(1, 1)
-    positions_learned, held_out, *_ = own.learn(0, 4, 4, 1, 0.01, 0.001, 1.0, 0.5)
+    positions_learned, held_out, *_ = own.learn(0, 4, 4, 1, 0.01, 0.001, 1.0, 0.5, 0.4)
     assert (positions_learned, held_out) == (0, 0)
     assert own.check(4, 0) == []

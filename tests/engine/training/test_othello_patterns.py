@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from engine import _native
-from engine.training import othello_patterns
+from engine.games import othello_evaluation
+from engine.games.othello_evaluation import MOBILITIES
+from engine.training import othello_patterns, othello_probcut
 
-TINY = ("--sweeps", "300", "--exact-empties", "6", "--checks", "10", "--check-empties", "8")
+TINY = ("--sweeps", "300", "--exact-empties", "6", "--checks", "10", "--check-empties", "8",
+        "--parity-games", "4", "--parity-depth", "3", "--well-played", "0.2")  # fmt: skip
 
 
 def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
@@ -30,6 +33,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tiny(written: Path) -> bytes:
     return lzma.decompress(written.read_bytes())
+
+
+def units_of(weights: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(weights) // 2}h", weights)
 
 
 def error_discs(weights: bytes) -> float:
@@ -79,6 +86,56 @@ def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> No
     assert set(card["sweeps"][0]) == {"games", "positions", "held_out", "rms_error_by_empties"}
     assert set(card["against_exact_results"]) == {"8"}
     assert card["matches"] == []
+    assert card["settings"]["well_played"] == 0.2
+    assert card["settings"]["result_share"] == 0.4
+    assert card["settings"]["parity_games"] == 4
+    assert len(card["parity_constants_by_empties"]) == 61
+    assert any(card["parity_constants_by_empties"])
+
+
+def test_a_parity_constant_is_added_for_every_number_of_moves(tiny: bytes) -> None:
+    """And to nothing else: each position reads one entry of the table of its mover's moves."""
+    trainer = _native.OthelloTrainer(3, 1)
+    trainer.set_weights(tiny)
+    constants = trainer.settle_parity(2, 3)
+    shift = [after - before for before, after in zip(units_of(tiny), units_of(trainer.weights), strict=True)]
+    for stage in range(othello_patterns.STAGES):
+        start = stage * othello_evaluation.STAGE_SIZE
+        movers = slice(
+            start + othello_evaluation.PATTERN_WEIGHTS, start + othello_evaluation.STAGE_SIZE - MOBILITIES
+        )
+        assert shift[movers] == pytest.approx([25 * constants[stage + 1]] * MOBILITIES, abs=0.51)
+    assert sum(map(bool, shift)) <= othello_patterns.STAGES * MOBILITIES
+
+
+def test_odd_and_even_depths_agree_on_average_in_the_end(tiny: bytes) -> None:
+    """A constant changes no choice of a player: measured again, the same games leave nothing to add."""
+    trainer = _native.OthelloTrainer(3, 1)
+    biased = list(units_of(tiny))
+    for stage in range(othello_patterns.STAGES):  # two discs against the side that is to move
+        start = stage * othello_evaluation.STAGE_SIZE + othello_evaluation.PATTERN_WEIGHTS
+        biased[start : start + MOBILITIES] = [unit - 50 for unit in biased[start : start + MOBILITIES]]
+    trainer.set_weights(struct.pack(f"<{len(biased)}h", *biased))
+    first = trainer.settle_parity(10, 3)
+    again = trainer.settle_parity(10, 3)
+    assert sum(first[10:45]) / 35 > 1.0
+    assert max(map(abs, again[10:45])) < 0.35
+
+
+def test_results_of_well_played_games_count() -> None:
+    """Without a share in the labels, results make no difference; with one they do."""
+    labels = {share: learned_error(share) for share in (0.0, 0.4)}
+    assert labels[0.0] != labels[0.4]
+
+
+def learned_error(result_share: float) -> float:
+    """Error at 7 empty squares, the first labels that are not exact here."""
+    trainer = _native.OthelloTrainer(1, 1)
+    trainer.play(100, 1, 0.2)
+    error = 0.0
+    for stage in range(7):
+        _, _, error, *_ = trainer.learn(stage, 4, 6, 1, 0.008, 0.008, 30.0, 0.5, result_share)
+    return error
 
 
 @pytest.mark.parametrize(
@@ -86,7 +143,10 @@ def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> No
     [
         (["--sweeps", "10,0"], "must be 1 or more"),
         (["--sweeps", "many"], "invalid"),
-        (["--label-depth", "3"], "label_depth must be 4 .. 12"),
+        (["--label-depth", "2"], "label_depth must be 3 .. 12"),
+        (["--well-played", "1.5"], "well_played must be 0 .. 1"),
+        (["--result-share", "-1"], "result_share must be 0 .. 1"),
+        (["--parity-depth", "4"], "depth must be odd"),
         (["--out", "/nowhere/at/all.xz"], "not a folder"),
         (["--start", "/nowhere/at/all.xz"], "No such file"),
         (["--first-rate", "0.5"], "rates must be"),
@@ -113,3 +173,7 @@ def test_only_the_first_of_equal_entries_has_a_weight(tiny: bytes) -> None:
     rim = stage[3**9 + 3**10 :][: 3**10]  # the third pattern; its digits 0 and 7 are the corners
     assert any(rim)
     assert rim[2 * 3**7] == 0  # h1 the waiter's, the same as a1 the waiter's
+
+
+def test_the_header_of_probcut_is_where_the_core_reads_it() -> None:
+    assert othello_probcut.HEADER.is_file()
