@@ -10,7 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody calls it)
 
-from engine.games.networks import BUCKETS, OUTPUT_UNIT, SCORE_UNIT, WIDTH, to_bytes
+from engine.games.network_arithmetic import to_bytes
+from engine.games.networks import BUCKETS, OUTPUT_UNIT, SCORE_UNIT, WIDTH
 from engine.training.network_samples import Samples
 from engine.training.self_play import NetworkGame
 

@@ -1,18 +1,18 @@
 // ProbCut's error model for Othello: how much scores of different depths differ (strong.hpp).
 //
 // Written by
-//     python -m engine.training.othello_probcut
-// on 2026-11-21; strong.hpp explains the numbers.
+//     python -m engine.training.othello_probcut --positions 100 --depth 10
+// on 2026-11-24; strong.hpp explains the numbers.
 #pragma once
 
 namespace desdemona::othello::probcut {
 
 // Standard deviation in centidiscs by number of empty squares, for depths of which one is e times the other.
 constexpr short kDeviation[65] = {
-    529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 529, 517,
-    505, 493, 482, 471, 460, 449, 439, 429, 419, 410, 400, 391, 382, 373, 365, 357,
-    349, 341, 333, 325, 318, 311, 304, 297, 290, 283, 277, 271, 265, 259, 253, 247,
-    242, 236, 231, 226, 221, 216, 211, 211, 211, 211, 211, 211, 211, 211, 211, 211,
-    211};
+    514, 514, 514, 514, 514, 514, 514, 514, 514, 514, 514, 514, 514, 514, 514, 504,
+    495, 486, 476, 467, 458, 450, 441, 432, 424, 416, 407, 399, 391, 383, 375, 368,
+    360, 353, 345, 338, 331, 324, 317, 310, 304, 297, 290, 284, 278, 272, 266, 260,
+    254, 248, 242, 237, 231, 226, 221, 221, 221, 221, 221, 221, 221, 221, 221, 221,
+    221};
 
 }  // namespace desdemona::othello::probcut

@@ -14,7 +14,8 @@ import pytest
 
 from engine import _native
 from engine.games import chess_evaluation, get_game, networks, xiangqi_evaluation
-from engine.games.networks import BUCKETS, INPUTS, WIDTH, Network
+from engine.games.network_arithmetic import Network, to_bytes
+from engine.games.networks import BUCKETS, INPUTS, WIDTH
 from engine.stop import StopFlag
 
 GAMES = ["chess", "xiangqi"]
@@ -27,7 +28,7 @@ def random_weights(game: str, seed: int) -> bytes:
         return numbers.normal(0, spread, shape).astype(np.float32)
 
     parts = normal(0.2, INPUTS[game], WIDTH), normal(0.3, WIDTH), normal(0.4, BUCKETS, 2, WIDTH)
-    return networks.to_bytes(*parts, normal(0.2, BUCKETS))
+    return to_bytes(*parts, normal(0.2, BUCKETS))
 
 
 def searcher(game: str, weights: bytes | None) -> Any:
@@ -155,9 +156,7 @@ def test_the_rounding_is_the_cores_on_both_sides_of_zero() -> None:
     zeros = np.zeros((INPUTS["chess"], WIDTH), np.float32)
     outputs = np.zeros((BUCKETS, 2, WIDTH), np.float32)
     for bias in (0.5003, -0.5003, 0.1, -0.1):
-        weights = networks.to_bytes(
-            zeros, np.zeros(WIDTH, np.float32), outputs, np.full(BUCKETS, bias, np.float32)
-        )
+        weights = to_bytes(zeros, np.zeros(WIDTH, np.float32), outputs, np.full(BUCKETS, bias, np.float32))
         rules: Any = get_game("chess")
         text, core = rules.native_position(rules.initial()), searcher("chess", weights)
         found = core.strong_evaluation(text, []) - core.evaluate(text)

@@ -1,0 +1,76 @@
+"""A readable mirror of a network's arithmetic (engine/native/network.hpp); learned weights in the core's form.
+
+Apart from `engine.games.networks`, since players do without numpy.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.games.networks import BUCKETS, INPUT_UNIT, INPUTS, OUTPUT_UNIT, SCORE_UNIT, WIDTH
+
+
+class Network:
+    """The weights as arrays."""
+
+    def __init__(self, game: str, weights: bytes) -> None:
+        """From the core's form.
+
+        Raises:
+            ValueError: The length is wrong.
+        """
+        inputs = INPUTS[game]
+        shapes: list[tuple[str, tuple[int, ...]]] = [
+            ("<i2", (inputs, WIDTH)), ("<i2", (WIDTH,)), ("<i2", (BUCKETS, 2, WIDTH)), ("<i4", (BUCKETS,)),
+        ]  # fmt: skip
+        sizes = [int(np.dtype(kind).itemsize * np.prod(shape)) for kind, shape in shapes]
+        if len(weights) != sum(sizes):
+            raise ValueError(f"a network of {game} has {sum(sizes)} bytes, not {len(weights)}")
+        starts = np.cumsum([0, *sizes])
+        parts = [
+            np.frombuffer(weights, kind, int(np.prod(shape)), int(start)).reshape(shape).astype(np.int64)
+            for (kind, shape), start in zip(shapes, starts, strict=False)
+        ]
+        self.inputs, self.bias, self.outputs, self.output_bias = parts
+
+    def correction_centi(self, mover: Sequence[int], other: Sequence[int]) -> int:
+        """What to add to the evaluation, for the side to move.
+
+        Args:
+            mover: Inputs of the side to move: one for each piece of either colour.
+            other: The same as the other side sees them.
+        """
+        bucket = min((len(mover) - 1) // 4, BUCKETS - 1)
+        total = 0
+        for view, outputs in zip((mover, other), self.outputs[bucket], strict=True):
+            sums = self.bias + self.inputs[list(view)].sum(axis=0)
+            limited = np.clip(sums, 0, INPUT_UNIT)
+            total += int((limited * limited * outputs).sum())
+        score = _towards_zero(total, INPUT_UNIT) + int(self.output_bias[bucket])
+        return _towards_zero(score * SCORE_UNIT, INPUT_UNIT * OUTPUT_UNIT)
+
+
+def _towards_zero(number: int, divisor: int) -> int:
+    return number // divisor if number >= 0 else -(-number // divisor)
+
+
+def to_bytes(
+    inputs: NDArray[np.float32], bias: NDArray[np.float32], outputs: NDArray[np.float32],
+    output_bias: NDArray[np.float32],
+) -> bytes:  # fmt: skip
+    """The core's form of learned weights.
+
+    Args:
+        inputs: Shape (inputs, WIDTH); likewise the others as in `Network`.
+        bias: Of the sums.
+        outputs: Of the second layer; limited to what the core can take.
+        output_bias: Of the second layer.
+    """
+    parts = [
+        np.clip(np.rint(inputs * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
+        np.clip(np.rint(bias * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
+        np.clip(np.rint(outputs * OUTPUT_UNIT), -127, 127).astype("<i2"),
+        np.rint(output_bias * INPUT_UNIT * OUTPUT_UNIT).astype("<i4"),
+    ]
+    return b"".join(part.tobytes() for part in parts)
