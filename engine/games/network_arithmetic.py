@@ -1,4 +1,4 @@
-"""A readable mirror of a network's arithmetic (engine/native/network.hpp); learned weights in the core's form.
+"""A readable mirror of a network's arithmetic, and learned weights in the core's form.
 
 Apart from `engine.games.networks`, since players do without numpy.
 """
