@@ -22,8 +22,9 @@ struct Chess {
     static bool parse(const std::string& text, Position& p, std::string& error) {
         return desdemona::chess::parse(text, p, error);
     }
-    static Core<Position>* make(const Unit& unit, const Evaluation& evaluation) {
-        return unit.make_chess(1, evaluation, nullptr);
+    using Network = desdemona::chess::Network;
+    static Core<Position>* make(const Unit& unit, const Evaluation& evaluation, const Network* network) {
+        return unit.make_chess(1, evaluation, network);
     }
     static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) {
         return unit.chess_moves(p, moves);
@@ -39,8 +40,9 @@ struct Xiangqi {
     static bool parse(const std::string& text, Position& p, std::string& error) {
         return desdemona::xiangqi::parse(text, p, error);
     }
-    static Core<Position>* make(const Unit& unit, const Evaluation& evaluation) {
-        return unit.make_xiangqi(1, evaluation, nullptr);
+    using Network = desdemona::xiangqi::Network;
+    static Core<Position>* make(const Unit& unit, const Evaluation& evaluation, const Network* network) {
+        return unit.make_xiangqi(1, evaluation, network);
     }
     static int moves(const Unit& unit, const Position& p, std::uint16_t* moves) {
         return unit.xiangqi_moves(p, moves);
@@ -63,6 +65,26 @@ const typename G::Evaluation& weights() {
         return all;
     }();
     return evaluation;
+}
+
+// Weights of any size: sums overflow, to the same values everywhere.
+template <class G>
+const typename G::Network& network() {
+    static const auto network = [] {
+        auto all = std::make_unique<typename G::Network>();
+        Random random(20'061);
+        const auto fill = [&](auto* from, std::size_t count, int most) {
+            for (std::size_t i = 0; i < count; ++i) {
+                from[i] = static_cast<std::remove_reference_t<decltype(*from)>>(random.between(-most, most));
+            }
+        };
+        fill(&all->inputs[0][0], sizeof(all->inputs) / sizeof(std::int16_t), 9'000);
+        fill(all->bias, sizeof(all->bias) / sizeof(std::int16_t), 32'000);
+        fill(&all->outputs[0][0][0], sizeof(all->outputs) / sizeof(std::int16_t), 3'000);
+        fill(all->output_bias, sizeof(all->output_bias) / sizeof(std::int32_t), 2'000'000'000);
+        return all;
+    }();
+    return *network;
 }
 
 template <class G>
@@ -121,14 +143,40 @@ void require_sane(const ThinkResult& found, const std::string& text, const Think
     require(found.depth >= 1 && found.depth <= limits.depth, "depth %d: %s", found.depth, name);
 }
 
+// The strong evaluation after moves is that of the position which they lead to, in every unit.
+template <class G>
+void check_sums(Random& random, const std::vector<std::unique_ptr<Core<typename G::Position>>>& cores,
+                const std::string& text) {
+    const auto p = parsed<G>(text);
+    std::string line = text + " line";
+    std::vector<int> path;
+    auto after = p;
+    for (int ply = 0; ply < 6 && !cores.back()->is_over(after); ++ply) {
+        std::uint16_t moves[kMostMoves];
+        const int count = G::moves(*all_units().back(), after, moves);
+        path.push_back(moves[random.between(0, count - 1)]);
+        line += " " + G::text(path.back());
+        after = parsed<G>(line);
+    }
+    const int expected = cores.back()->strong_evaluation(after, nullptr, 0);
+    for (const auto& core : cores) {
+        const int found = core->strong_evaluation(p, path.data(), static_cast<int>(path.size()));
+        require(found == expected, "strong evaluation %d by moves, %d: %s", found, expected, line.c_str());
+    }
+}
+
 template <class G>
 void check_units(Random& random) {
     const std::vector<const Unit*> units = all_units();
     std::vector<std::unique_ptr<Core<typename G::Position>>> cores;
-    for (const Unit* unit : units) cores.emplace_back(G::make(*unit, weights<G>()));
+    const bool has_network = random.one_in(2);
+    for (const Unit* unit : units) {
+        cores.emplace_back(G::make(*unit, weights<G>(), has_network ? &network<G>() : nullptr));
+    }
     for (int i = 0; i < 3; ++i) {
         const std::string text = played<G>(random, *cores.back(), random.between(0, 80));
         const auto p = parsed<G>(text);
+        check_sums<G>(random, cores, text);
         const ThinkLimits limits{random.between(1, 7), 0.0, 73, 1, random.one_in(2) ? random.between(-100, 100) : 0};
         const std::uint64_t nodes = static_cast<std::uint64_t>(random.between(1'500, 20'000));
         ThinkResult first{};
@@ -157,7 +205,7 @@ void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
     const std::vector<const Unit*> units = all_units();
     std::uint64_t finished = 0, stopped = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        const std::unique_ptr<Core<typename G::Position>> core(G::make(*units[round % units.size()], weights<G>()));
+        const std::unique_ptr<Core<typename G::Position>> core(G::make(*units[round % units.size()], weights<G>(), &network<G>()));
         for (int i = 0; i < 4; ++i) {
             const std::string text = played<G>(random, *core, random.between(0, 80));
             const auto p = parsed<G>(text);
