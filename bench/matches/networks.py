@@ -1,12 +1,12 @@
-"""What the network is worth to the strong search: paired games with it and without it, and the Elo difference.
+"""What the network is worth to the strong search: paired games with and without it, and the Elo difference.
 
     python -m bench.matches.networks [--game chess] [--pairs 50] [--seconds 0.05 | --nodes 20000]
         [--network FILE] [--against FILE]
 
-A player is the strong search with the program's own network, one from a FILE (`engine.training.networks`
-writes them), or with ``none``; by default the program's own plays against none.  Each pair of games starts from
-the same nearly balanced position after random moves, once with either colour.  Times are wall-clock times, so
-the machine should be idle; the result says when moves had no time for a search.
+A player is the strong search with the program's own network, with one from a FILE (as
+`engine.training.networks` writes it), or with ``none``; by default the program's own plays against none.  Each
+pair of games starts from the same nearly balanced position after random moves, once with either colour.  Times
+are wall-clock times, so the machine should be idle; the result says when moves had no time for a search.
 """
 
 import argparse
