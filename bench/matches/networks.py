@@ -4,9 +4,10 @@
         [--network FILE] [--against FILE]
 
 A player is the strong search with the program's own network, with one from a FILE (as
-`engine.training.networks` writes it), or with ``none``; by default the program's own plays against none.  Each
-pair of games starts from the same nearly balanced position after random moves, once with either colour.  Times
-are wall-clock times, so the machine should be idle; the result says when moves had no time for a search.
+`engine.training.networks` writes it), or with ``none``; by default the program's own plays against none.
+Each pair of games starts from the same nearly balanced position after random moves, once with either colour.
+Times are wall-clock times, so the machine should be idle; the result says when moves had no time for a
+search.
 """
 
 import argparse
