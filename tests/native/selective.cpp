@@ -81,7 +81,7 @@ const typename G::Network& network() {
         fill(&all->inputs[0][0], sizeof(all->inputs) / sizeof(std::int16_t), 9'000);
         fill(all->bias, sizeof(all->bias) / sizeof(std::int16_t), 32'000);
         fill(&all->outputs[0][0][0], sizeof(all->outputs) / sizeof(std::int16_t), 3'000);
-        fill(all->output_bias, sizeof(all->output_bias) / sizeof(std::int32_t), 2'000'000'000);
+        fill(all->output_bias, sizeof(all->output_bias) / sizeof(std::int32_t), 1'000'000'000);
         return all;
     }();
     return *network;
