@@ -44,7 +44,7 @@ def test_the_last_move_needs_no_deeper_search() -> None:
 
 
 def test_a_duel_reports_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = (BareSearch("othello", table_mb=1, nodes=200) for _ in range(2))
+    a, b = (BareSearch("othello", table_mb=1, nodes=3000) for _ in range(2))
     text = duel("othello", a, b, pairs=1, seconds=9.0, seed=1)
     assert "one ply deep" not in text
     choose = BareSearch.choose

@@ -80,7 +80,7 @@ def played(engine: chess.engine.SimpleEngine, board: chess.Board, limit: chess.e
     while not board.is_game_over(claim_draw=True) and board.ply() < 300:
         result = engine.play(board, limit, game=game, info=chess.engine.INFO_ALL)
         assert result.move is not None
-        assert result.info["depth"] >= 2
+        assert result.info["depth"] >= 2 or result.info["score"].is_mate()  # one ply shows a mate in one
         board.push(result.move)
     return board
 
@@ -102,7 +102,7 @@ def test_python_chess_plays_chess960(ours: chess.engine.SimpleEngine) -> None:
         result = ours.play(board, chess.engine.Limit(depth=2), root_moves=castling)
         assert result.move in castling
     start = chess.Board.from_chess960_pos(random.randrange(960))
-    assert played(start_with(ours), start, chess.engine.Limit(time=0.1, depth=2)).ply() > 10
+    assert played(start_with(ours), start, chess.engine.Limit(depth=2)).ply() > 10
 
 
 def start_with(engine: chess.engine.SimpleEngine) -> chess.engine.SimpleEngine:
