@@ -26,4 +26,5 @@ async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
     summary = await soak.run()
     assert summary.complaints == [], "\n".join(summary.lines())
     assert (summary.games, summary.kills) == (4, 1)
-    assert len(summary.faults) > 8
+    # Of 18 kinds; how many turns there are for them to happen in depends on the machine.
+    assert len(summary.faults) > 4
