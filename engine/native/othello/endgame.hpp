@@ -447,16 +447,17 @@ class BasicEndgameSolver {
 
     // A solver for another thread of a team, with the table of the leading thread's, which must outlive it.
     BasicEndgameSolver(BasicEndgameSolver& leader, Team& team)
-        : table_(leader.table_), order_(leader.order_), team_(&team) {}
+        : table_(leader.table_), order_(leader.order_) {
+        member_.set_team(&team);
+    }
 
     // From now on its threads help each other; null: no more.
-    void set_team(Team* team) { team_ = team; }
+    void set_team(Team* team) { member_.set_team(team); }
 
     // For all threads of the team but the leading one: works until the team's search ends.
     void help(const StopFlag& stop) {
         stop_ = &stop;
-        split_ = nullptr;
-        team_->help([this](SplitPoint& point) { take_moves(static_cast<Split&>(point)); });
+        member_.help([this](const SplitPoint& point, int i) { return search_move(point, i); });
     }
 
     // Final disc difference for the side to move, -64..64; outside (alpha, beta) a bound on it (fail-soft).
@@ -505,8 +506,7 @@ class BasicEndgameSolver {
     endgame::Table& table_;
     endgame::NearTable near_;
     Order order_;
-    Team* team_ = nullptr;               // null: alone
-    const SplitPoint* split_ = nullptr;  // the split point at work, null: none
+    TeamMember member_;
     std::uint64_t nodes_ = 0;
     std::uint64_t looked_ = 0;  // nodes_ at the last check of the flag
     const StopFlag* stop_ = nullptr;
@@ -553,7 +553,7 @@ class BasicEndgameSolver {
         const std::uint64_t news = nodes_ - looked_;
         looked_ = nodes_;
         if (stop_->spend(news)) throw Unwind{};
-        if (split_ != nullptr && split_->is_cancelled()) throw Cancelled{};
+        if (member_.is_cancelled()) throw Cancelled{};
     }
 
     // --- The last four empties ---------------------------------------------------------------------------
@@ -858,8 +858,7 @@ class BasicEndgameSolver {
 
         // Step 8. Search: alone, or once the first move is known not to cut, with others.
         for (int i = 0; i < list.count; ++i) {
-            if (i > 0 && list.count - i > 1 && empties >= endgame::kSplitEmpties && team_ != nullptr &&
-                team_->is_waiting()) {
+            if (i > 0 && list.count - i > 1 && empties >= endgame::kSplitEmpties && member_.has_help()) {
                 search_together(list, i, alpha, empties, parity, best, best_square);
                 break;
             }
@@ -885,71 +884,32 @@ class BasicEndgameSolver {
     struct Split : SplitPoint {
         using SplitPoint::SplitPoint;
         const MoveList* list = nullptr;  // in the order of search
-        int alpha = 0;
         int empties = 0;
         unsigned parity = 0;
-        std::atomic<int> best{0};  // score and index in the list, packed; the lower index of equals
-
-        static int packed(int score, int index) { return 256 * (score + 256) + 255 - index; }
     };
 
     // Searches the moves from `first` on with whatever threads are idle.
     void search_together(MoveList& list, int first, int alpha, int empties, unsigned parity, int& best,
                          int& best_square) {
         for (int i = first; i < list.count; ++i) list.pick(i);
-        Split split(split_);
+        Split split(first, list.count, alpha);
         split.list = &list;
-        split.alpha = alpha;
         split.empties = empties;
         split.parity = parity;
-        split.count = list.count;
-        split.next.store(first, std::memory_order_relaxed);
-        const bool is_open = team_->open(split);
-        bool must_stop = false;
-        const auto work = [this, &must_stop](SplitPoint& point) {
-            must_stop = !take_moves(static_cast<Split&>(point)) || must_stop;
-        };
-        work(split);
-        if (is_open) team_->close(split, work);
-        if (must_stop) throw Unwind{};
-        if (split_ != nullptr && split_->is_cancelled()) throw Cancelled{};
-        const int found = split.best.load(std::memory_order_relaxed);
-        if (found == 0) return;
-        const int score = found / 256 - 256;
-        if (score > best) {
+        member_.share(split, [this](const SplitPoint& point, int i) { return search_move(point, i); });
+        int score;
+        int index;
+        if (split.best(score, index) && score > best) {
             best = score;
-            best_square = list.move[255 - found % 256].square;
+            best_square = list.move[index].square;
         }
     }
 
-    // Searches moves of a split point until none is left.  False: the search must stop.
-    bool take_moves(Split& split) {
-        const SplitPoint* const before = split_;
-        split_ = &split;
-        bool goes_on = true;
-        try {
-            for (;;) {
-                const int i = split.next.fetch_add(1, std::memory_order_relaxed);
-                if (i >= split.count || split.is_cancelled()) break;
-                const Move& move = split.list->move[i];
-                const unsigned rest = split.parity ^ endgame::kQuadrants.of[move.square];
-                const int score = -null_window(move.after, -split.alpha - 1, split.empties - 1, rest);
-                const int found = Split::packed(score, i);
-                for (int old = split.best.load(std::memory_order_relaxed); old < found;) {
-                    if (split.best.compare_exchange_weak(old, found, std::memory_order_relaxed)) break;
-                }
-                if (score > split.alpha) {
-                    split.is_cut.store(true, std::memory_order_relaxed);
-                    break;
-                }
-            }
-        } catch (const Cancelled&) {
-        } catch (const Unwind&) {
-            split.is_cut.store(true, std::memory_order_relaxed);
-            goes_on = false;
-        }
-        split_ = before;
-        return goes_on;
+    int search_move(const SplitPoint& point, int i) {
+        const auto& split = static_cast<const Split&>(point);
+        const Move& move = split.list->move[i];
+        const unsigned rest = split.parity ^ endgame::kQuadrants.of[move.square];
+        return -null_window(move.after, -split.alpha - 1, split.empties - 1, rest);
     }
 
     // Lists the moves; true as soon as one flips the waiter's last disc, which is then the first in the list.

@@ -1,7 +1,7 @@
-// Lazy SMP: the helper threads of a strong search.
+// The helper threads of a strong search.
 //
-// "Lazy SMP": helpers run the same iterations as the leading thread, every other one a ply ahead; their results reach
-// it through the transposition table alone.
+// What they do is the search's own: take part in the leading thread's tree (team.hpp), or "Lazy SMP", the same
+// iterations with a common transposition table.
 #pragma once
 
 #include <cstdint>

@@ -162,19 +162,24 @@ class StrongWorker {
 
     StrongWorker(const strong::Table& table, const G& game) : table_(table), game_(game), leaves_(1, game) {}
 
-    // Must be called first: lists the moves.
-    void start(const Node& root, const StopFlag& stop) {
+    // Must be called first: lists the moves.  Null: no team.
+    void start(const Node& root, const StopFlag& stop, Team* team) {
         root_ = root;
         stop_ = &stop;
+        member_.set_team(team);
         count_ = 0;
         line_.length = 0;
         for (const int move : game_.moves(root)) moves_[count_++] = move;
     }
 
+    // In place of iterations: works for the team until its search ends.
+    void help() {
+        member_.help([this](const SplitPoint& point, int i) { return search_move(point, i); });
+    }
+
     // Runs one iteration; returns its score.  Even if it is stopped (`Unwind`), the first root move is the best so far.
     int iterate(int depth, int level, int guess) {
-        level_ = level;
-        salt_ = level == strong::kFullWidth ? kSalt : 0;
+        set_level(level);
         int width = depth < kWindowDepth ? kAllScores : kFirstWidth;
         int low = guess - width;
         int high = guess + width;
@@ -235,6 +240,7 @@ class StrongWorker {
     static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
     static constexpr int kGuessDepth = 4;      // from here on evaluations help to order the moves,
     static constexpr int kLookDepth = 9;       // from here on also shallow searches
+    static constexpr int kSplitDepth = 8;      // from here on nodes are shared with idle threads
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
 
     struct Scored {
@@ -243,7 +249,8 @@ class StrongWorker {
     };
 
     void count_node() {
-        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) != 0) return;
+        if (stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
     }
 
     bool is_full_width() const { return level_ == strong::kFullWidth; }
@@ -261,36 +268,91 @@ class StrongWorker {
     int after(int depth, int move) const { return T::is_free(move) && !is_full_width() ? depth : depth - 1; }
 
     int search_root(int depth, int alpha, int beta) {
+        Scored list[G::kMaxMoves];
+        for (int i = 0; i < count_; ++i) list[i] = {moves_[i], 0};
+        return search_moves(root_, list, count_, depth, alpha, beta, [&](int move, int score, const Line& below) {
+            if (score <= alpha) return;
+            line_.put(move, below);
+            int at = 0;
+            while (moves_[at] != move) ++at;
+            to_front(at);
+            score_ = score;
+        });
+    }
+
+    // Principal variation search: the first move gets the full window; the others must first fail high in a null
+    // window.  Passes every better move on, with its score and variation.
+    template <class Improve>
+    int search_moves(const Node& node, Scored* list, int count, int depth, int alpha, int beta,
+                     const Improve& improve) {
         int best = strong::kNone - 1;
-        for (int i = 0; i < count_; ++i) {
-            const int move = moves_[i];
-            const Node next = game_.play(root_, move);
-            const int rest = after(depth, move);
-            Line below;
+        for (int i = 0; i < count && best < beta; ++i) {
             const int lower = alpha > best ? alpha : best;
-            const int score = principal(next, rest, i == 0, lower, beta, below);
+            int score = strong::kNone;
+            if (i > 0 && depth >= kSplitDepth && count - i > 1 && member_.has_help()) {
+                // The null windows of all these moves at once: one that fails high comes next.
+                const int found = share(node, list, i, count, depth, lower, score);
+                const Scored move = list[found];
+                for (int k = found; k > i; --k) list[k] = list[k - 1];
+                list[i] = move;
+                if (score <= lower) i = count;  // the last one
+            } else if (i > 0) {
+                score = search_move(node, list[i].move, depth, lower);
+            }
+            const int move = list[i].move;
+            Line below;
+            if (i == 0 || (score > lower && score < beta)) {
+                score = -open(game_.play(node, move), after(depth, move), -beta, -lower, below);
+            }
             if (score > best) {
                 best = score;
-                if (score > alpha) {
-                    line_.put(move, below);
-                    to_front(i);
-                    score_ = score;
-                }
-                if (best >= beta) break;
+                improve(move, score, below);
             }
         }
         return best;
     }
 
-    // Principal variation search of a child: the first gets the full window; the others must first fail high in a
-    // null window.
-    int principal(const Node& next, int depth, bool is_first, int alpha, int beta, Line& line) {
-        if (!is_first) {
-            const int score = -null(next, depth, -alpha - 1);
-            if (score <= alpha || score >= beta) return score;
-        }
-        return -open(next, depth, -beta, -alpha, line);
+    // --- Several threads ---------------------------------------------------------------------------------------
+
+    struct Split : SplitPoint {
+        using SplitPoint::SplitPoint;
+        const Node* node = nullptr;
+        const Scored* list = nullptr;
+        int depth = 0;
+        int level = 0;
+    };
+
+    // Searches the moves from `first` on in null windows above alpha, with whatever threads are idle; returns the best
+    // one's index.
+    int share(const Node& node, const Scored* list, int first, int count, int depth, int alpha, int& score) {
+        Split split(first, count, alpha);
+        split.node = &node;
+        split.list = list;
+        split.depth = depth;
+        split.level = level_;
+        member_.share(split, [this](const SplitPoint& point, int i) { return search_move(point, i); });
+        int index = first;
+        split.best(score, index);
+        return index;
     }
+
+    int search_move(const SplitPoint& point, int i) {
+        const auto& split = static_cast<const Split&>(point);
+        set_level(split.level);
+        return search_move(*split.node, split.list[i].move, split.depth, split.alpha);
+    }
+
+    // In a null window.
+    int search_move(const Node& node, int move, int depth, int alpha) {
+        return -null(game_.play(node, move), after(depth, move), -alpha - 1);
+    }
+
+    void set_level(int level) {
+        level_ = level;
+        salt_ = level == strong::kFullWidth ? kSalt : 0;
+    }
+
+    // --- Nodes -------------------------------------------------------------------------------------------------
 
     // Null window below the table: as in search.hpp.
     int shallow(const Node& node, int depth, int alpha) {
@@ -355,6 +417,8 @@ class StrongWorker {
         }
         count_node();
 
+        if (member_.is_cancelled()) throw Cancelled{};
+
         // Step 2. Transposition table.
         const std::uint64_t key = key_of(node);
         table_.prefetch(key);
@@ -416,13 +480,18 @@ class StrongWorker {
         }
 
         // Step 5. Search.
-        for (int i = 0; i < count; ++i) {
-            const int move = list[i].move;
-            const int score = -null(game_.play(node, move), depth - 1, -alpha - 1);
+        for (int i = 0; i < count && best <= alpha; ++i) {
+            int score = strong::kNone;
+            int next = i;
+            if (i > 0 && depth >= kSplitDepth && count - i > 1 && member_.has_help()) {
+                next = share(node, list, i, count, depth, alpha, score);
+                i = count;  // the last ones
+            } else {
+                score = search_move(node, list[i].move, depth, alpha);
+            }
             if (score > best) {
                 best = score;
-                best_move = move;
-                if (best > alpha) break;
+                best_move = list[next].move;
             }
         }
 
@@ -499,22 +568,12 @@ class StrongWorker {
                                                  : T::rating(move, next) - look(next, depth >= 5 ? 2 : 1) / 2;
             insert(list, count, move, order);
         }
-        int best = strong::kNone;
         int best_move = *moves.begin();
-        for (int i = 0; i < count; ++i) {
-            const int move = list[i].move;
-            const Node next = game_.play(node, move);
-            const int rest = after(depth, move);
-            const int lower = alpha > best ? alpha : best;
-            Line below;
-            const int score = principal(next, rest, i == 0, lower, beta, below);
-            if (score > best) {
-                best = score;
-                best_move = move;
-                line.put(move, below);
-                if (best >= beta) break;
-            }
-        }
+        const auto improve = [&](int move, int, const Line& below) {
+            best_move = move;
+            line.put(move, below);
+        };
+        const int best = search_moves(node, list, count, depth, alpha, beta, improve);
         table_.store(key, {best > alpha ? best : strong::kNone, best < beta ? best : -strong::kNone, best_move, depth,
                            level_});
         return best;
@@ -523,6 +582,7 @@ class StrongWorker {
     const strong::Table& table_;
     const G& game_;
     typename T::Ending leaves_;
+    TeamMember member_;
     const StopFlag* stop_ = nullptr;
     std::uint64_t nodes_ = 0;
     std::uint64_t salt_ = 0;
@@ -561,21 +621,20 @@ class StrongSearch {
         if (limits.seconds > 0) deadline.set_deadline(limits.seconds);
         if (limits.nodes > 0) deadline.set_node_limit(limits.nodes);
         if (stop.is_set()) return false;
-        StopFlag helpers_stop(&deadline);
         stop_ = &deadline;
-        helpers_stop_ = &helpers_stop;
         limits_ = &limits;
         root_ = game_.root(p);
         result = {};
         result_ = &result;
         is_solving_ = false;
         table_.new_search();
-        worker_.start(root_, deadline);
+        const bool is_alone = limits.threads == 1;
+        worker_.start(root_, deadline, is_alone ? nullptr : &team_);
         first_level_ = 0;
         while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
-        depth_.store(0, std::memory_order_relaxed);
-        if (limits.threads > 1) team_.begin();
-        ending_.set_team(limits.threads > 1 ? &team_ : nullptr);
+        if (!is_alone) team_.begin();
+        if (!is_alone) ending_team_.begin();
+        ending_.set_team(is_alone ? nullptr : &ending_team_);
         helpers_.run(*this, limits.threads - 1, table_, game_);
         result.nodes = nodes() - nodes_before;
         return result.depth > 0;
@@ -613,39 +672,16 @@ class StrongSearch {
             }
         }
         team_.end();
-        helpers_stop_->set();
+        ending_team_.end();
     }
 
     void help(int index) {
         Worker& worker = helpers_[index - 1];
-        worker.start(root_, *helpers_stop_);
-        const int last = last_depth();
-        int guess = 0;
-        int done = 0;
-        int done_level = -1;
-        try {
-            while (!helpers_stop_->is_set()) {
-                const int level = level_.load(std::memory_order_relaxed);
-                int depth = depth_.load(std::memory_order_relaxed) + (index & 1);
-                if (depth <= done && level == done_level) depth = done + 1;
-                if (depth < 1) depth = 1;
-                if (depth > last) {
-                    if (level == done_level && done >= last) break;
-                    depth = last;
-                }
-                guess = worker.iterate(depth, level, guess);
-                done = depth;
-                done_level = level;
-            }
-        } catch (const Unwind&) {
-        }
-        help_to_solve();
-    }
-
-    void help_to_solve() {
+        worker.start(root_, *stop_, &team_);
+        worker.help();
         if (!may_solve()) return;
         try {
-            typename T::Ending ending(ending_, team_);
+            typename T::Ending ending(ending_, ending_team_);
             ending.help(*stop_);
             solving_nodes_.fetch_add(ending.nodes(), std::memory_order_relaxed);
         } catch (const std::bad_alloc&) {  // the other threads go on
@@ -742,8 +778,6 @@ class StrongSearch {
     }
 
     int step(int depth, int level, int guess) {
-        level_.store(level, std::memory_order_relaxed);
-        depth_.store(depth, std::memory_order_relaxed);
         const int score = worker_.iterate(depth, level, guess);
         result_->depth = depth;
         result_->confidence = strong::kLevels[level].percent;
@@ -775,7 +809,7 @@ class StrongSearch {
     // --- The end of the game -----------------------------------------------------------------------------------
 
     void solve(int guess) {
-        helpers_stop_->set();  // its threads go on to help here
+        team_.end();  // its threads go on to help here
         is_solving_ = true;
         if (guess > T::kLastScore) guess = T::kLastScore;
         if (guess < -T::kLastScore) guess = -T::kLastScore;
@@ -847,16 +881,14 @@ class StrongSearch {
     typename T::Ending ending_;
     Worker worker_;
     Helpers<Worker> helpers_;
-    std::atomic<int> depth_{0};  // of the leading thread's iteration
-    std::atomic<int> level_{0};
-    Team team_;  // solves endings
+    Team team_;         // iterates
+    Team ending_team_;  // then solves the ending
     std::atomic<std::uint64_t> solving_nodes_{0};  // of its other threads
 
     // State of the current call.
     Node root_{};
     const ThinkLimits* limits_ = nullptr;
     const StopFlag* stop_ = nullptr;
-    StopFlag* helpers_stop_ = nullptr;
     ThinkResult* result_ = nullptr;
     int first_level_ = 0;
     bool is_solving_ = false;

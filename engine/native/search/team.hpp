@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "core.hpp"
+#include "game.hpp"
 
 namespace desdemona {
 namespace {
@@ -17,15 +18,35 @@ namespace {
 // Thrown through a search whose result is no longer needed, up to its split point.
 struct Cancelled {};
 
-// A split point, on the stack of its owner.
+// A split point, on the stack of its owner: moves to search with the null window above `alpha`.
 struct SplitPoint {
-    explicit SplitPoint(const SplitPoint* above) : parent(above) {}
+    // From this move on.
+    SplitPoint(int first, int moves, int bound) : next(first), count(moves), alpha(bound) {}
 
-    const SplitPoint* const parent;    // the split point below which its owner works; null: none
-    std::atomic<bool> is_cut{false};   // nothing below is needed any more
-    std::atomic<int> helpers{0};       // threads at work on it besides its owner
-    std::atomic<int> next{0};          // the next move to take
-    int count = 0;                     // moves
+    const SplitPoint* parent = nullptr;  // the split point below which its owner works; null: none
+    std::atomic<bool> is_cut{false};     // nothing below is needed any more
+    std::atomic<bool> is_stopped{false};  // nor anything else: the search must stop
+    std::atomic<int> helpers{0};         // threads at work on it besides its owner
+    std::atomic<int> next;               // the next move to take
+    const int count;                     // moves
+    const int alpha;
+
+    // The best score of the moves searched, and its move: the first of equals.  False: none was searched.
+    bool best(int& score, int& index) const {
+        const int found = best_.load(std::memory_order_relaxed);
+        if (found == 0) return false;
+        score = found / 256 - kOffset;
+        index = 255 - found % 256;
+        return true;
+    }
+
+    void note(int score, int index) {
+        const int found = 256 * (score + kOffset) + 255 - index;
+        for (int old = best_.load(std::memory_order_relaxed); old < found;) {
+            if (best_.compare_exchange_weak(old, found, std::memory_order_relaxed)) break;
+        }
+        if (score > alpha) is_cut.store(true, std::memory_order_relaxed);
+    }
 
     bool has_work() const {
         return next.load(std::memory_order_relaxed) < count && !is_cut.load(std::memory_order_relaxed);
@@ -44,6 +65,10 @@ struct SplitPoint {
         }
         return false;
     }
+
+   private:
+    static constexpr int kOffset = 1 << 16;  // makes scores positive
+    std::atomic<int> best_{0};               // score and move, packed
 };
 
 class Team {
@@ -148,6 +173,64 @@ class Team {
     Slot slots_[kSlots];
     std::atomic<int> idle_{0};
     std::atomic<bool> is_over_{true};
+};
+
+// One thread's part in a team.
+//
+// Where a function `search(point, index)` is asked for, it returns the score of a split point's move; it may throw
+// Unwind, when the whole search must stop, and Cancelled, but only if `is_cancelled`.
+class TeamMember {
+   public:
+    // Null: alone.
+    void set_team(Team* team) {
+        team_ = team;
+        split_ = nullptr;
+    }
+
+    bool has_help() const { return team_ != nullptr && team_->is_waiting(); }
+    bool is_cancelled() const { return split_ != nullptr && split_->is_cancelled(); }
+
+    // Helps until the team's search ends.
+    template <class Search>
+    void help(const Search& search) {
+        split_ = nullptr;
+        team_->help([&](SplitPoint& point) { take_moves(point, search); });
+    }
+
+    // Searches the moves of a new split point, with whatever threads are idle.  Throws Unwind and Cancelled.
+    template <class Search>
+    void share(SplitPoint& point, const Search& search) {
+        point.parent = split_;
+        const auto work = [&](SplitPoint& any) { take_moves(any, search); };
+        const bool is_open = team_->open(point);
+        work(point);
+        if (is_open) team_->close(point, work);
+        if (point.is_stopped.load(std::memory_order_relaxed)) throw Unwind{};
+        if (is_cancelled()) throw Cancelled{};
+    }
+
+   private:
+    // Takes moves of a split point until none is left, or needed.
+    template <class Search>
+    void take_moves(SplitPoint& point, const Search& search) {
+        const SplitPoint* const before = split_;
+        split_ = &point;
+        try {
+            for (;;) {
+                const int i = point.next.fetch_add(1, std::memory_order_relaxed);
+                if (i >= point.count || point.is_cancelled()) break;
+                point.note(search(point, i), i);
+            }
+        } catch (const Cancelled&) {
+        } catch (const Unwind&) {
+            point.is_stopped.store(true, std::memory_order_relaxed);
+            point.is_cut.store(true, std::memory_order_relaxed);
+        }
+        split_ = before;
+    }
+
+    Team* team_ = nullptr;
+    const SplitPoint* split_ = nullptr;  // at work on it; null: none
 };
 
 }  // namespace
