@@ -30,7 +30,7 @@ KINDS = ("othello", "endings", "chess", "xiangqi")
 
 
 def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float, SearchResult]:
-    """Seconds of a search by a searcher that has searched something else before, as in a game, and its result."""
+    """Seconds and result of a search whose searcher has searched something else before, as in a game."""
     searcher = make_searcher(game, TABLE_MB)
     assert isinstance(searcher, NativeSearcher)
     # The system has then given it its tables' memory: that takes as long as a search of 20 ms.
