@@ -295,7 +295,7 @@ class StrongWorker {
                 const Scored move = list[found];
                 for (int k = found; k > i; --k) list[k] = list[k - 1];
                 list[i] = move;
-                if (score <= lower) i = count;  // the last one
+                if (score <= lower) count = i + 1;  // the others are no better
             } else if (i > 0) {
                 score = search_move(node, list[i].move, depth, lower);
             }
@@ -632,8 +632,10 @@ class StrongSearch {
         worker_.start(root_, deadline, is_alone ? nullptr : &team_);
         first_level_ = 0;
         while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
-        if (!is_alone) team_.begin();
-        if (!is_alone) ending_team_.begin();
+        if (!is_alone) {
+            team_.begin();
+            ending_team_.begin();
+        }
         ending_.set_team(is_alone ? nullptr : &ending_team_);
         helpers_.run(*this, limits.threads - 1, table_, game_);
         result.nodes = nodes() - nodes_before;
