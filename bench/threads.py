@@ -33,7 +33,7 @@ def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float,
     """Seconds and result of a search whose searcher has searched something else before, as in a game."""
     searcher = make_searcher(game, TABLE_MB)
     assert isinstance(searcher, NativeSearcher)
-    # With new tables, two threads took longer than one for searches of 0.04 s; so, 1.6 times as fast.
+    # A first search also makes the helpers and touches the tables' memory, which is not what we measure.
     searcher.think(get_game(game).initial(), WARM_DEPTH[game], None, StopFlag(), threads=threads)
     began = time.perf_counter()
     result = searcher.think(position, depth, None, StopFlag(), threads=threads)
