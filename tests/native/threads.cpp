@@ -103,7 +103,8 @@ void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
             const Position p = inputs::played(random, unit, i < 2 ? random.between(0, 40) : random.between(44, 54));
             if (unit.othello_moves(p) == 0) continue;
             constexpr int kConfidences[] = {73, 87, 95, 99, 100};
-            const ThinkLimits limits{i < 2 ? random.between(1, 8) : 60, i == 1 ? 0.005 : 0.0,
+            // From depth 9 on open nodes below the root are shared, too.
+            const ThinkLimits limits{i < 2 ? random.between(1, 10) : 60, i == 1 ? 0.005 : 0.0,
                                      kConfidences[random.between(0, 4)], threads, 0};
             StopFlag stop;
             const bool is_cut_short = i == 0 && random.one_in(2);

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <span>
 
 #include "core.hpp"
 #include "game.hpp"
@@ -270,7 +271,7 @@ class StrongWorker {
     int search_root(int depth, int alpha, int beta) {
         Scored list[G::kMaxMoves];
         for (int i = 0; i < count_; ++i) list[i] = {moves_[i], 0};
-        return search_moves(root_, list, count_, depth, alpha, beta, [&](int move, int score, const Line& below) {
+        return search_moves(root_, std::span(list, count_), depth, alpha, beta, [&](int move, int score, const Line& below) {
             if (score <= alpha) return;
             line_.put(move, below);
             int at = 0;
@@ -283,19 +284,19 @@ class StrongWorker {
     // Principal variation search: the first move gets the full window; the others must first fail high in a null
     // window.  Passes every better move on, with its score and variation.
     template <class Improve>
-    int search_moves(const Node& node, Scored* list, int count, int depth, int alpha, int beta,
+    int search_moves(const Node& node, std::span<Scored> list, int depth, int alpha, int beta,
                      const Improve& improve) {
         int best = strong::kNone - 1;
-        for (int i = 0; i < count && best < beta; ++i) {
+        for (int i = 0; i < std::ssize(list) && best < beta; ++i) {
             const int lower = alpha > best ? alpha : best;
             int score = strong::kNone;
-            if (i > 0 && depth >= kSplitDepth && count - i > 1 && member_.has_help()) {
+            if (i > 0 && depth >= kSplitDepth && std::ssize(list) - i > 1 && member_.has_help()) {
                 // The null windows of all these moves at once: one that fails high comes next.
-                const int found = share(node, list, i, count, depth, lower, score);
+                const int found = share(node, list, i, depth, lower, score);
                 const Scored move = list[found];
                 for (int k = found; k > i; --k) list[k] = list[k - 1];
                 list[i] = move;
-                if (score <= lower) count = i + 1;  // the others are no better
+                if (score <= lower) list = list.first(i + 1);  // the others are no better
             } else if (i > 0) {
                 score = search_move(node, list[i].move, depth, lower);
             }
@@ -317,15 +318,15 @@ class StrongWorker {
     struct Split : SplitPoint {
         using SplitPoint::SplitPoint;
         const Node* node = nullptr;
-        const Scored* list = nullptr;
+        std::span<const Scored> list;
         int depth = 0;
         int level = 0;
     };
 
     // Searches the moves from `first` on in null windows above alpha, with whatever threads are idle; returns the best
     // one's index.
-    int share(const Node& node, const Scored* list, int first, int count, int depth, int alpha, int& score) {
-        Split split(first, count, alpha);
+    int share(const Node& node, std::span<const Scored> list, int first, int depth, int alpha, int& score) {
+        Split split(first, static_cast<int>(list.size()), alpha);
         split.node = &node;
         split.list = list;
         split.depth = depth;
@@ -484,7 +485,7 @@ class StrongWorker {
             int score = strong::kNone;
             int next = i;
             if (i > 0 && depth >= kSplitDepth && count - i > 1 && member_.has_help()) {
-                next = share(node, list, i, count, depth, alpha, score);
+                next = share(node, std::span(list, count), i, depth, alpha, score);
                 i = count;  // the last ones
             } else {
                 score = search_move(node, list[i].move, depth, alpha);
@@ -573,7 +574,7 @@ class StrongWorker {
             best_move = move;
             line.put(move, below);
         };
-        const int best = search_moves(node, list, count, depth, alpha, beta, improve);
+        const int best = search_moves(node, std::span(list, count), depth, alpha, beta, improve);
         table_.store(key, {best > alpha ? best : strong::kNone, best < beta ? best : -strong::kNone, best_move, depth,
                            level_});
         return best;
