@@ -46,7 +46,7 @@ _LOT_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw f
 # the depth that this share of the time or nodes allows: eight plies of Othello take milliseconds, of chess a
 # second.
 _JUDGED_DEPTH = 8
-_JUDGED_SHARE = 0.15
+_JUDGED_SHARE = 0.05
 _LEAST_S, _MOST_S = 0.001, 1e6  # limits on the time of a strong search
 _LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
 

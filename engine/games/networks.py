@@ -1,9 +1,10 @@
 """Networks that correct the evaluation in the strong search of chess and xiangqi: their files and sizes.
 
 A network sees the pieces from each side's view, and its output is added to the linear evaluation;
-engine/native/network.hpp says what is computed and how the file is laid out.  The file is compressed,
-``chess_network.xz``, and the card beside it, ``chess_network.json``, says how it was learned
-(`engine.training.networks`).  `engine.games.network_arithmetic` mirrors the core's arithmetic.
+engine/native/network.hpp says what is computed and how the file is laid out.  The files are compressed,
+``chess_network.xz`` and ``xiangqi_network.xz``, and the cards beside them, ``chess_network.json`` and
+``xiangqi_network.json``, say how they were learned (`engine.training.networks`).
+`engine.games.network_arithmetic` mirrors the core's arithmetic.
 """
 
 import lzma
@@ -33,7 +34,6 @@ def read(path: Path) -> bytes:
 
 
 @cache
-def weights(game: str) -> bytes | None:
-    """The core's form of the program's own network; None: it has none for this game."""
-    file = resources.files(__package__) / f"{game}_network.xz"
-    return lzma.decompress(file.read_bytes()) if file.is_file() else None
+def weights(game: str) -> bytes:
+    """The core's form of the program's own network for a game in `INPUTS`."""
+    return lzma.decompress((resources.files(__package__) / f"{game}_network.xz").read_bytes())

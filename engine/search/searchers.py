@@ -194,15 +194,13 @@ def _xiangqi_evaluation() -> XiangqiEvaluation:
 
 
 @cache
-def _chess_network() -> ChessNetwork | None:
-    weights = networks.weights("chess")
-    return None if weights is None else ChessNetwork(weights)
+def _chess_network() -> ChessNetwork:
+    return ChessNetwork(networks.weights("chess"))
 
 
 @cache
-def _xiangqi_network() -> XiangqiNetwork | None:
-    weights = networks.weights("xiangqi")
-    return None if weights is None else XiangqiNetwork(weights)
+def _xiangqi_network() -> XiangqiNetwork:
+    return XiangqiNetwork(networks.weights("xiangqi"))
 
 
 def _chess(table_mb: int) -> Searcher:

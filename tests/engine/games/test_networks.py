@@ -180,10 +180,9 @@ def test_a_file_that_is_no_network_is_named(tmp_path: Path) -> None:
     assert networks.read(path) == b"abc"
 
 
-def test_the_programs_own_network_is_the_cards_and_corrects_the_programs_own_evaluation() -> None:
-    card = json.loads((resources.files(networks.__package__ or "") / "chess_network.json").read_text())
-    weights = networks.weights("chess")
-    assert weights is not None
-    assert hashlib.sha256(weights).hexdigest() == card["sha256"]
-    evaluation = chess_evaluation.weights().to_bytes()
+@pytest.mark.parametrize("game", GAMES)
+def test_the_programs_own_network_is_the_cards_and_corrects_the_programs_own_evaluation(game: str) -> None:
+    card = json.loads((resources.files(networks.__package__ or "") / f"{game}_network.json").read_text())
+    assert hashlib.sha256(networks.weights(game)).hexdigest() == card["sha256"]
+    evaluation = {"chess": chess_evaluation, "xiangqi": xiangqi_evaluation}[game].weights().to_bytes()
     assert hashlib.sha256(evaluation).hexdigest() == card["evaluation_sha256"], "learn the network anew"
