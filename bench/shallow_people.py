@@ -4,7 +4,7 @@
 
 Uses four random positions from each of some random games (chess: a day at Lichess, PGN; Othello: WTHOR, 1995
 to 2014).  For each number of plies it fits the temperature and the uniform share that make the moves played
-most likely.
+most likely, and prints the program's own for comparison.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from engine.formats import pgn, wthor
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
 from engine.games import get_game
+from engine.human.shallow import ShallowOptions
 from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -56,6 +57,9 @@ def main() -> None:
                 for share in _SHARES
             )
             print(f"  {plies} plies: {nats:.3f} nats at {percent:g} points, {100 * share:g} % uniform")
+        ours = ShallowOptions()
+        nats = _nats(rows, ours.plies, ours.percent, ours.share_percent / 100)
+        print(f"  as it is: {nats:.3f} nats at {ours.plies} plies, {ours.percent:g} points")
 
 
 def _chess(data: Path) -> list[GameRecord]:
