@@ -1,6 +1,6 @@
 """Time of a decision: trappy against standard, in one run, on balanced Othello middlegames.
 
-    python -m bench.decision_time [--depths 8 10] [--positions 20]
+    python -m bench.decisions.decision_time [--depths 8 10] [--positions 20]
 
 Positions come from random play of the first twenty plies, if plain search finds them nearly balanced; so the
 benchmark needs no other files, and every run has the same positions.
