@@ -38,7 +38,7 @@ constexpr int kMaxMoves = 64;      // 33 in games, but artificial positions have
 constexpr int kUnset = -128;       // no move tried yet
 constexpr int kNearEmpties = 6;    // below this, move ordering and the table cost more than they save
 constexpr int kFarEmpties = 10;    // below this, the small table beats the large one: no memory access
-constexpr int kOrderEmpties = 12;  // from here on the caller's Order is used
+constexpr int kOrderEmpties = 14;  // from here on the caller's Order is used
 constexpr int kMaxOrderDepth = 4;  // one ply per two empties more; deeper costs more than it saves
 constexpr int kSplitEmpties = 15;  // from here on nodes are shared with idle threads: less is not worth the trouble
 constexpr int kGuessEmpties = 14;  // from here on the root is searched with windows around a guess ...
@@ -480,6 +480,7 @@ class BasicEndgameSolver {
    private:
     struct Move {
         Position after;
+        Board replies;  // legal moves there
         std::uint64_t key;
         int square;
         int score;
@@ -689,14 +690,14 @@ class BasicEndgameSolver {
         return least;
     }();
 
-    int shallow(Position p, int alpha, int empties, unsigned parity) {
+    int shallow(Position p, Board moves, int alpha, int empties, unsigned parity) {
         using endgame::kQuadrants;
         ++nodes_;
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
-        const Board moves = moves_mask(p);
         if (moves == 0) {
-            if (moves_mask(passed(p)) == 0) return margin_discs(p);
-            return -shallow(passed(p), -alpha - 1, empties, parity);
+            const Board theirs = moves_mask(passed(p));
+            if (theirs == 0) return margin_discs(p);
+            return -shallow(passed(p), theirs, -alpha - 1, empties, parity);
         }
         int best = endgame::kUnset;
         Board now = moves & kQuadrants.odd[parity];
@@ -711,7 +712,7 @@ class BasicEndgameSolver {
             const Position after = moved(p, flips_mask(p, x), x);
             const unsigned rest = parity ^ kQuadrants.of[x];
             const int score = empties == 5 ? -last_four(after, -alpha - 1, rest)
-                                           : -shallow(after, -alpha - 1, empties - 1, rest);
+                                           : -shallow(after, moves_mask(after), -alpha - 1, empties - 1, rest);
             if (score > alpha) return score;
             if (score > best) best = score;
             if (now == 0) {
@@ -722,14 +723,13 @@ class BasicEndgameSolver {
         }
     }
 
-    int middle(Position p, int alpha, int empties, unsigned parity) {
+    int middle(Position p, Board moves, std::uint64_t key, int alpha, int empties, unsigned parity) {
         using endgame::kQuadrants;
         // Step 1. Stability cut-off.
         ++nodes_;
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
         // Step 2. Small table.
-        const std::uint64_t key = hash(p);
         endgame::NearEntry& entry = near_.at(key);
         int first = kPass;
         if (entry.key == key) {
@@ -739,10 +739,10 @@ class BasicEndgameSolver {
         }
 
         // Step 3. A pass, or the end of the game.
-        Board moves = moves_mask(p);
         if (moves == 0) {
-            if (moves_mask(passed(p)) == 0) return margin_discs(p);
-            return -middle(passed(p), -alpha - 1, empties, parity);
+            const Board theirs = moves_mask(passed(p));
+            if (theirs == 0) return margin_discs(p);
+            return -middle(passed(p), theirs, hash(passed(p)), -alpha - 1, empties, parity);
         }
 
         // Step 4. Fastest-first ordering.
@@ -754,11 +754,16 @@ class BasicEndgameSolver {
             Move& move = list.move[list.count++];
             move.after = moved(p, flipped, x);
             move.square = x;
+            move.replies = moves_mask(move.after);
+            if (empties > endgame::kNearEmpties) {
+                move.key = hash(move.after);
+                __builtin_prefetch(&near_.at(move.key));
+            }
             if (x == first) {
                 move.score = 1000;
                 continue;
             }
-            move.score = -kWeight.mobility * endgame::weighted_mobility(moves_mask(move.after));
+            move.score = -kWeight.mobility * endgame::weighted_mobility(move.replies);
             if ((kQuadrants.odd[parity] >> x & 1) != 0) move.score += kWeight.parity;
         }
 
@@ -769,8 +774,8 @@ class BasicEndgameSolver {
             const Move& move = list.pick(i);
             const unsigned rest = parity ^ kQuadrants.of[move.square];
             const int score = -(empties > endgame::kNearEmpties
-                                    ? middle(move.after, -alpha - 1, empties - 1, rest)
-                                    : shallow(move.after, -alpha - 1, empties - 1, rest));
+                                    ? middle(move.after, move.replies, move.key, -alpha - 1, empties - 1, rest)
+                                    : shallow(move.after, move.replies, -alpha - 1, empties - 1, rest));
             if (score > best) {
                 best = score;
                 best_square = move.square;
@@ -783,9 +788,9 @@ class BasicEndgameSolver {
 
     // Null window for any number of empties.
     int null_window(Position p, int alpha, int empties, unsigned parity) {
-        if (empties >= endgame::kFarEmpties) return full(p, alpha, empties, parity);
-        if (empties >= endgame::kNearEmpties) return middle(p, alpha, empties, parity);
-        if (empties >= 5) return shallow(p, alpha, empties, parity);
+        if (empties >= endgame::kFarEmpties) return full(p, moves_mask(p), hash(p), alpha, empties, parity);
+        if (empties >= endgame::kNearEmpties) return middle(p, moves_mask(p), hash(p), alpha, empties, parity);
+        if (empties >= 5) return shallow(p, moves_mask(p), alpha, empties, parity);
         if (empties == 4) return last_four(p, alpha, parity);
         Board empty = ~(p.mover | p.waiter);
         const int x = std::countr_zero(empty);
@@ -798,7 +803,7 @@ class BasicEndgameSolver {
         return last_three(p, alpha, x, y, std::countr_zero(empty));
     }
 
-    int full(Position p, int alpha, int empties, unsigned parity) {
+    int full(Position p, Board moves, std::uint64_t key, int alpha, int empties, unsigned parity) {
         using endgame::kQuadrants;
         // Step 1. Check the stop flag.
         ++nodes_;
@@ -808,7 +813,6 @@ class BasicEndgameSolver {
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
         // Step 3. Transposition table.
-        const std::uint64_t key = hash(p);
         endgame::Cluster& cluster = table_.cluster(key);
         const endgame::Known known = endgame::Table::find(cluster, key);
         int first = kPass, second = kPass;
@@ -820,10 +824,10 @@ class BasicEndgameSolver {
         }
 
         // Step 4. A pass, or the end of the game.
-        const Board moves = moves_mask(p);
         if (moves == 0) {
-            if (moves_mask(passed(p)) == 0) return margin_discs(p);
-            return -full(passed(p), -alpha - 1, empties, parity);
+            const Board theirs = moves_mask(passed(p));
+            if (theirs == 0) return margin_discs(p);
+            return -full(passed(p), theirs, hash(passed(p)), -alpha - 1, empties, parity);
         }
 
         // Step 5. Moves; one that leaves the waiter no disc is a wipe-out and wins all.
@@ -864,7 +868,10 @@ class BasicEndgameSolver {
             }
             const Move& move = list.pick(i);
             const unsigned rest = parity ^ kQuadrants.of[move.square];
-            const int score = -null_window(move.after, -alpha - 1, empties - 1, rest);
+            const int score =
+                -(empties > endgame::kFarEmpties
+                      ? full(move.after, move.replies, move.key, -alpha - 1, empties - 1, rest)
+                      : middle(move.after, move.replies, move.key, -alpha - 1, empties - 1, rest));
             if (score > best) {
                 best = score;
                 best_square = move.square;
@@ -924,7 +931,7 @@ class BasicEndgameSolver {
             const Position after = moved(p, flipped, x);
             const std::uint64_t key = hash(after);
             if (remember) table_.prefetch(key);
-            list.move[list.count++] = {after, key, x, 0};
+            list.move[list.count++] = {after, moves_mask(after), key, x, 0};
         }
         return false;
     }
@@ -943,8 +950,7 @@ class BasicEndgameSolver {
                 continue;
             }
             const Board bit = Board{1} << move.square;
-            const Board replies = moves_mask(move.after);
-            int score = -kWeight.mobility * endgame::weighted_mobility(replies);
+            int score = -kWeight.mobility * endgame::weighted_mobility(move.replies);
             if ((bit & kQuadrants.odd[parity]) != 0) score += kWeight.parity;
             score -= kWeight.potential * endgame::potential_mobility(move.after.waiter, empty & ~bit);
             if (empties >= endgame::kOrderEmpties) {

@@ -237,7 +237,8 @@ class StrongWorker {
     static constexpr int kWindowDepth = 4;     // from here on an aspiration window
     static constexpr int kFirstWidth = 150;    // of that window, around the score of the iteration before
     static constexpr int kTableDepth = 2;      // below this, plain alpha-beta
-    static constexpr int kCutDepth = 2;        // from here on ProbCut
+    static constexpr int kCutDepth = 2;        // from here on ProbCut,
+    static constexpr int kLeafCaution = 2;     // at depth 1 by the evaluation, with this many times the margin
     static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
     static constexpr int kGuessDepth = 4;      // from here on evaluations help to order the moves,
     static constexpr int kLookDepth = 9;       // from here on also shallow searches
@@ -363,6 +364,7 @@ class StrongWorker {
         if (moves.empty()) return result(node);
         int best = strong::kNone;
         if (depth == 1) {
+            if (int bound; !is_full_width() && is_cut_by_evaluation(node, alpha, bound)) return bound;
             for (const int move : moves) {
                 if (T::is_free(move) && !is_full_width()) return -shallow(game_.play(node, move), 1, -alpha - 1);
                 count_node();
@@ -519,22 +521,35 @@ class StrongWorker {
         return best;
     }
 
+    // How far a search of this depth may lie from a shallower one, at the search's level.
+    int margin(int depth, int shallow, int plies_left) const {
+        return T::error(depth, shallow, plies_left) * strong::kLevels[level_].centi_deviations / 100;
+    }
+
+    // ProbCut of the last ply: most positions there lie so far from alpha that no move brings them back.
+    bool is_cut_by_evaluation(const Node& node, int alpha, int& bound) const {
+        const int most = kLeafCaution * margin(1, 0, T::plies_left(node));
+        if (alpha - most <= -T::kLastScore || alpha + 1 + most >= T::kLastScore) return false;
+        const int value = game_.evaluate(node);
+        bound = value > alpha ? alpha + 1 : alpha;
+        return value >= alpha + 1 + most || value <= alpha - most;
+    }
+
     bool is_cut(const Node& node, int depth, int alpha, int& bound) {
         const int rest = T::plies_left(node);
         const int shallow_depth = T::shallow_depth(depth);
-        const int deviation = T::error(depth, shallow_depth, rest);
-        if (deviation == 0) return false;
-        const int margin = deviation * strong::kLevels[level_].centi_deviations / 100;
-        const int static_error = T::error(shallow_depth, 0, rest) * strong::kLevels[level_].centi_deviations / 100;
+        const int deep_error = margin(depth, shallow_depth, rest);
+        if (deep_error == 0) return false;
+        const int static_error = margin(shallow_depth, 0, rest);
         const int value = game_.evaluate(node);
-        const int high = alpha + 1 + margin;
+        const int high = alpha + 1 + deep_error;
         if (high < T::kLastScore && value >= high - static_error) {
             if (null(node, shallow_depth, high - 1) >= high) {
                 bound = alpha + 1;
                 return true;
             }
         }
-        const int low = alpha - margin;
+        const int low = alpha - deep_error;
         if (low > -T::kLastScore && value <= low + static_error) {
             if (null(node, shallow_depth, low) <= low) {
                 bound = alpha;
