@@ -1,14 +1,16 @@
 """Measures what several threads are worth to the strong search.
 
-    python -m bench.threads [--threads 2] [--positions 20] [--only othello endings chess xiangqi]
+    python -m bench.threads [--threads 2] [--positions 60] [--only othello endings chess xiangqi]
 
 Each position is searched to the same depth by one thread and by several, in turn; an ending is solved.  The
-ratio of the two times is the speed-up.  Several threads do not repeat themselves, so the median counts; the
-scores of solved endings must be equal.  The depth is the one that a single thread reaches in about --seconds.
+ratio of the two times is the speed-up.  It varies widely, and several threads do not repeat themselves: many
+short searches say more than a few long ones.  The scores of solved endings must be equal.
+The depth is the one that a single thread reaches in about --seconds.
 Times are wall-clock times: the machine must be idle and have a core for each thread.
 """
 
 import argparse
+import math
 import statistics
 import sys
 import time
@@ -25,7 +27,7 @@ from engine.stop import StopFlag
 
 TABLE_MB = 64
 ENDING_EMPTIES = 23
-WARM_DEPTH = {"othello": 20, "chess": 10, "xiangqi": 9}
+WARM_DEPTH = {"othello": 20, "chess": 12, "xiangqi": 12}  # touches most of the table
 KINDS = ("othello", "endings", "chess", "xiangqi")
 
 
@@ -80,28 +82,42 @@ def report(kind: str, count: int, threads: int, seconds: float) -> bool:
         positions = balanced_positions(count)
     else:
         positions = [game.parse_position(text) for text in middle_games(name, count, 24)]
-    ratios, speeds, agree = [], [], True
+    times, speeds, agree = list[tuple[float, float]](), [], True
     for position in positions:
         depth = 60 if kind == "endings" else depth_for(name, position, seconds)
         alone_s, alone = searched(name, position, depth, 1)
         together_s, together = searched(name, position, depth, threads)
-        ratios.append(alone_s / together_s)
+        times.append((alone_s, together_s))
         speeds.append(together.nodes / together_s / (alone.nodes / alone_s))
         if kind == "endings":
             agree = agree and alone.score_centi == together.score_centi
     print(
-        f"{kind}: {len(ratios)} positions, {threads} threads: {statistics.median(ratios):.2f} times as fast"
-        f" (median; {min(ratios):.2f} to {max(ratios):.2f}), {statistics.median(speeds):.2f} times the nodes"
-        f" a second{'' if agree else '; SCORES DIFFER'}"
+        f"{kind}: {len(times)} positions, {threads} threads: {speed_up(times)};"
+        f" {statistics.median(speeds):.2f} times the nodes a second{'' if agree else '; SCORES DIFFER'}"
     )
     return agree
+
+
+def speed_up(times: list[tuple[float, float]]) -> str:
+    """In words, from the times alone and together of at least two positions."""
+    logs = [math.log(alone_s / together_s) for alone_s, together_s in times]
+    ratios = [math.exp(log) for log in logs]
+    low, middle, high = statistics.quantiles(ratios)
+    error = statistics.stdev(logs) / math.sqrt(len(logs))
+    mean = math.exp(statistics.mean(logs))
+    total = sum(alone_s for alone_s, _ in times) / sum(together_s for _, together_s in times)
+    return (
+        f"{middle:.2f} times as fast in the median (quartiles {low:.2f} and {high:.2f},"
+        f" {min(ratios):.2f} to {max(ratios):.2f}), geometric mean {mean:.2f} +-{mean * error:.2f},"
+        f" total {total:.2f}"
+    )
 
 
 def main() -> None:
     p = argparse.ArgumentParser(prog="python -m bench.threads", description=__doc__.splitlines()[0])
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--positions", type=int, default=20)
-    p.add_argument("--seconds", type=float, default=1.0)
+    p.add_argument("--positions", type=int, default=60)
+    p.add_argument("--seconds", type=float, default=0.2)
     p.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
     options = p.parse_args()
     # A list: all are measured, whatever the first one shows.

@@ -345,8 +345,9 @@ class EngineConfig(Section):
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
     """Concurrent games with a real-time clock at all accounts together; 0: as many as the accounts allow."""
-    threads: int = Field(default=1, ge=1, le=64)
-    """Threads per search of the strong player."""
+    threads: int = Field(default=0, ge=0, le=64)
+    """Threads per search of the strong player; 0: one, and up to seven more on cores that no other search
+    uses when it starts."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """When the first 20 plies repeat one of the last two games against the same opponent, play a random other
     move that is at most this much worse than the best, in hundredths of a disc or pawn; 0: never. lichess.org
@@ -368,7 +369,7 @@ class EngineConfig(Section):
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
-        """The strong player's options; opens its books and tablebases.
+        """The strong player's options, with one thread for `threads` 0; opens its books and tablebases.
 
         Raises:
             ConfigError: One cannot be read.
@@ -376,7 +377,7 @@ class EngineConfig(Section):
         return StrongOptions(
             depth=self.strong_depth,
             confidence_percent=self.strong_confidence,
-            threads=self.threads,
+            threads=self.threads or 1,
             contempt_centi=self.contempt_centi,
             sources=self._sources(),
         )

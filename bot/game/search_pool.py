@@ -3,6 +3,10 @@
 A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
 lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
 table.  A live job that has waited longer than it can afford makes another live job with more time end early.
+
+A job may borrow the cores of idle threads, for helper threads of its own search.  It keeps them until it
+ends: meanwhile another job of its rank may have to share a core with it.  For a job of a higher rank it is
+stopped and restarted.
 """
 
 import asyncio
@@ -14,6 +18,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from engine.search.reference import Searcher
@@ -43,10 +48,12 @@ class Rank(IntEnum):
 class JobStop(StopFlag):
     """The stop flag of a job's run on a thread; set when the job is to end."""
 
-    def __init__(self, queue_per_thread: float) -> None:
+    def __init__(self, queue_per_thread: float, borrow: Callable[[int], int] = lambda _: 0) -> None:
         super().__init__()
         self.queue_per_thread = queue_per_thread
         """Waiting live jobs per thread when this job began."""
+        self.borrow = borrow
+        """Lends this run the cores of idle threads, at most as many as asked for; returns how many."""
         self.is_paused = False
         """The thread is needed for a job of a higher rank: this job must raise `Stopped` and will be
         restarted."""
@@ -66,6 +73,8 @@ class _Task:
     result: asyncio.Future[Any] = field(compare=False)
     stop: JobStop | None = field(compare=False, default=None)
     """None while the job waits."""
+    borrowed: int = field(compare=False, default=0)
+    """How many idle threads' cores the job uses beside its own thread's."""
     is_hurried: bool = field(compare=False, default=False)
     """The job has been made to end early."""
     cancelled: bool = field(compare=False, default=False)
@@ -100,7 +109,6 @@ class SearchPool:
         # All of these are guarded by `_changed`.
         self._queue: list[_Task] = []
         self._running: list[_Task] = []
-        self._idle = 0
         self._closed = False
         self._threads = [
             threading.Thread(target=self._work, name=f"search-{number}", daemon=True)
@@ -182,11 +190,15 @@ class SearchPool:
         self._hurry_later(task, patience_s)
 
     def _make_room(self) -> None:
-        """Pause as many jobs of lower rank as waiting jobs need threads."""
-        free = self._idle + sum(task.is_leaving for task in self._running)
-        waiting = sorted(self._queue)[free:]
+        """Pause as many jobs of lower rank as waiting jobs need threads, or cores that were lent."""
+        waiting = sorted(self._queue)
         victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
-        for task, victim in zip(waiting, victims, strict=False):
+        borrowers = [task for task in victims if task.borrowed > 0]
+        free = len(self._threads) - len(victims)
+        free_cores = max(0, free - sum(task.borrowed for task in borrowers))
+        pairs = [*zip(waiting[free:], victims, strict=False)]
+        pairs += zip(waiting[free_cores:], borrowers, strict=False)
+        for task, victim in pairs:
             if victim.rank > task.rank and victim.stop is not None:
                 victim.stop.is_paused = True
                 victim.stop.set()
@@ -241,17 +253,22 @@ class SearchPool:
 
     def _next(self) -> tuple[_Task, JobStop] | None:
         with self._changed:
-            self._idle += 1
             while not self._queue and not self._closed:
                 self._changed.wait()
-            self._idle -= 1
             if self._closed:
                 return None
             task = heapq.heappop(self._queue)
             self._running.append(task)
             live = sum(other.rank is Rank.LIVE for other in self._queue)
-            task.stop = JobStop(live / len(self._threads))
+            task.borrowed = 0
+            task.stop = JobStop(live / len(self._threads), partial(self._borrow, task))
             return task, task.stop
+
+    def _borrow(self, task: _Task, most: int) -> int:
+        with self._changed:
+            busy = len(self._running) + sum(other.borrowed for other in self._running)
+            task.borrowed = max(0, min(most, len(self._threads) - busy))
+            return task.borrowed
 
     def _done(self, task: _Task, value: object, error: Exception | None) -> None:
         with self._changed:

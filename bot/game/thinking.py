@@ -42,6 +42,9 @@ UNTIMED_S = 86_400.0
 PATIENCE = 0.05
 """Share of its clock that a game waits for a thread.  Then a search with a later deadline must end early."""
 
+_MOST_THREADS = 8
+"""Of one strong search on idle cores: more gain little, and each costs every thread of the pool some MB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -142,8 +145,11 @@ class MoveSearch:
             if kind.models_opponent:
                 models = lent.enter_context(services.models.lend(game.name))
                 background = self._background()
+            strong = self._strong
+            if kind.searches_selectively and services.config.engine.threads == 0:
+                strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
             player = Player(
-                stored.player, game, stored.params, searcher, self._strong, source=source, models=models
+                stored.player, game, stored.params, searcher, strong, source=source, models=models
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)

@@ -210,7 +210,7 @@ void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
             const std::string text = played<G>(random, *core, random.between(0, 80));
             const auto p = parsed<G>(text);
             const bool is_cut_short = i == 0;
-            const int depth = is_cut_short ? 60 : random.between(1, 6);
+            const int depth = is_cut_short ? 60 : random.between(1, i == 3 ? 8 : 6);
             const ThinkLimits limits{depth, i == 1 ? 0.005 : 0.0, 73, threads, 10 * i};
             StopFlag stop;
             std::thread stopper;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "checks.hpp"
+#include "search/race.hpp"
 #include "training/training.hpp"
 
 namespace check {
@@ -135,6 +136,33 @@ void think_together(std::uint64_t seed, int threads, std::uint64_t rounds) {
     std::printf("%d threads together: %llu endings solved\n", threads, static_cast<unsigned long long>(solved));
 }
 
+// Iterations by several threads: all see the same result of each depth, and never a shallower one after a deeper one.
+void race(int threads, std::uint64_t rounds) {
+    struct Iteration {
+        int depth = 0;
+        int thread = 0;
+    };
+    constexpr int kLast = 100;
+    desdemona::Race<Iteration> race;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        race.begin();
+        require(race.depth() == 0 && race.deepest().depth == 0, "a race begins at depth %d", race.depth());
+        std::atomic<int> winners[kLast + 1] = {};
+        const auto work = [&](int t) {
+            for (int depth = 1; depth <= kLast;) {
+                const Iteration deepest = race.finish({depth, t + 1});
+                require(deepest.depth >= depth && race.depth() >= deepest.depth, "a result was lost: %d", depth);
+                int winner = 0;
+                winners[deepest.depth].compare_exchange_strong(winner, deepest.thread);
+                require(winner == 0 || winner == deepest.thread, "two results of depth %d", deepest.depth);
+                depth = race.deepest().depth + 1 + t % 2;
+            }
+        };
+        in_threads(threads, work, [](const auto&) {});
+        require(race.depth() >= kLast, "a race ends at depth %d", race.depth());
+    }
+}
+
 // The training plays and labels in threads of its own; what it learns must not depend on their number.
 std::vector<std::int16_t> trained(std::uint64_t seed, int threads) {
     desdemona::othello::training::Trainer trainer(seed, threads);
@@ -159,6 +187,7 @@ void train(std::uint64_t seed, int threads) {
 void run_threads(std::uint64_t seed, int threads, std::uint64_t rounds) {
     share_evaluation_and_flags(seed, threads, rounds);
     think_together(seed, threads, rounds / 10);
+    race(threads, rounds);
     think_selectively(seed, threads, rounds / 10);
     train(seed, threads);
 }

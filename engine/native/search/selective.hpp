@@ -26,6 +26,7 @@
 #include "core.hpp"
 #include "game.hpp"
 #include "search/helpers.hpp"
+#include "search/race.hpp"
 #include "stop.hpp"
 #include "search/table.hpp"
 
@@ -164,6 +165,13 @@ struct Line {
     }
 };
 
+// The result of an iteration; the line's first move is the best one.
+struct Iteration {
+    int depth = 0;
+    int score = 0;
+    Line line;
+};
+
 // Late-move reductions (LMR) by depth and index in the ordered list, in 64ths of a ply.
 struct Reductions {
     static constexpr int kCount = 64;
@@ -197,8 +205,10 @@ class SelectiveWorker {
    public:
     using Node = typename G::Node;
     using Line = selective::Line;
+    using Iteration = selective::Iteration;
 
-    SelectiveWorker(const selective::Table& table, const G& game) : table_(table), game_(game) {}
+    SelectiveWorker(const selective::Table& table, const Race<Iteration>& race, const G& game)
+        : table_(table), race_(race), game_(game) {}
 
     // From now on, check this flag.
     void obey(const StopFlag& stop) { stop_ = &stop; }
@@ -213,7 +223,6 @@ class SelectiveWorker {
         count_ = 0;
         line_.length = 0;
         score_ = 0;
-        null_from_ = 0;
         for (Frame& each : frames_) each = {0, selective::kNone, 0, -1, 0, {0, 0}, false};
         frame(0).key = game_.key(root);
         frame(0).is_check = game_.is_check(root);
@@ -232,8 +241,12 @@ class SelectiveWorker {
     }
 
     // Runs one iteration; returns its score.  Even if it is stopped (`Unwind`), the first root move is the best so far.
+    // Throws Overtaken.
     int iterate(int depth, int guess) {
         root_depth_ = depth;
+        // An iteration that was overtaken may have left these set.
+        null_from_ = 0;
+        for (Frame& each : frames_) each.excluded = 0;
         int width = depth < kWindowDepth || selective::is_decided(guess) ? kAllScores : kFirstWidth;
         int low = guess - width;
         int high = guess + width;
@@ -255,12 +268,18 @@ class SelectiveWorker {
     // Searches for a mate in this many moves by brute force: iterations would find it later where it begins with a
     // sacrifice, and may miss the shortest one.
     bool find_mate(int moves) {
+        root_depth_ = selective::kMaxPly;  // this is no iteration: nobody overtakes it
         if (!mates(root_, moves, line_)) return false;
         score_ = selective::kMate - (2 * moves - 1);
-        for (int i = 0; i < count_; ++i) {
-            if (moves_[i] == line_.move[0]) to_front(i);
-        }
+        best_to_front();
         return true;
+    }
+
+    // Takes over the result of another thread's iteration.
+    void adopt(const Iteration& iteration) {
+        line_ = iteration.line;
+        score_ = iteration.score;
+        best_to_front();
     }
 
     // Of the last iteration, finished or not.
@@ -345,7 +364,9 @@ class SelectiveWorker {
     std::uint64_t table_key(int ply) { return frame(ply).key ^ salt_; }
 
     void count_node() {
-        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) != 0) return;
+        if (stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+        if (race_.depth() >= root_depth_) throw Overtaken{};
     }
 
     // --- Scores ------------------------------------------------------------------------------------------------
@@ -530,6 +551,12 @@ class SelectiveWorker {
         const int chosen = moves_[i];
         for (; i > 0; --i) moves_[i] = moves_[i - 1];
         moves_[0] = chosen;
+    }
+
+    void best_to_front() {
+        int i = 0;
+        while (moves_[i] != line_.move[0]) ++i;
+        to_front(i);
     }
 
     // Whether the side to move can force mate within this many moves; if so, `line` is the mating line.
@@ -937,6 +964,7 @@ class SelectiveWorker {
     static constexpr int kMaxTwice = 64;
 
     const selective::Table& table_;
+    const Race<Iteration>& race_;
     const G& game_;
     const selective::Reductions reductions_;
     const StopFlag* stop_ = nullptr;
@@ -969,7 +997,8 @@ class SelectiveSearch {
     using Position = typename G::Position;
 
     // Throws std::bad_alloc.
-    SelectiveSearch(std::size_t table_mb, const G& game) : game_(game), table_(table_mb), worker_(table_, game) {}
+    SelectiveSearch(std::size_t table_mb, const G& game)
+        : game_(game), table_(table_mb), worker_(table_, race_, game) {}
 
     SelectiveSearch(const SelectiveSearch&) = delete;
     SelectiveSearch& operator=(const SelectiveSearch&) = delete;
@@ -999,8 +1028,8 @@ class SelectiveSearch {
         StopFlag first(&stop);
         first.set_node_limit(kFirstNodes);
         worker_.start(root_, first, limits.contempt_centi);
-        depth_.store(0, std::memory_order_relaxed);
-        helpers_.run(*this, limits.threads - 1, table_, game_);
+        race_.begin();
+        helpers_.run(*this, limits.threads - 1, table_, race_, game_);
         result.nodes = nodes() - nodes_before;
         return result.depth > 0;
     }
@@ -1011,11 +1040,13 @@ class SelectiveSearch {
     using Worker = SelectiveWorker<G>;
     friend Helpers<Worker>;  // lead, help
     using Line = selective::Line;
+    using Iteration = selective::Iteration;
 
     static constexpr int kMaxDepth = 100;     // of an iteration
     static constexpr double kUsefulShare = 0.4;  // see deepen
     static constexpr std::uint64_t kFirstNodes = 1 << 20;
     static constexpr int kForcedDepth = 6;    // enough for a forced move
+    static constexpr int kFindMateDepth = 3;  // before this iteration, or a deeper one, look for a mate in two
     static constexpr int kMateDepth = 4;      // search a mate this many plies beyond its own length
 
     // --- Threads ---------------------------------------------------------------------------------------------
@@ -1024,6 +1055,10 @@ class SelectiveSearch {
         try {
             deepen();
         } catch (const Unwind&) {
+            if (const Iteration deepest = race_.deepest(); deepest.depth > result_->depth) {
+                worker_.adopt(deepest);
+                take(deepest);
+            }
             // The unfinished iteration's result counts if it is another move.
             if (result_->depth > 0 && worker_.move(0) != result_->move) report(worker_.score());
             if (result_->depth == 0 && !caller_->is_set()) {
@@ -1039,17 +1074,28 @@ class SelectiveSearch {
         worker.start(root_, *helpers_stop_, limits_->contempt_centi);
         const int last = last_depth();
         int guess = 0;
-        int done = 0;
         try {
-            while (!helpers_stop_->is_set() && done < last) {
-                int depth = depth_.load(std::memory_order_relaxed) + (index & 1);
-                if (depth <= done) depth = done + 1;
-                if (depth > last) depth = last;
-                guess = worker.iterate(depth, guess);
-                done = depth;
+            while (!helpers_stop_->is_set() && race_.depth() < last) {
+                // Every other helper works ahead: whoever comes after it finds its results in the table.
+                const int depth = race_.depth() + 1 + (index & 1);
+                guess = run(worker, depth < last ? depth : last, guess).score;
             }
         } catch (const Unwind&) {
         }
+    }
+
+    // Runs an iteration unless it is overtaken; returns the deepest one that any thread has finished, whose result is
+    // now the worker's, too.
+    Iteration run(Worker& worker, int depth, int guess) {
+        Iteration deepest;
+        try {
+            const int score = worker.iterate(depth, guess);
+            deepest = race_.finish({depth, score, worker.line()});
+        } catch (const Overtaken&) {
+            deepest = race_.deepest();
+        }
+        worker.adopt(deepest);
+        return deepest;
     }
 
     // --- Iterations ------------------------------------------------------------------------------------------
@@ -1063,31 +1109,37 @@ class SelectiveSearch {
         const int last = last_depth();
         double longest = 0.0;  // of the last two iterations
         double before = 0.0;
-        int score = 0;
-        for (int depth = 1; depth <= last; ++depth) {
+        bool looks_for_mate = true;
+        for (int depth = 1; depth <= last; depth = result_->depth + 1) {
             // Half an iteration may find a better move; less than this share of the longer of the last two would only
             // search the best one again.
             if (depth > 1 && !fits(kUsefulShare * longest)) return;
             if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
-            if (depth == 3 && worker_.find_mate(2)) {
-                result_->depth = depth;
-                report(worker_.score());
-                return;
+            if (depth >= kFindMateDepth && looks_for_mate) {
+                looks_for_mate = false;
+                if (worker_.find_mate(2)) {
+                    result_->depth = depth;
+                    report(worker_.score());
+                    return;
+                }
             }
             const double start = is_timed() ? elapsed() : 0.0;
-            depth_.store(depth, std::memory_order_relaxed);
-            score = worker_.iterate(depth, score);
-            result_->depth = depth;
-            report(score);
+            const Iteration deepest = run(worker_, depth, worker_.score());
+            take(deepest);
             worker_.obey(*stop_);
-            const int mate = selective::kMate - std::abs(score);
-            if (mate <= 2 || (result_->solved && depth >= mate + kMateDepth)) return;
+            const int mate = selective::kMate - std::abs(deepest.score);
+            if (mate <= 2 || (result_->solved && deepest.depth >= mate + kMateDepth)) return;
             if (is_timed()) {
                 const double spent = elapsed() - start;
                 longest = spent > before ? spent : before;
                 before = spent;
             }
         }
+    }
+
+    void take(const Iteration& iteration) {
+        result_->depth = iteration.depth;
+        report(iteration.score);
     }
 
     void report(int score) {
@@ -1109,9 +1161,9 @@ class SelectiveSearch {
 
     const G& game_;
     selective::Table table_;
+    Race<Iteration> race_;
     Worker worker_;
     Helpers<Worker> helpers_;
-    std::atomic<int> depth_{0};  // of the leading thread's iteration
 
     // State of the current call.
     Node root_{};

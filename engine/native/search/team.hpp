@@ -11,6 +11,7 @@
 
 #include "core.hpp"
 #include "game.hpp"
+#include "search/spin_lock.hpp"
 
 namespace desdemona {
 namespace {
@@ -102,7 +103,7 @@ class Team {
     bool open(SplitPoint& point) {
         for (Slot& slot : slots_) {
             if (slot.point.load(std::memory_order_relaxed) != nullptr) continue;
-            const Lock lock(slot);
+            const SpinLock::Guard guard(slot.lock);
             if (slot.point.load(std::memory_order_relaxed) != nullptr) continue;
             slot.point.store(&point, std::memory_order_relaxed);
             return true;
@@ -115,7 +116,7 @@ class Team {
     void close(SplitPoint& point, const Work& work) {
         for (Slot& slot : slots_) {
             if (slot.point.load(std::memory_order_relaxed) != &point) continue;
-            const Lock lock(slot);
+            const SpinLock::Guard guard(slot.lock);
             slot.point.store(nullptr, std::memory_order_relaxed);
         }
         if (point.helpers.load(std::memory_order_acquire) == 0) return;
@@ -140,27 +141,14 @@ class Team {
 
     struct alignas(64) Slot {
         std::atomic<SplitPoint*> point{nullptr};
-        std::atomic<bool> is_locked{false};
-    };
-
-    class Lock {
-       public:
-        explicit Lock(Slot& slot) : slot_(slot) {
-            for (int turns = 0; slot_.is_locked.exchange(true, std::memory_order_acquire);) pause_thread(turns++);
-        }
-        ~Lock() { slot_.is_locked.store(false, std::memory_order_release); }
-        Lock(const Lock&) = delete;
-        Lock& operator=(const Lock&) = delete;
-
-       private:
-        Slot& slot_;
+        SpinLock lock;
     };
 
     // Joins a split point that has work, below `above` if that is given; null: there is none.
     SplitPoint* join(const SplitPoint* above) {
         for (Slot& slot : slots_) {
             if (slot.point.load(std::memory_order_relaxed) == nullptr) continue;
-            const Lock lock(slot);
+            const SpinLock::Guard guard(slot.lock);
             SplitPoint* point = slot.point.load(std::memory_order_relaxed);
             // While it is in its slot, and the slot is locked, the point cannot go away.
             if (point == nullptr || !point->has_work() || (above != nullptr && !point->is_below(above))) continue;

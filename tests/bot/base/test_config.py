@@ -236,6 +236,7 @@ def test_names_in_lists_are_trimmed(tmp_path: Path) -> None:
 
 def test_books_and_tables_are_opened(tmp_path: Path) -> None:
     assert Config().engine.strong().sources == {}
+    assert Config().engine.strong().threads == 1
     entry = struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), 0o1434, 1, 0)  # e2e4
     (tmp_path / "book.bin").write_bytes(entry)
     config = load_config(written(tmp_path, '[engine]\npolyglot = "book.bin"\n'))

@@ -17,18 +17,22 @@ class Gate:
 
     Args:
         answers: It has something to tell when it is to end early.
+        wants: How many idle threads' cores it would use, too.
     """
 
-    def __init__(self, answers: bool = False) -> None:
+    def __init__(self, answers: bool = False, wants: int = 0) -> None:
         self.started = threading.Semaphore(0)
         self.open = threading.Event()
         self.runs = 0
         self.queue_per_thread = 0.0
+        self.borrowed: list[int] = []
         self._answers = answers
+        self._wants = wants
 
     def __call__(self, _: Searcher, stop: JobStop) -> str:
         self.runs += 1
         self.queue_per_thread = stop.queue_per_thread
+        self.borrowed.append(stop.borrow(self._wants))
         self.started.release()
         while not self.open.is_set():
             if stop.is_set():
@@ -262,6 +266,98 @@ async def test_a_promoted_job_that_waits_comes_ahead() -> None:
         pool.promote(first, 99.0)
         gate.open.set()
     assert order == ["promoted", "slow"]
+
+
+# --- Idle cores -----------------------------------------------------------------------------------------
+
+
+async def test_a_job_borrows_only_cores_that_nobody_uses() -> None:
+    async with SearchPool(5, 1) as pool, asyncio.TaskGroup() as tasks:
+        gates = [Gate(wants=1), Gate(wants=9), Gate(wants=9)]
+        for gate in gates:
+            tasks.create_task(pool.run(gate, "tictactoe", 0.0))
+            await gate.has_started()
+        for gate in gates:
+            gate.open.set()
+    # The last one came for a core that the second had borrowed.
+    assert [gate.borrowed for gate in gates] == [[1], [2], [0]]
+
+
+async def test_borrowed_cores_are_free_again_at_the_end() -> None:
+    async with SearchPool(3, 1) as pool:
+        for _ in range(2):
+            gate = Gate(wants=2)
+            gate.open.set()
+            await pool.run(gate, "tictactoe", 0.0)
+            assert gate.borrowed == [2]
+
+
+@pytest.mark.parametrize("rank", Rank)
+async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: Rank) -> None:
+    for better in Rank:
+        async with SearchPool(3, 1) as pool:
+            borrower, other = Gate(wants=2), Gate()
+            running = asyncio.create_task(pool.run(borrower, "tictactoe", 0.0, rank=rank))
+            await borrower.has_started()
+            coming = asyncio.create_task(pool.run(other, "tictactoe", 99.0, rank=better))
+            await other.has_started()
+            if better < rank:
+                await borrower.has_started()
+            for gate in (borrower, other):
+                gate.open.set()
+            assert await running == await coming == "done"
+            assert borrower.borrowed == ([2, 1] if better < rank else [2])
+
+
+async def test_who_borrowed_goes_on_while_there_are_other_idle_cores() -> None:
+    async with SearchPool(3, 1) as pool:
+        borrower = Gate(wants=1)
+        running = asyncio.create_task(pool.run(borrower, "tictactoe", 0.0, rank=Rank.SLOW))
+        await borrower.has_started()
+        assert await pool.run(lambda *_: "live", "tictactoe", 99.0) == "live"
+        borrower.open.set()
+        assert await running == "done"
+        assert borrower.runs == 1
+
+
+async def test_only_who_borrowed_gives_back_and_the_lowest_rank_first() -> None:
+    async with SearchPool(6, 1) as pool:
+        gates = {
+            Rank.SPARE: Gate(),  # has nothing to give back
+            Rank.BACKGROUND: Gate(wants=1),
+            Rank.SLOW: Gate(wants=1),
+        }
+        running = []
+        for rank, gate in gates.items():
+            running.append(asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank)))
+            await gate.has_started()
+        live = [Gate(), Gate()]
+        for gate in live:
+            running.append(asyncio.create_task(pool.run(gate, "tictactoe", 0.0)))
+            await gate.has_started()
+        await gates[Rank.BACKGROUND].has_started()
+        for gate in (*live, *gates.values()):
+            gate.open.set()
+        await asyncio.gather(*running)
+        assert [gate.runs for gate in gates.values()] == [1, 2, 1]
+
+
+async def test_who_borrowed_gives_back_whatever_else_waits() -> None:
+    async with SearchPool(2, 1) as pool:
+        slow = [Gate(wants=1), Gate()]
+        running = []
+        for gate in slow:  # the second comes for the core that the first has borrowed
+            running.append(asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SLOW)))
+            await gate.has_started()
+        running += [
+            asyncio.create_task(pool.run(lambda *_: "done", "tictactoe", 0.0, rank=rank))
+            for rank in (Rank.SPARE, Rank.LIVE)
+        ]
+        for gate in slow:
+            await gate.has_started()
+            gate.open.set()
+        await asyncio.gather(*running)
+        assert slow[0].borrowed == [1, 0]
 
 
 # --- Crowds ---------------------------------------------------------------------------------------------

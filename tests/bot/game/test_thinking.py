@@ -293,6 +293,44 @@ async def test_a_live_move_told_to_end_early_answers() -> None:
         assert (await search).depth == 2
 
 
+# --- Threads --------------------------------------------------------------------------------------------
+
+
+class SelectiveSearcher(GatedSearcher):
+    """Records the threads that the strong search is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[int] = []
+
+    def think(self, *_: Any, threads: int, **__: Any) -> Any:
+        self.threads.append(threads)
+        raise Stopped
+
+
+@pytest.mark.parametrize(
+    ("player", "setting", "wanted", "threads"),
+    [("strong", 0, [7], [3]), ("strong", 2, [], [2]), ("standard", 0, [], [])],
+)
+async def test_a_strong_search_borrows_idle_cores_unless_told_how_many_threads_to_use(
+    player: str, setting: int, wanted: list[int], threads: list[int]
+) -> None:
+    asked: list[int] = []
+
+    def lend(most: int) -> int:
+        asked.append(most)
+        return 2
+
+    async with scene(threads=setting) as found:
+        strong = found.given.config.engine.strong()
+        given, searcher = replace(found.given, strong=strong), SelectiveSearcher()
+        searcher.open.set()
+        search = MoveSearch(given, replace(LIVE, player=player), GAME, START, {})
+        search.begin(Turn(60.0, found.clock()))
+        search(searcher, JobStop(0.0, lend))
+    assert (asked, searcher.threads) == (wanted, threads)
+
+
 # --- On the opponent's time -----------------------------------------------------------------------------
 
 
