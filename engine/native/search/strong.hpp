@@ -240,7 +240,7 @@ class StrongWorker {
     static constexpr int kCutDepth = 2;        // from here on ProbCut,
     static constexpr int kLeafCaution = 2;     // at depth 1 by the evaluation, with this many times the margin
     static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
-    static constexpr int kGuessDepth = 4;      // from here on evaluations help to order the moves,
+    static constexpr int kGuessDepth = 3;      // from here on evaluations help to order the moves,
     static constexpr int kLookDepth = 9;       // from here on also shallow searches
     static constexpr int kSplitDepth = 8;      // from here on nodes are shared with idle threads
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
@@ -671,7 +671,7 @@ class StrongSearch {
     static constexpr double kUsefulShare = 0.4; // see deepen
     static constexpr double kEndShare = 0.15;   // cost of a selective search to the end, relative to solving the ending
     static constexpr double kLevelGrowth = 2.0; // cost of the next level relative to this one
-    static constexpr double kSolveSpeed = 2.2;  // nodes per second of the endgame solver, relative to the search
+    static constexpr double kSolveSpeed = 3.2;  // nodes per second of the endgame solver, relative to the search
 
     // --- Threads ---------------------------------------------------------------------------------------------
 
