@@ -51,8 +51,9 @@ class Candidate:
     raw_centi: int
     """The plain minimax value: the least s_D over the replies, our view."""
     raw_is_bound: bool
-    """The search only proved that the raw value is at most `raw_centi`: the move could not be chosen.  In the
-    mode ``engine``, `raw_centi` is then the engine's score at the root for a move not analysed further."""
+    """The search only proved that the raw value is at most `raw_centi`, with which the move could not be
+    chosen, given the scores and bounds of its replies if `replies` has any.  In the mode ``engine``,
+    `raw_centi` is then the engine's score at the root for a move not analysed further."""
     adjusted_centi: float
     """The raw value on the params' scale plus the bonus for the best trap; for the standard player without
     the bonus.  Centi-units, or hundredths of a per cent on the expected scale.  Unless the candidate is

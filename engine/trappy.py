@@ -245,10 +245,13 @@ def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standin
 
 
 def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
-    """Upper bound on the candidate's standing, given its proven scores and bounds."""
+    """Upper bound on the candidate's standing, given its proven scores and bounds.
+
+    The adjusted value rises with the raw value, so it is bounded where the raw value is.
+    """
     raw = candidate.raw_centi
     pruned = [reply for reply in candidate.replies if reply.bound_centi is not None]
-    is_open = candidate.raw_is_bound or not (candidate.complete or candidate.replies)
+    is_open = not candidate.replies and (candidate.raw_is_bound or not candidate.complete)
     if swindle:
         may_escape = is_open or any(reply.final_centi > -WIN_CENTI for reply in pruned)
         return Standing(1.0 if may_escape else escape(candidate, params), raw)

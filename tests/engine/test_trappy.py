@@ -24,6 +24,7 @@ from engine.trappy import (
     reply_quality,
     reply_trappiness,
     scale,
+    standing,
     trappiness,
     trappiness_minimising,
     with_trap,
@@ -444,6 +445,32 @@ def test_a_bound_that_proves_too_little_is_noticed() -> None:
         PAPER,
     )
     verify(decision_with([seen_through, e6], "e6", params=PAPER))
+
+
+def test_replies_can_rule_out_a_move_of_bounded_raw_value() -> None:
+    e6 = candidate("e6", 400, ("b4", (-400, 400)), ("f7", (100, 500)))
+    for bound, is_sound in ((450, True), (470, False)):
+        replies = (ReplyProfile("b4", (), bound), ReplyProfile("f7", (300, 380)))
+        low = with_trap(Candidate("f5", 400, raw_is_bound=True, adjusted_centi=400, replies=replies), PAPER)
+        if is_sound:
+            verify(decision_with([low, e6], "e6", params=PAPER))
+        else:
+            with pytest.raises(RecordError, match="f5 could stand at"):
+                verify(decision_with([low, e6], "e6", params=PAPER))
+
+
+@given(
+    st.lists(any_score, min_size=2, max_size=2),
+    st.lists(st.lists(any_score, min_size=3, max_size=3), min_size=1, max_size=3),
+    st.one_of(st.builds(TrapParams, margin_centi=margins, decided=st.sampled_from(Decided)), expected_params),
+)
+def test_a_move_is_not_worth_more_than_where_its_raw_value_is_bounded(
+    raws: list[int], scores_of: list[list[int]], params: TrapParams
+) -> None:
+    replies = tuple(ReplyProfile(str(n), tuple(found)) for n, found in enumerate(scores_of))
+    exact = with_trap(Candidate("a", min(raws), False, 0.0, replies=replies), params)
+    bound = with_trap(Candidate("a", max(raws), True, 0.0, replies=replies), params)
+    assert standing(exact, params, False) <= ceiling(bound, params, False)
 
 
 def test_a_move_that_was_never_looked_into_is_noticed() -> None:

@@ -101,13 +101,13 @@ class Profiler {
         int move;
         int guess;
         int raw;
-        bool raw_is_bound;
+        bool raw_is_bound;  // from above
         Reply* replies;  // null: not analysed; sorted by move
         int* order;      // of the replies, to search them in
         int reply_count;
         double quality;    // of the best trap found so far
         Effort effort;     // spent on raising it
-        bool is_resolved;  // proved not to be better than the best
+        bool is_resolved;  // proved not to be chosen over the best
     };
 
     template <class Items, class Before>
@@ -159,7 +159,8 @@ class Profiler {
         return low;
     }
 
-    // The move's raw value, exact if the move could still be chosen.
+    // The raw value of a move that becomes the best so far.  Of any other only an upper bound: it rules the move out,
+    // or is likely to be the raw value of a contender.
     void find_raw(int index) {
         Candidate& candidate = moves_[index];
         if (best_ < 0) {
@@ -167,25 +168,59 @@ class Profiler {
             compare(index);
             return;
         }
-        int score;
+        candidate.raw_is_bound = true;
         bool is_contender = false;  // its raw value is not better than the best's
         do {
             const int floor = floor_of(index);
-            score = raw_of(candidate, floor - 1, floor);
+            const int score = likely_raw(candidate, floor);
             if (score < floor) {
                 candidate.raw = score;
-                candidate.raw_is_bound = true;
+                candidate.is_resolved = true;
                 return;
             }
             if (!is_contender) {
                 const int best_raw = moves_[best_].raw;
-                is_contender = score <= best_raw && raw_of(candidate, best_raw, best_raw + 1) <= best_raw;
+                candidate.raw = raw_of(candidate, best_raw, best_raw + 1);
+                is_contender = candidate.raw <= best_raw;
             }
         } while (is_contender && raise_best());
-        const int best_raw = moves_[best_].raw;
-        candidate.raw = is_contender ? raw_of(candidate, score - 1, best_raw + 1)
-                                     : raw_of(candidate, best_raw, kInfinity);
-        contenders_ += is_contender;
+        if (is_contender) {
+            ++contenders_;
+            tighten_raw(index);
+        } else {
+            candidate.raw = raw_of(candidate, moves_[best_].raw, kInfinity);
+            candidate.raw_is_bound = false;
+            compare(index);
+        }
+    }
+
+    // A raw value below the floor is proved; one above it is only likely, since the first replies do not refute the
+    // move.  To prove that none does costs as much as to rule out all of them as traps.
+    int likely_raw(const Candidate& candidate, int floor) {
+        int replies = 0;
+        for ([[maybe_unused]] const int reply : game_.moves(candidate.after)) ++replies;
+        const int most = replies < 8 ? 2 : replies / 4;
+        return -search_.search_first(candidate.after, depth_ - 1, -floor, 1 - floor, most, stop_);
+    }
+
+    // Lowers the bound on a contender's raw value to the score of the reply that proved it: nearly always the best.
+    void tighten_raw(int index) {
+        Candidate& candidate = moves_[index];
+        Known known;
+        if (!search_.probe(candidate.after, depth_ - 1, known)) return;
+        const Node after = game_.play(candidate.after, known.move);
+        const int score = search_.search(after, depth_ - 2, floor_of(index) - 1, candidate.raw, stop_);
+        if (score < candidate.raw) candidate.raw = score;
+    }
+
+    // The exact raw value of a contender, which may turn out to be none.
+    void settle_raw(int index) {
+        Candidate& candidate = moves_[index];
+        const int floor = floor_of(index);
+        candidate.raw = raw_of(candidate, floor - 1, candidate.raw + 1);
+        candidate.raw_is_bound = candidate.raw < floor;
+        if (candidate.raw_is_bound) return;
+        for (int r = 0; r < candidate.reply_count; ++r) note(candidate, candidate.replies[r]);
         compare(index);
     }
 
@@ -194,8 +229,8 @@ class Profiler {
         Candidate& candidate = moves_[best_];
         const double before = best_adjusted_;
         if (candidate.effort == Effort::kNone) raise(best_);
-        // Proving what bonus is possible costs about as much as a contender's raw value: so not for the first one.
-        if (best_adjusted_ == before && contenders_ > 0 && candidate.effort == Effort::kLikely) complete(best_);
+        // Proving what bonus is possible costs about as much as ruling out a contender: so not for the first one.
+        if (best_adjusted_ == before && contenders_ > 0 && candidate.effort == Effort::kLikely) raise_further(best_);
         return best_adjusted_ > before;
     }
 
@@ -229,7 +264,7 @@ class Profiler {
         int found = -1;
         for (int i = 0; i < count_; ++i) {
             const Candidate& candidate = moves_[i];
-            if (i == best_ || candidate.raw_is_bound || candidate.is_resolved) continue;
+            if (i == best_ || candidate.is_resolved) continue;
             if (!beats_best(trap_.worth(candidate.raw) + trap_.bonus_cap(candidate.raw), candidate.raw, i)) continue;
             if (found < 0 || candidate.raw > moves_[found].raw) found = i;
         }
@@ -252,48 +287,80 @@ class Profiler {
         compare(index);
     }
 
-    // Finds all traps of the best move that give it more than half of the highest bonus.
-    void complete(int index) {
+    // Finds the next better trap of the best move, unless its bonus is high enough for the number of contenders: what
+    // more there is would cost more than it saves.
+    void raise_further(int index) {
         Candidate& candidate = moves_[index];
-        candidate.effort = Effort::kComplete;
         const int raw = candidate.raw;
-        const double least = trap_.bonus_cap(raw) / 2;
+        const double cap = trap_.bonus_cap(raw);
+        const double found = trap_.bonus(candidate.quality, raw);
+        if (found >= (contenders_ < 3 ? 0.5 : 0.8) * cap) return;
         const auto matters = [&](double other) {
             const double bonus = trap_.bonus(other, raw);
-            return bonus > least && bonus > trap_.bonus(candidate.quality, raw);
+            return bonus > cap / 4 && bonus > found;
         };
         for (int r = 0; r < candidate.reply_count; ++r) {
             Reply& reply = candidate.replies[candidate.order[r]];
             settle(reply, raw, matters);
             note(candidate, reply);
+            compare(index);
+            if (trap_.bonus(candidate.quality, raw) > found) return;
         }
-        compare(index);
+        candidate.effort = Effort::kComplete;
     }
 
     // Rules out the traps by which a contender would be chosen over the best so far, or finds one.
+    //
+    // The largest raw value that is possible will do, since the adjusted value rises with it.
     void resolve(int index) {
         Candidate& candidate = moves_[index];
-        const int raw = candidate.raw;
-        if (look_into(candidate)) {
-            // Whether another quality would change the choice.
-            const auto matters = [&](double other) {
-                return beats_best(trap_.worth(raw) + trap_.bonus(other, raw), raw, index);
-            };
-            for (int r = 0; r < candidate.reply_count; ++r) {
+        // Whether another quality would change the choice.
+        const auto matters = [&](double other) {
+            return beats_best(trap_.worth(candidate.raw) + trap_.bonus(other, candidate.raw), candidate.raw, index);
+        };
+        if (candidate.raw_is_bound && matters(0)) settle_raw(index);
+        if (best_ != index && look_into(candidate) && !is_refuted(index)) {
+            for (int r = 0; r < candidate.reply_count && best_ != index; ++r) {
                 Reply& reply = candidate.replies[candidate.order[r]];
-                settle(reply, raw, matters);
-                note(candidate, reply);
-                compare(index);
-                if (best_ == index) return;
+                settle(reply, candidate.raw, matters);
+                if (candidate.raw_is_bound) {
+                    if (reply.known == score_count() && matters(quality(reply, candidate.raw))) settle_raw(index);
+                } else {
+                    note(candidate, reply);
+                    compare(index);
+                }
             }
         }
-        candidate.is_resolved = true;
+        candidate.is_resolved = best_ != index;
+    }
+
+    // Whether a reply that seems to refute the move, by the depths searched so far, does.
+    bool is_refuted(int index) {
+        Candidate& candidate = moves_[index];
+        const int last = score_count() - 1;
+        const int floor = floor_of(index);
+        for (int r = 0; r < candidate.reply_count && candidate.raw_is_bound; ++r) {
+            Reply& reply = candidate.replies[r];
+            if (reply.likely_final >= floor) continue;
+            const int score = search_.search(reply.after, last, floor - 1, floor, stop_);
+            if (score < floor) {
+                reply.final_bound = score;
+                candidate.raw = score;
+                return true;
+            }
+            reply.scores[last] = score;
+            reply.likely_final = score;
+        }
+        return false;
+    }
+
+    double quality(const Reply& reply, int raw) const {
+        return trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[score_count() - 1], raw);
     }
 
     void note(Candidate& candidate, const Reply& reply) const {
         if (reply.known < score_count()) return;
-        const double found =
-            trap_.quality(trap_.assess(reply.scores, shallow_count()), reply.scores[score_count() - 1], candidate.raw);
+        const double found = quality(reply, candidate.raw);
         if (found > candidate.quality) candidate.quality = found;
     }
 
@@ -499,7 +566,7 @@ class Profiler {
     const StopFlag& stop_;
     Buffer<Candidate> moves_;
     int count_ = 0;
-    int contenders_ = 0;  // moves whose raw values had to be known though they are not better than the best
+    int contenders_ = 0;  // moves not better than the best that could overtake it
     int best_ = -1;
     double best_adjusted_ = 0;
 };

@@ -28,6 +28,13 @@ class Search {
         return child(node, depth, alpha, beta);
     }
 
+    // The same, of the `most` moves that look best: a score below beta proves nothing unless there are no others.
+    int search_first(const Node& node, int depth, int alpha, int beta, int most, const StopFlag& stop) {
+        stop_ = &stop;
+        if (stop.is_set()) throw Unwind{};
+        return depth < kTableDepth ? child(node, depth, alpha, beta) : deep(node, depth, alpha, beta, most);
+    }
+
     // The table's bounds for a position at exactly this depth.
     bool probe(const Node& node, int depth, Known& known) const {
         const std::uint64_t key = game_.hash(node);
@@ -78,7 +85,7 @@ class Search {
         return best;
     }
 
-    int deep(const Node& node, int depth, int alpha, int beta) {
+    int deep(const Node& node, int depth, int alpha, int beta, int most = G::kMaxMoves) {
         // Step 1. Count the node, and check the stop flag.
         count_node();
 
@@ -126,6 +133,7 @@ class Search {
         int best = -kInfinity;
         int best_move = 0;
         for (int i = 0; i < count; ++i) {
+            if (i == most) return best;
             const int move = list[i].move;
             const Node next = game_.play(node, move);
             const int lower = alpha > best ? alpha : best;

@@ -36,13 +36,13 @@ PLIES = {"connect4": 30, "othello": 54}
 
 
 NODES = {
-    "median": 118_588,
-    "median, even positions too": 150_217,
-    "best": 126_409,
-    "last": 168_266,
-    "decided games as any other": 160_101,
-    "expected": 122_637,
-    "expected, all risks": 159_271,
+    "median": 113_268,
+    "median, even positions too": 138_891,
+    "best": 123_111,
+    "last": 158_121,
+    "decided games as any other": 145_440,
+    "expected": 112_601,
+    "expected, all risks": 145_691,
 }
 
 
