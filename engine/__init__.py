@@ -3,7 +3,7 @@
 VERSION = "0.2.0"
 """The program's version."""
 
-SEARCH_REVISION = "4"
+SEARCH_REVISION = "5"
 """Increased by every change that could alter a score or a choice; scores of two revisions are never mixed."""
 
 ENGINE_VERSION = f"{VERSION}+{SEARCH_REVISION}"

@@ -274,7 +274,7 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         position=decision.position,
         rows_before=game.board_rows(before.position),
         rows_after=game.board_rows(after.position),
-        # The first of equal ones, like the standard player.
+        # The standard player might play another one, equally good, whose raw value is not recorded.
         standard=max((r for r in reports.values() if not r.raw_is_bound), key=lambda r: r.raw_centi),
         chosen=reports[decision.move],
         candidates=tuple(reports.values()),

@@ -172,7 +172,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first position")
     parser.add_argument("--depth", type=int, help=f"by default {DEPTHS}")
     options = parser.parse_args()
-    wrong = 0
+    wrong, is_ended = 0, False
     for name in options.games:
         comparison = Comparison(name, options.depth or DEPTHS[name])
         try:
@@ -180,10 +180,11 @@ def main() -> None:
                 comparison.compare(number)
         except KeyboardInterrupt:
             print(f"\nended before position {options.first + comparison.positions} of {name}")
-            comparison.report()
-            break
+            is_ended = True
         comparison.report()
         wrong += sum(comparison.different.values())
+        if is_ended:
+            break
     sys.exit(bool(wrong))
 
 

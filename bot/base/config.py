@@ -329,7 +329,7 @@ class EngineConfig(Section):
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; after that a lower bound
     on the reserve when the clock is nearly empty."""
-    ponder: bool = False
+    ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
     """Longest time in seconds for a move of a game without a real-time clock; such games only use threads
@@ -346,8 +346,8 @@ class EngineConfig(Section):
     max_games: int = Field(default=0, ge=0, le=1000)
     """Concurrent games with a real-time clock at all accounts together; 0: as many as the accounts allow."""
     threads: int = Field(default=0, ge=0, le=64)
-    """Threads per search of the strong player; 0: one, and up to seven more on cores that no other search
-    uses when it starts."""
+    """Threads per search of the strong player; 0: one, and up to seven more for those of `workers` that are
+    idle when it starts."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """When the first 20 plies repeat one of the last two games against the same opponent, play a random other
     move that is at most this much worse than the best, in hundredths of a disc or pawn; 0: never. lichess.org

@@ -266,7 +266,9 @@ class SearchPool:
 
     def _borrow(self, task: _Task, most: int) -> int:
         with self._changed:
-            busy = len(self._running) + sum(other.borrowed for other in self._running)
+            # Jobs of lower rank that were told to stop, perhaps in favour of this one, count as gone.
+            staying = (other for other in self._running if not (other.is_leaving and other.rank > task.rank))
+            busy = sum(1 + other.borrowed for other in staying)
             task.borrowed = max(0, min(most, len(self._threads) - busy))
             return task.borrowed
 

@@ -94,7 +94,17 @@ class Profiler {
         double likely;       // quality, likewise
     };
 
-    enum class Effort { kNone, kLikely, kComplete };
+    // kLikely: the replies that look like traps; kExhausted: until no bonus worth finding was left.
+    enum class Effort { kNone, kLikely, kExhausted };
+
+    // By nodes (bench.trap_price, all games together): of the replies that may show that a move is no contender, a
+    // quarter, but two at least; shares of the highest bonus of the best move.
+    static constexpr int kFirstShare = 4;
+    static constexpr int kFirstReplies = 2;
+    static constexpr int kManyContenders = 3;       // with so many before it, a contender is worth ...
+    static constexpr double kEnoughForMany = 0.8;   // ... a search for traps up to this share,
+    static constexpr double kEnough = 0.5;          // with fewer up to this one,
+    static constexpr double kWorthFinding = 0.25;   // as long as there may be one above this
 
     struct Candidate {
         Node after;
@@ -159,28 +169,28 @@ class Profiler {
         return low;
     }
 
-    // The raw value of a move that becomes the best so far.  Of any other only an upper bound: it rules the move out,
-    // or is likely to be the raw value of a contender.
+    // The raw value of a move that becomes the best so far, or that ends the game.  Of any other only an upper bound: it
+    // rules the move out, or is likely to be the raw value of a contender.
     void find_raw(int index) {
         Candidate& candidate = moves_[index];
-        if (best_ < 0) {
+        if (best_ < 0 || game_.moves(candidate.after).empty()) {
             candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
             compare(index);
             return;
         }
+        candidate.raw = kInfinity;
         candidate.raw_is_bound = true;
         bool is_contender = false;  // its raw value is not better than the best's
         do {
             const int floor = floor_of(index);
-            const int score = likely_raw(candidate, floor);
-            if (score < floor) {
-                candidate.raw = score;
-                candidate.is_resolved = true;
-                return;
-            }
+            if (is_below(candidate, floor)) return;
             if (!is_contender) {
                 const int best_raw = moves_[best_].raw;
                 candidate.raw = raw_of(candidate, best_raw, best_raw + 1);
+                if (candidate.raw < floor) {
+                    candidate.is_resolved = true;
+                    return;
+                }
                 is_contender = candidate.raw <= best_raw;
             }
         } while (is_contender && raise_best());
@@ -194,13 +204,18 @@ class Profiler {
         }
     }
 
-    // A raw value below the floor is proved; one above it is only likely, since the first replies do not refute the
-    // move.  To prove that none does costs as much as to rule out all of them as traps.
-    int likely_raw(const Candidate& candidate, int floor) {
-        int replies = 0;
-        for ([[maybe_unused]] const int reply : game_.moves(candidate.after)) ++replies;
-        const int most = replies < 8 ? 2 : replies / 4;
-        return -search_.search_first(candidate.after, depth_ - 1, -floor, 1 - floor, most, stop_);
+    // Whether the raw value is proved to be below the floor: by the bound on it, or by the first replies, which refute
+    // the move.  To prove that none does costs as much as to rule out all of them as traps.
+    bool is_below(Candidate& candidate, int floor) {
+        if (candidate.raw >= floor) {
+            int replies = 0;
+            for ([[maybe_unused]] const int reply : game_.moves(candidate.after)) ++replies;
+            const int most = replies < kFirstReplies * kFirstShare ? kFirstReplies : replies / kFirstShare;
+            const int score = -search_.search_first(candidate.after, depth_ - 1, -floor, 1 - floor, most, stop_);
+            if (score < floor) candidate.raw = score;
+        }
+        candidate.is_resolved = candidate.raw < floor;
+        return candidate.is_resolved;
     }
 
     // Lowers the bound on a contender's raw value to the score of the reply that proved it: nearly always the best.
@@ -294,10 +309,10 @@ class Profiler {
         const int raw = candidate.raw;
         const double cap = trap_.bonus_cap(raw);
         const double found = trap_.bonus(candidate.quality, raw);
-        if (found >= (contenders_ < 3 ? 0.5 : 0.8) * cap) return;
+        if (found >= (contenders_ < kManyContenders ? kEnough : kEnoughForMany) * cap) return;
         const auto matters = [&](double other) {
             const double bonus = trap_.bonus(other, raw);
-            return bonus > cap / 4 && bonus > found;
+            return bonus > kWorthFinding * cap && bonus > found;
         };
         for (int r = 0; r < candidate.reply_count; ++r) {
             Reply& reply = candidate.replies[candidate.order[r]];
@@ -306,7 +321,7 @@ class Profiler {
             compare(index);
             if (trap_.bonus(candidate.quality, raw) > found) return;
         }
-        candidate.effort = Effort::kComplete;
+        candidate.effort = Effort::kExhausted;
     }
 
     // Rules out the traps by which a contender would be chosen over the best so far, or finds one.

@@ -236,9 +236,8 @@ class StrongWorker {
     static constexpr int kAllScores = -2 * strong::kNone;
     static constexpr int kWindowDepth = 4;     // from here on an aspiration window
     static constexpr int kFirstWidth = 150;    // of that window, around the score of the iteration before
-    static constexpr int kTableDepth = 2;      // below this, plain alpha-beta
-    static constexpr int kCutDepth = 2;        // from here on ProbCut,
-    static constexpr int kLeafCaution = 2;     // at depth 1 by the evaluation, with this many times the margin
+    static constexpr int kTableDepth = 2;      // from here on the table and ProbCut; below,
+    static constexpr int kLeafCaution = 2;     // ProbCut by the evaluation, with this many times the margin
     static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
     static constexpr int kGuessDepth = 3;      // from here on evaluations help to order the moves,
     static constexpr int kLookDepth = 9;       // from here on also shallow searches
@@ -356,32 +355,18 @@ class StrongWorker {
 
     // --- Nodes -------------------------------------------------------------------------------------------------
 
-    // Null window below the table: as in search.hpp.
+    // Null window below the table, at depth 0 or 1.
     int shallow(const Node& node, int depth, int alpha) {
         count_node();
         if (depth == 0) return leaf(node);
         const auto moves = game_.moves(node);
         if (moves.empty()) return result(node);
+        if (int bound; !is_full_width() && is_cut_by_evaluation(node, alpha, bound)) return bound;
         int best = strong::kNone;
-        if (depth == 1) {
-            if (int bound; !is_full_width() && is_cut_by_evaluation(node, alpha, bound)) return bound;
-            for (const int move : moves) {
-                if (T::is_free(move) && !is_full_width()) return -shallow(game_.play(node, move), 1, -alpha - 1);
-                count_node();
-                const int score = -leaf(game_.play(node, move));
-                if (score > best) {
-                    best = score;
-                    if (best > alpha) break;
-                }
-            }
-            return best;
-        }
-        Scored list[G::kMaxMoves];
-        int count = 0;
-        for (const int move : moves) insert(list, count, move, game_.order(node, move));
-        for (int i = 0; i < count; ++i) {
-            const int move = list[i].move;
-            const int score = -shallow(game_.play(node, move), after(depth, move), -alpha - 1);
+        for (const int move : moves) {
+            if (T::is_free(move) && !is_full_width()) return -shallow(game_.play(node, move), 1, -alpha - 1);
+            count_node();
+            const int score = -leaf(game_.play(node, move));
             if (score > best) {
                 best = score;
                 if (best > alpha) break;
@@ -440,10 +425,7 @@ class StrongWorker {
         if (T::is_free(only)) return -null(game_.play(node, only), after(depth, only), -alpha - 1);
 
         // Step 3. ProbCut.
-        if (depth >= kCutDepth && !is_full_width()) {
-            int bound;
-            if (is_cut(node, depth, alpha, bound)) return bound;
-        }
+        if (int bound; !is_full_width() && is_cut(node, depth, alpha, bound)) return bound;
 
         // Step 4. Move ordering, and enhanced transposition cut-offs: a child's table entry may settle the node.
         Scored list[G::kMaxMoves];

@@ -97,6 +97,7 @@ class Team {
                 pause_thread(turns++);
             }
         }
+        idle_.fetch_sub(1, std::memory_order_relaxed);
     }
 
     // Opens a split point for others; false: there are too many already.

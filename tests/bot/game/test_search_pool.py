@@ -296,7 +296,7 @@ async def test_borrowed_cores_are_free_again_at_the_end() -> None:
 async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: Rank) -> None:
     for better in Rank:
         async with SearchPool(3, 1) as pool:
-            borrower, other = Gate(wants=2), Gate()
+            borrower, other = Gate(wants=2), Gate(wants=2)
             running = asyncio.create_task(pool.run(borrower, "tictactoe", 0.0, rank=rank))
             await borrower.has_started()
             coming = asyncio.create_task(pool.run(other, "tictactoe", 99.0, rank=better))
@@ -306,7 +306,8 @@ async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: Rank) -> Non
             for gate in (borrower, other):
                 gate.open.set()
             assert await running == await coming == "done"
-            assert borrower.borrowed == ([2, 1] if better < rank else [2])
+            assert borrower.borrowed == ([2, 0] if better < rank else [2])
+            assert other.borrowed == ([2] if better < rank else [0])
 
 
 async def test_who_borrowed_goes_on_while_there_are_other_idle_cores() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.choice import choose
 from engine.decision import Candidate
-from engine.game import WIN_CENTI
+from engine.game import WIN_CENTI, positions
 from engine.games import get_game
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.player_kinds import TRAPPY
@@ -36,13 +36,13 @@ PLIES = {"connect4": 30, "othello": 54}
 
 
 NODES = {
-    "median": 113_268,
-    "median, even positions too": 138_891,
-    "best": 123_111,
-    "last": 158_121,
-    "decided games as any other": 145_440,
-    "expected": 112_601,
-    "expected, all risks": 145_691,
+    "median": 113_305,
+    "median, even positions too": 138_827,
+    "best": 123_130,
+    "last": 158_057,
+    "decided games as any other": 145_370,
+    "expected": 112_620,
+    "expected, all risks": 145_694,
 }
 
 
@@ -71,6 +71,7 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TrapParams) -
     """What was found of a move, beside all that there is to find."""
     assert found.move == whole.move
     assert found.raw_centi >= whole.raw_centi if found.raw_is_bound else found.raw_centi == whole.raw_centi
+    assert whole.replies or found.complete  # it ends the game: there is nothing to leave out
     is_whole = len(found.replies) == len(whole.replies) and not found.raw_is_bound
     assert found.complete == (is_whole and all(reply.bound_centi is None for reply in found.replies))
     for reply, full in zip(found.replies, whole.replies if found.replies else (), strict=True):
@@ -119,6 +120,21 @@ def test_what_is_left_out_is_bounded_truly(name: str, params: TrapParams) -> Non
         for one, whole in zip(found, table, strict=True):
             assert_bounds_hold(one, whole, params)
         assert choose(found, TRAPPY, params) == choose(table, TRAPPY, params)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_a_move_that_ends_the_game_is_known_in_full(depth: int) -> None:
+    """Even one that is no better than the best: here, for the third time, the same position."""
+    game, params = get_game("chess"), PARAMS["median, even positions too"]
+    *_, position = positions(game, ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"])
+    source = make_searcher("chess", 1)
+    assert isinstance(source, LazySource)
+    found = source.trappy_candidates(game.for_search(position), depth, params, StopFlag())
+    table = Profiler(game, make_searcher("chess", 4), position, params, StopFlag()).naive_candidates(depth)
+    assert [one.move for one in table if not one.replies] == ["f6g8"]
+    for one, whole in zip(found, table, strict=True):
+        assert_bounds_hold(one, whole, params)
+    assert choose(found, TRAPPY, params) == choose(table, TRAPPY, params)
 
 
 def test_the_analysis_visits_as_many_positions_as_ever() -> None:
