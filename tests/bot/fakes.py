@@ -455,9 +455,9 @@ class FakeServer:
 
 
 def config(**changes: Any) -> Config:
-    """Quick searches, one player, and no deadline for the first move, since waits take no time here."""
+    """Quick searches in our turn alone, one player, no deadline for the first move: no wait takes time."""
     settings = {
-        "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
+        "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
         "selection": SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
         "manners": MannersConfig(abort_after_s=0),
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),

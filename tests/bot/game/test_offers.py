@@ -395,9 +395,6 @@ async def test_a_reply_that_is_taken_back_is_the_one_that_counts(database: Datab
                     await held.wait()
                 return await given.pool.run(*arguments, rank=rank, **more)
 
-            def __getattr__(self, name: str) -> Any:
-                return getattr(given.pool, name)
-
         pool: Any = HeldPool()
         running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, pool=pool)).run())
         await server.until(lambda: len(server.moves) == 1)
