@@ -40,6 +40,7 @@ _FIRST_DEPTH = 2
 # different rates, so the larger of the last two ratios counts.
 _LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
 _LINE_NODES = 20_000  # two milliseconds
+_LAST_NODES = 5_000  # of a search that was stopped
 _DRAWS_FROM_A_BOOK = 20
 _LOT_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
 # A strong move's replies are judged by exact scores of this depth, deep enough to see what people see, or of
@@ -535,14 +536,30 @@ class Player:
             decision = replace(
                 decision, search_mode="strong", move=result.move, pick=pick, principal_variation=line
             )
-        return decision.with_chosen(self._exact(decision.chosen, position, decision))
+        return self._with_exact_choice(decision, position, stop)
 
-    def _exact(self, candidate: Candidate, position: Any, decision: Decision) -> Candidate:
-        """The candidate with its exact raw value, which judging its replies requires."""
+    def _with_exact_choice(self, decision: Decision, position: Any, stop: StopFlag) -> Decision:
+        """The decision with the exact raw value of its move, which judging the replies requires.
+
+        If the search was stopped and the value takes long, the replies are judged by the first iteration.
+        """
+        brief = StopFlag()
+        if stop.is_set():
+            brief.set_node_limit(_LAST_NODES)
+        try:
+            return decision.with_chosen(self._exact(decision.chosen, position, decision, brief))
+        except Stopped:
+            first = Limits(_FIRST_DEPTH)
+            candidates, depth = self._deepen(position, decision.params, first, StopFlag(), 0.0)
+            decision = replace(decision, candidates=tuple(candidates), depth=depth)
+            return decision.with_chosen(self._exact(decision.chosen, position, decision, StopFlag()))
+
+    def _exact(self, candidate: Candidate, position: Any, decision: Decision, stop: StopFlag) -> Candidate:
+        """The candidate with its exact raw value."""
         if not candidate.raw_is_bound:
             return candidate
         after = self._game.play(position, self._game.parse_move(position, candidate.move))
-        raw = -exact_score(self._searcher, after, decision.depth - 1, StopFlag())
+        raw = -exact_score(self._searcher, after, decision.depth - 1, stop)
         over = not self._game.legal_moves(after)
         value = worth(raw, decision.params)
         return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=value, complete=over)

@@ -21,6 +21,7 @@ from engine.player_kinds import COMPARED_KINDS, PLAYER_KINDS, STANDARD, TRAPPY, 
 from engine.players import Player, StrongOptions, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher, exact_score, minimax
+from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
@@ -328,6 +329,33 @@ def test_a_strong_player_that_is_stopped_at_once_still_decides() -> None:
     position = random_position(othello, random.Random(3), plies=12)
     decision = Player("strong", othello, TrapParams(), native).choose(position, Limits(30), stop)
     assert othello.parse_move(position, decision.move) in othello.legal_moves(position)
+    verify(decision)
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_who_stops_a_strong_player_does_not_wait_for_the_deep_score_of_an_unlikely_move(
+    stopped: bool,
+) -> None:
+    game, stop, nodes = get_game("chess"), StopFlag(), 0
+    core: Any = make_searcher("chess", 4)
+
+    class Distracted:
+        """Picks a move that plain search has only bounded, and may be stopped just then."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(core, name)
+
+        def think(self, *_: Any, **__: Any) -> SearchResult:
+            nonlocal nodes
+            nodes = core.nodes
+            if stopped:
+                stop.set()
+            return SearchResult("f2f3", 0, 2, 73, False, ("f2f3",), 1)
+
+    searcher: Any = Distracted()
+    decision = Player("strong", game, TrapParams(), searcher).choose(game.initial(), Limits(7), stop)
+    assert (decision.move, decision.depth) == ("f2f3", 2 if stopped else 7)
+    assert (core.nodes - nodes < 20_000) == stopped
     verify(decision)
 
 
