@@ -19,8 +19,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from bench.suites import native_searcher
 from engine.games import get_game
-from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 SUITES = Path(__file__).parents[2] / "shared" / "data" / "suites"
@@ -33,15 +33,14 @@ MATE_DEPTHS = 7
 XIANGQI_DEPTH = 8
 
 
-def make(name: str) -> NativeSearcher:
-    searcher = make_searcher(name, TABLE_MB)
-    assert isinstance(searcher, NativeSearcher)
-    return searcher
-
-
 def middle_games(name: str, count: int, plies: int) -> list[str]:
     """Nearly balanced positions from quick games of the program against itself after random openings."""
-    game, rng, searcher, found = get_game(name), random.Random(2006), make(name), list[str]()
+    game, rng, searcher, found = (
+        get_game(name),
+        random.Random(2006),
+        native_searcher(name, TABLE_MB),
+        list[str](),
+    )
     while len(found) < count:
         position = game.initial()
         for ply in range(plies):
@@ -62,7 +61,7 @@ def middle_games(name: str, count: int, plies: int) -> list[str]:
 
 def depth_in(name: str, seconds: float) -> None:
     game = get_game(name)
-    searcher = make(name)
+    searcher = native_searcher(name, TABLE_MB)
     depths, speeds = [], []
     for text in middle_games(name, MIDDLE_GAMES, 24):
         began = time.perf_counter()
@@ -84,7 +83,9 @@ def mates_in_two() -> None:
     found = [0] * (MATE_DEPTHS + 1)
     for line in lines:
         for depth in range(1, MATE_DEPTHS + 1):
-            result = make("chess").think(game.parse_position(line), depth, None, StopFlag())
+            result = native_searcher("chess", TABLE_MB).think(
+                game.parse_position(line), depth, None, StopFlag()
+            )
             if result.solved and result.score_centi > 0 and len(result.principal_variation) <= 3:
                 found[depth] += 1
                 break
@@ -96,7 +97,7 @@ def strategic(seconds: float, every: int) -> None:
     if not STS.exists():
         print(f"chess: no {STS.name} beside the project")
         return
-    game, searcher = get_game("chess"), make("chess")
+    game, searcher = get_game("chess"), native_searcher("chess", TABLE_MB)
     points, best, depths = 0, 0, list[int]()
     for line in STS.read_text().splitlines()[::every]:
         moves = re.search(r'c9 "([^"]*)"', line)
@@ -145,7 +146,7 @@ def xiangqi_time(depth: int, eleeye: str | None) -> None:
     start = game.board_text(game.initial())
     ratios = []
     for name, text in [("start", start), *(("middle game", t) for t in middle_games("xiangqi", 5, 24))]:
-        searcher = make("xiangqi")
+        searcher = native_searcher("xiangqi", TABLE_MB)
         began = time.perf_counter()
         result = searcher.think(game.parse_position(text), depth, None, StopFlag())
         ours_s = time.perf_counter() - began

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from engine.games.othello import Othello, OthelloPosition
 from engine.search.reference import exact_score
-from engine.search.searchers import NativeOthelloSearcher
+from engine.search.searchers import NativeOthelloSearcher, NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 PLIES = 20
@@ -54,6 +54,13 @@ ENDINGS = (
     Ending(49, "--OX-O----XXOO--OOOOOXX-OOOOOX--OOOXOXX-OOOOXX-----OOX----X-O--- X", 16, ("e1",)),
 )
 """FFO end-game test positions 40 .. 49 (20 to 27 empty squares), with their published results."""
+
+
+def native_searcher(name: str, table_mb: int) -> NativeSearcher:
+    """The core's search of one of its games."""
+    searcher = make_searcher(name, table_mb)
+    assert isinstance(searcher, NativeSearcher)
+    return searcher
 
 
 def midgames(count: int) -> tuple[str, list[OthelloPosition]]:

@@ -17,12 +17,11 @@ import time
 from typing import Any
 
 from bench.selective import middle_games
-from bench.suites import balanced_positions
+from bench.suites import balanced_positions, native_searcher
 from engine.game import Game
 from engine.games import get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.search.result import SearchResult
-from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 TABLE_MB = 64
@@ -33,8 +32,7 @@ KINDS = ("othello", "endings", "chess", "xiangqi")
 
 def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float, SearchResult]:
     """Seconds and result of a search whose searcher has searched something else before, as in a game."""
-    searcher = make_searcher(game, TABLE_MB)
-    assert isinstance(searcher, NativeSearcher)
+    searcher = native_searcher(game, TABLE_MB)
     # A first search also makes the helpers and touches the tables' memory, which is not what we measure.
     searcher.think(get_game(game).initial(), WARM_DEPTH[game], None, StopFlag(), threads=threads)
     began = time.perf_counter()
@@ -44,8 +42,7 @@ def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float,
 
 def depth_for(game: str, position: Any, seconds: float) -> int:
     """The first depth that takes a single thread so long."""
-    searcher = make_searcher(game, TABLE_MB)
-    assert isinstance(searcher, NativeSearcher)
+    searcher = native_searcher(game, TABLE_MB)
     result = searcher.think(position, 60, 2 * seconds, StopFlag())
     return max(2, result.depth)
 
@@ -53,8 +50,7 @@ def depth_for(game: str, position: Any, seconds: float) -> int:
 def endings(count: int) -> list[OthelloPosition]:
     """Balanced positions, played on quickly until so many squares are left."""
     game, found = Othello(), []
-    searcher = make_searcher("othello", TABLE_MB)
-    assert isinstance(searcher, NativeSearcher)
+    searcher = native_searcher("othello", TABLE_MB)
     for position in balanced_positions(3 * count):
         while game.legal_moves(position) and _empties(position) > ENDING_EMPTIES:
             move = game.parse_move(position, searcher.think(position, 8, None, StopFlag()).move)

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from bench.suites import native_searcher
 from engine.choice import choose, verify
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
@@ -31,7 +32,7 @@ from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.player_kinds import STANDARD, TRAPPY
 from engine.players import Player, complete
 from engine.search.profiles import Profiler
-from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
+from engine.search.searchers import NATIVE_GAMES, NativeSearcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
 from engine.trappy import assess, is_swindle, with_trap, worth
@@ -51,13 +52,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "expected, any share": {"scale": Scale.EXPECTED, "risk_share_percent": 100},
     "expected, decided games as any": {"scale": Scale.EXPECTED, "decided": Decided.PAPER},
 }
-
-
-def native_searcher(name: str) -> NativeSearcher:
-    """The core's search of one of its games."""
-    searcher = make_searcher(name, TABLE_MB)
-    assert isinstance(searcher, NativeSearcher)
-    return searcher
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
@@ -119,7 +113,7 @@ class Comparison:
     def __init__(self, name: str, depth: int) -> None:
         self._game = get_game(name)
         self._depth = depth
-        self._lazy, self._whole = (native_searcher(name) for _ in range(2))
+        self._lazy, self._whole = (native_searcher(name, TABLE_MB) for _ in range(2))
         self.positions = 0
         combinations = [(settings, assessment) for settings in SETTINGS for assessment in Assessment]
         self.different = dict.fromkeys(combinations, 0)

@@ -13,7 +13,8 @@ import json
 import statistics
 from typing import Any
 
-from bench.decisions.exactness import native_searcher, random_position
+from bench.decisions.exactness import TABLE_MB, random_position
+from bench.suites import native_searcher
 from engine.decision import Decision
 from engine.game import Game
 from engine.games import get_game
@@ -33,7 +34,7 @@ def size(decision: Decision) -> int:
 
 
 def measure(game: Game[Any], positions: list[Any], depth: int) -> None:
-    searcher = native_searcher(game.name)
+    searcher = native_searcher(game.name, TABLE_MB)
     chosen, whole = [], []
     for position in positions:
         player = Player("trappy", game, TrapParams(), searcher)
@@ -59,7 +60,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the positions")
     options = parser.parse_args()
     for name in options.games:
-        game, searcher = get_game(name), native_searcher(name)
+        game, searcher = get_game(name), native_searcher(name, TABLE_MB)
         positions = [random_position(game, searcher, number) for number in range(options.positions)]
         if options.list:
             print("\n".join(f"{name}\t{game.position_text(position)}" for position in positions))

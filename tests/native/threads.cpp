@@ -5,6 +5,7 @@
 
 #include "checks.hpp"
 #include "search/race.hpp"
+#include "search/team.hpp"
 #include "training/training.hpp"
 
 namespace check {
@@ -163,6 +164,16 @@ void race(int threads, std::uint64_t rounds) {
     }
 }
 
+// A team is empty after each search: who helped in one must not count as waiting in the next.
+void leave_team(int threads, std::uint64_t rounds) {
+    desdemona::Team team;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        team.begin();
+        in_threads(threads, [&](int) { team.help([](const auto&) {}); }, [&](const auto&) { team.end(); });
+        require(!team.is_waiting(), "a helper still counts as waiting after %d searches", static_cast<int>(round) + 1);
+    }
+}
+
 // The training plays and labels in threads of its own; what it learns must not depend on their number.
 std::vector<std::int16_t> trained(std::uint64_t seed, int threads) {
     desdemona::othello::training::Trainer trainer(seed, threads);
@@ -188,6 +199,7 @@ void run_threads(std::uint64_t seed, int threads, std::uint64_t rounds) {
     share_evaluation_and_flags(seed, threads, rounds);
     think_together(seed, threads, rounds / 10);
     race(threads, rounds);
+    leave_team(threads, rounds);
     think_selectively(seed, threads, rounds / 10);
     train(seed, threads);
 }

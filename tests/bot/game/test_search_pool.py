@@ -124,10 +124,13 @@ async def test_a_background_job_steps_back_and_starts_anew() -> None:
         assert await background == "done"
 
 
-async def test_nobody_steps_back_while_a_thread_is_idle() -> None:
-    async with SearchPool(2, 1) as pool:
-        gate = Gate()
-        background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.BACKGROUND))
+@pytest.mark.parametrize("rank", [Rank.BACKGROUND, Rank.SLOW])
+@pytest.mark.parametrize("wants", [0, 1])
+async def test_nobody_steps_back_while_a_thread_is_idle(rank: Rank, wants: int) -> None:
+    """Beside the ones whose cores it has borrowed."""
+    async with SearchPool(2 + wants, 1) as pool:
+        gate = Gate(wants=wants)
+        background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
         await gate.has_started()
         assert await pool.run(lambda *_: "urgent", "tictactoe", 99.0) == "urgent"
         gate.open.set()
@@ -308,17 +311,6 @@ async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: Rank) -> Non
             assert await running == await coming == "done"
             assert borrower.borrowed == ([2, 0] if better < rank else [2])
             assert other.borrowed == ([2] if better < rank else [0])
-
-
-async def test_who_borrowed_goes_on_while_there_are_other_idle_cores() -> None:
-    async with SearchPool(3, 1) as pool:
-        borrower = Gate(wants=1)
-        running = asyncio.create_task(pool.run(borrower, "tictactoe", 0.0, rank=Rank.SLOW))
-        await borrower.has_started()
-        assert await pool.run(lambda *_: "live", "tictactoe", 99.0) == "live"
-        borrower.open.set()
-        assert await running == "done"
-        assert borrower.runs == 1
 
 
 async def test_only_who_borrowed_gives_back_and_the_lowest_rank_first() -> None:
