@@ -15,6 +15,7 @@ from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, Repl
 from engine.game import WIN_CENTI, Game
 from engine.human.model import SHALLOW, BadModel, HumanModel, PredictionQuery, predicted
 from engine.human.odds import ReplyOdds, checked_odds
+from engine.human.person_prior import PersonPrior
 from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
 from engine.params import TrapParams, ValueParams
 from engine.search.profiles import Profiler
@@ -74,6 +75,8 @@ class Models:
     """For players that use calibrated odds; None: they use the human-move model's."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
+    person_prior: PersonPrior | None = None
+    """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None: nothing does."""
 
 
 class OpponentModelSearch:

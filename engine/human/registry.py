@@ -16,6 +16,7 @@ from engine.decision import ModelInfo
 from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
 from engine.human.odds import ReplyOdds, default_path
 from engine.human.opponent_model_search import ModelHealth, Models
+from engine.human.person_prior import card_path, read_card
 from engine.human.shallow import ShallowModel
 from engine.params import ValueParams
 
@@ -123,7 +124,11 @@ class ModelRegistry:
             return Models(_Unopened(game_name, error), None, self._settings.value, health)
 
     def _models(self, game_name: str, health: ModelHealth) -> Models:
-        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health)
+        path = card_path(game_name, self._folder)
+        prior = read_card(path) if path.exists() else None
+        if prior is not None and prior.game != game_name:
+            raise BadModel(f"{path}: game: {prior.game!r}, not {game_name!r}")
+        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health, prior)
 
     def _human(self, game_name: str) -> HumanModel:
         if game_name in self._humans:
