@@ -230,11 +230,6 @@ class Decision:
         """Whether the record has the chosen move's whole profile, so that any reply can be judged."""
         return self.chosen.complete
 
-    @property
-    def is_trap(self) -> bool:
-        """Whether the chosen move's best trap reaches the threshold.  Needs the whole profile."""
-        return self.chosen.trap is not None and self.chosen.quality_centi >= self.params.threshold_centi
-
     def with_chosen(self, candidate: Candidate) -> Self:
         """A copy with a fuller record of the chosen move."""
         if candidate.move != self.move:
@@ -322,6 +317,7 @@ def _check_score(name: str, value: object) -> None:
 
 def _params(record: dict[str, Any]) -> TrapParams:
     record = {**record}
+    record.pop("threshold_centi", None)  # of old records; no longer means anything (engine.judgement)
     scale = Scale(record.get("scale", Scale.PAPER))  # old records lack the scale and the share
     old = {"risk_share_percent": 100.0} if scale is Scale.EXPECTED else {}
     assessment, decided = Assessment(record["assessment"]), Decided(record["decided"])
@@ -354,9 +350,9 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
     FELL = "fell"
-    """Our move set a trap, and the reply is one: its quality is above 0 and it is not optimal."""
+    """The reply is itself a trap by the threshold (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
-    """Any other reply."""
+    """Any other reply that is not optimal."""
     UNANSWERED = "unanswered"
     """The game ended first.  Not part of Figure 9's sum, but always recorded."""
 
@@ -370,7 +366,11 @@ class Outcome:
     """The opponent's move; None when unanswered."""
     fell_for_best: bool
     """The reply is the best trap itself."""
-    quality_centi: float
-    """Quality of the reply as a trap, in the unit of the params' scale."""
+    quality: float
+    """Quality of the reply as a trap, in hundredths of a per cent of expected score."""
     cost_centi: int
     """Cost of the reply to the opponent: its s_D less our raw value, at least 0; centi-units."""
+    cost: int
+    """The same in hundredths of a per cent of expected score."""
+    rule: int
+    """The version of the rules that classified it (`engine.judgement.RULE`)."""

@@ -47,9 +47,9 @@ class TrapParams:
     """Lower limit on a score's size in trappiness and scale, so that even positions get a bonus too.  0 in
     the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
     decided: Decided = Decided.SWINDLE
-    threshold_centi: int = 100
-    """A played move is a *trap set* when the quality of its best trap reaches this (the paper leaves it
-    open); at least 1.  Centi-units, or hundredths of a per cent on the expected scale."""
+    threshold_percent: float = 5.0
+    """A played move is a *trap set* when the quality of its best trap, in points of expected score
+    (hundredths of a game), reaches this (the paper leaves it open); above 0."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
     """Most points of expected score (hundredths of a game) to give up for a trap; above 0.  Only on the
@@ -65,8 +65,10 @@ class TrapParams:
     def __post_init__(self) -> None:
         if self.margin_centi < 0:
             raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 or more")
-        if self.threshold_centi < 1:
-            raise BadSettings(f"threshold_centi is {self.threshold_centi}, must be 1 or more")
+        if not 0 < self.threshold_percent <= 100:  # nor NaN
+            raise BadSettings(
+                f"threshold_percent is {self.threshold_percent}, must be above 0 and at most 100"
+            )
         if not 0 < self.risk_percent <= 100:  # nor NaN
             raise BadSettings(f"risk_percent is {self.risk_percent}, must be above 0 and at most 100")
         if not 0 < self.risk_share_percent <= 100:
@@ -78,6 +80,11 @@ class TrapParams:
             raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
         if self.scale is Scale.EXPECTED and self.margin_centi != 0:
             raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 with the expected scale")
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in hundredths of a per cent of expected score."""
+        return PER_PERCENT * self.threshold_percent
 
     @property
     def risk(self) -> float:

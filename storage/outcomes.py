@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome
-from storage import tallies
+from storage import forecasts, tallies
 from storage.inserts import insert_new
 from storage.tables.games import DecisionRow, OutcomeRow
 from storage.tables.types import now_utc
@@ -19,13 +19,16 @@ async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outco
         kind=outcome.kind,
         reply=outcome.reply,
         fell_for_best=outcome.fell_for_best,
-        quality_centi=outcome.quality_centi,
+        quality=outcome.quality,
         cost_centi=outcome.cost_centi,
+        cost=outcome.cost,
+        rule=outcome.rule,
         at=now_utc(),
     )
     if inserted is None:
         return False
     game_id = await session.scalar(select(DecisionRow.game_id).where(DecisionRow.id == decision_id))
+    await forecasts.settle(session, decision_id)
     if game_id is not None:
         await tallies.refresh(session, game_id)
     return True

@@ -26,7 +26,7 @@ from engine import ENGINE_VERSION
 from engine.decision import Decision, OutcomeKind
 from engine.games import get_game as get_rules
 from engine.params import TrapParams
-from engine.trappy import classify_reply
+from engine.judgement import classify_reply
 from storage.database import Database, Role
 from storage.decisions import (
     commit_decision,

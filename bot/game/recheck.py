@@ -24,7 +24,7 @@ from engine.games import get_game
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
-from engine.trappy import classify_reply
+from engine.judgement import classify_reply
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events

@@ -16,7 +16,7 @@ from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.trappy import classify_reply
+from engine.judgement import classify_reply
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed
 from storage.games import finish_game, open_game
