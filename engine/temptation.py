@@ -109,8 +109,10 @@ class ReplyForecast:
     prior: str
     """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty: it
     was not."""
+    replies: tuple[str, ...]
+    """Every legal reply, in the order of the profile."""
     odds: tuple[float, ...]
-    """Each reply's probability in the order of the profile, to six digits."""
+    """Each reply's probability, to six digits."""
     base: tuple[float, ...]
     """The same by the model, before the tilt; empty: there was none."""
     tempting: tuple[TemptingReply, ...]
@@ -127,6 +129,17 @@ class ReplyForecast:
     def bait(self) -> TemptingReply | None:
         """The confirmed reply of the greatest probability times cost; None: our move tempts to nothing."""
         return max(self.confirmed, key=lambda each: each.surprise, default=None)
+
+    def odds_of(self, reply: str) -> float:
+        """A reply's probability.
+
+        Raises:
+            RecordError: It is not among the replies.
+        """
+        try:
+            return self.odds[self.replies.index(reply)]
+        except ValueError:
+            raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
     def is_bait(self, reply: str) -> bool:
         """Whether a reply takes a bait: any confirmed one."""
@@ -149,8 +162,10 @@ class ReplyForecast:
                 for each in record["tempting"]
             )
             odds, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
-            model = ModelInfo(**record["model"])
-            found = cls(**{**record, "model": model, "odds": odds, "base": base, "tempting": tempting})
+            read = {"replies": tuple(map(str, record["replies"])), "odds": odds, "base": base}
+            found = cls(**{**record, **read, "model": ModelInfo(**record["model"]), "tempting": tempting})
+            if len(found.replies) != len(odds):
+                raise ValueError("there are not as many odds as replies")
             if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
                 raise TypeError("rule or confirm_depth is not a whole number")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -200,7 +215,8 @@ def forecast(
         )
     odds, base = (tuple(round(p, _DIGITS) for p in each) for each in (expected.odds, expected.base))
     tempting = _tempting(candidate, scale_centi, odds)
-    return ReplyForecast(RULE, expected.model, expected.prior, odds, base, tempting, 0)
+    replies = tuple(reply.reply for reply in candidate.replies)
+    return ReplyForecast(RULE, expected.model, expected.prior, replies, odds, base, tempting, 0)
 
 
 @dataclass(frozen=True, slots=True)

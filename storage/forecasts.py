@@ -27,8 +27,8 @@ async def store_forecast(
         ValueError: The forecast is of a move with other replies.
     """
     judgement = judge_decision(decision)
-    if len(judgement.replies) != len(made.odds):
-        raise ValueError(f"{len(made.odds)} odds for {len(judgement.replies)} replies to {decision.move}")
+    if tuple(each.reply for each in judgement.replies) != made.replies:
+        raise ValueError(f"the forecast is not of the replies to {decision.move}")
     await session.execute(
         delete(ForecastRow).where(ForecastRow.decision_id == decision_id, ForecastRow.rule < made.rule)
     )
@@ -98,18 +98,16 @@ async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
 async def settle(session: AsyncSession, decision_id: int) -> None:
     """Note how probable the reply was and whether it takes a bait, once forecast and outcome are stored."""
     statement = (
-        select(ForecastRow.record, DecisionRow.record.label("decision"), OutcomeRow.reply)
+        select(ForecastRow.record, OutcomeRow.reply)
         .join(OutcomeRow, OutcomeRow.decision_id == ForecastRow.decision_id)
-        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         .where(ForecastRow.decision_id == decision_id, OutcomeRow.reply.is_not(None))
     )
     found = (await session.execute(statement)).one_or_none()
     if found is None:
         return
     made = ReplyForecast.from_record(found.record)
-    replies = [each.reply for each in Decision.from_record(found.decision).chosen.replies]
     await session.execute(
         update(ForecastRow)
         .where(ForecastRow.decision_id == decision_id)
-        .values(is_taken=made.is_bait(found.reply), reply_odds=made.odds[replies.index(found.reply)])
+        .values(is_taken=made.is_bait(found.reply), reply_odds=made.odds_of(found.reply))
     )

@@ -1,6 +1,6 @@
 """Outcomes: what the opponent replied to a move of ours, at most one per decision."""
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome
@@ -11,7 +11,9 @@ from storage.tables.types import now_utc
 
 
 async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outcome) -> bool:
-    """Store an outcome; False, and no change, if the decision already has one."""
+    """Store an outcome, in place of one by earlier rules; False, and no change, if there is another one."""
+    earlier = delete(OutcomeRow).where(OutcomeRow.decision_id == decision_id, OutcomeRow.rule < outcome.rule)
+    await session.execute(earlier)
     inserted = await insert_new(
         session,
         OutcomeRow,
