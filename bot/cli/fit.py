@@ -174,7 +174,7 @@ def fit_command(
             against=other,
             seed=seed,
             resamples=resamples,
-            onreport_step=report_step,
+            on_step=report_step,
         )
     except NoScikit as error:
         raise UsageError(str(error)) from None

@@ -139,9 +139,7 @@ def study_command(
     model = calibrated_of(calibrated, game)
     people, about, _ = read_people(context, database, game, analysis, human, portion, own)
     note(about)
-    found = study(
-        people, model, threshold=threshold, resamples=resamples, seed=seed, onreport_step=report_step
-    )
+    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=report_step)
     if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:

@@ -228,7 +228,7 @@ class PersonPrior:
         prior = self.bases[base]
         kind = prior.unrated if rating is None or prior.rated is None else prior.rated
         features = features_of(kind.features, prior.scale, rating, seconds, games)
-        return kind.weights(prior.grid, np.array([features]))[0]
+        return np.asarray(kind.weights(prior.grid, np.array([features]))[0])
 
     def tilted(
         self,

@@ -38,7 +38,7 @@ class JudgedReplies:
     played: Ints
     """Index of each position's reply that was played."""
 
-    def batches(self) -> list["tuple[slice, slice]"]:
+    def batches(self) -> list[tuple[slice, slice]]:
         """Positions and their replies, some `_AT_ONCE` replies a batch."""
         ends = np.append(self.starts[1:], len(self.costs))
         found, begin = [], 0
@@ -103,7 +103,7 @@ def fit_gaussian(
     for _ in range(steps):
         weights = posterior(found.weights(grid, features), log_likelihood)
         means = weights @ points
-        coefficients = np.linalg.lstsq(features, means, rcond=None)[0]
+        coefficients = np.asarray(np.linalg.lstsq(features, means, rcond=None)[0], np.float64)
         away = points[None, :, :] - (features @ coefficients)[:, None, :]
         covariance = np.einsum("np,npi,npj->ij", weights, away, away) / len(weights)
         covariance[~free, :] = covariance[:, ~free] = 0.0

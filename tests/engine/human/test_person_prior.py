@@ -171,7 +171,7 @@ def test_features() -> None:
     assert of(1800, 180.0) == [1.0, 0.5, 0.0, 0.0, 0.0]
     assert of(1400, 480.0, 5) == [1.0, -0.125, 0.75, 0.0, 1.0]
     assert of(1400, None, 20) == of(1400, None) == [1.0, -0.5, 0.0, 0.0, 0.0]
-    assert of(9000, None)[1], of(0, None)[1] == (2.0, -2.0)
+    assert (of(9000, None)[1], of(0, None)[1]) == (2.0, -2.0)
     assert of(None, 479.9) == [1.0, 0.0, 0.0, 0.0, 0.0]
     assert features_of((RATING, NEW), replace(SCALE, games=0), 1800, None, 0) == [0.5, 0.0]
 
@@ -302,17 +302,17 @@ def test_forged_cards_are_refused(forge: Callable[[dict[str, Any]], None], messa
 def test_files_that_are_no_cards(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="bases: two have the base bbb"):
         parsed(card(PRIOR, PRIOR))
-    with pytest.raises(BadModel, match="^x: not JSON: "):
+    with pytest.raises(BadModel, match=r"^x: not JSON: "):
         PersonPrior.parse(b"{", "x")
-    with pytest.raises(BadModel, match="^x: not JSON: "):
+    with pytest.raises(BadModel, match=r"^x: not JSON: "):
         PersonPrior.parse(b"\xff", "x")
-    with pytest.raises(BadModel, match="^x: the card: not an object"):
+    with pytest.raises(BadModel, match=r"^x: the card: not an object"):
         PersonPrior.parse(b"[]", "x")
-    with pytest.raises(BadModel, match="person_chess.json: No such file"):
+    with pytest.raises(BadModel, match=r"person_chess\.json: No such file"):
         read_card(tmp_path / "person_chess.json")
     large = tmp_path / "large.json"
     large.write_bytes(b" " * (1 << 20) + b"{}")
-    with pytest.raises(BadModel, match="large.json: longer than 1 MiB"):
+    with pytest.raises(BadModel, match=r"large\.json: longer than 1 MiB"):
         read_card(large)
 
 
