@@ -13,7 +13,8 @@ from bot.analysis.population import BAD, Population
 from engine.decision import Candidate, Decision, OutcomeKind
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.params import Assessment, Scale, TrapParams
-from engine.trappy import classify_reply, reply_quality, with_trap
+from engine.judgement import Judgement, classify_reply, judge
+from engine.trappy import reply_quality
 from storage.intervals import Share, share
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
@@ -98,12 +99,13 @@ class Study:
         return asdict(self)
 
 
-def trap_kinds(threshold: int) -> dict[str, TrapParams]:
+def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
     """Trap definitions, by their names in the tables."""
     kinds = {
-        f"paper, {kind.value}": TrapParams(assessment=kind, threshold_centi=threshold) for kind in Assessment
+        f"paper, {kind.value}": TrapParams(assessment=kind, threshold_percent=threshold_percent)
+        for kind in Assessment
     }
-    kinds["expected score, median"] = TrapParams(scale=Scale.EXPECTED, threshold_centi=threshold)
+    kinds["expected score, median"] = TrapParams(scale=Scale.EXPECTED, threshold_percent=threshold_percent)
     return kinds
 
 
@@ -111,7 +113,7 @@ def study(
     people: Population,
     calibrated: CalibratedModel | None,
     *,
-    threshold: int = 100,
+    threshold_percent: float = TrapParams().threshold_percent,
     resamples: int = 1000,
     seed: int = 1,
     on_step: Callable[[str], None] = lambda _: None,
@@ -120,20 +122,21 @@ def study(
 
     Args:
         calibrated: A model that was not fitted to these games; None: no model.
-        threshold: Least quality of a trap that counts as set (`TrapParams.threshold_centi`).
+        threshold_percent: Least quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of the games, for the intervals.
         on_step: Called with the name of each step before it begins.
     """
     on_step("models")
     odds = _odds(people, calibrated)
     on_step("traps")
-    kinds = trap_kinds(threshold)
+    kinds = trap_kinds(threshold_percent)
     qualities = {name: _qualities(people, params) for name, params in kinds.items()}
+    judged = {name: _judgements(people, params) for name, params in kinds.items()}
     by_position = Resamples(people.games, resamples, seed)
     figures = tuple(
-        _figure9(people, name, params, qualities[name], odds, by_position) for name, params in kinds.items()
+        _figure9(people, name, params, judged[name], odds, by_position) for name, params in kinds.items()
     )
-    temptation = {name: _temptation(people, qualities[name], threshold) for name in kinds}
+    temptation = {name: _temptation(people, _falls(judged[name])) for name in kinds}
     bad = people.loss >= BAD
     on_step("bad replies")
     of_replies = _reply_predictors(people, qualities, odds)
@@ -302,21 +305,29 @@ def _qualities(people: Population, params: TrapParams) -> NDArray[np.float64]:
     return np.array(found)
 
 
+def _judgements(people: Population, params: TrapParams) -> list[Judgement]:
+    """Every position's replies, judged."""
+    return [judge(each.found.candidate, params, each.found.logistic_centi) for each in people.positions]
+
+
+def _falls(judged: Sequence[Judgement]) -> NDArray[np.bool_]:
+    """Whether each reply falls into a trap."""
+    return np.array([each.is_fall(reply) for each in judged for reply in each.replies], np.bool_)
+
+
 def _figure9(
     people: Population,
     name: str,
     params: TrapParams,
-    qualities: NDArray[np.float64],
+    judged: Sequence[Judgement],
     odds: Odds,
     resamples: Resamples,
 ) -> Figure9:
     outcomes = []
-    is_set = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
-        candidate = with_trap(stored.found.candidate, filled)
-        decision = _decision(people.game.name, stored.found.position, candidate, filled)
+        decision = _decision(people.game.name, stored.found.position, stored.found.candidate, filled)
         outcomes.append(classify_reply(decision, stored.found.reply))
-        is_set.append(decision.is_trap)
+    is_set = [each.is_trap for each in judged]
     traps = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if trap]
     plain = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if not trap]
 
@@ -324,8 +335,7 @@ def _figure9(
         return share(sum(outcome.kind is kind for outcome in traps), len(traps))
 
     fell = np.array([outcome.kind is OutcomeKind.FELL for outcome in outcomes], np.float64)
-    # A fall is a suboptimal reply with quality above 0 (`classify_reply`).
-    could_fall = (qualities > 0) & np.array(is_set)[people.of_position]
+    could_fall = _falls(judged)
     return Figure9(
         name,
         len(traps),
@@ -360,8 +370,8 @@ def _decision(game: str, position: str, candidate: Candidate, params: TrapParams
     )
 
 
-def _temptation(people: Population, qualities: NDArray[np.float64], threshold: int) -> tuple[Temptation, ...]:
-    is_trap, played = qualities >= threshold, people.is_played
+def _temptation(people: Population, is_trap: NDArray[np.bool_]) -> tuple[Temptation, ...]:
+    played = people.is_played
     found = []
     for low, high in pairwise(LOSS_STEPS):
         inside = (people.loss >= low) & (people.loss < high)

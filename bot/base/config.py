@@ -414,9 +414,9 @@ class TrapConfig(Section):
     decided: Decided = _TRAP.decided
     """What to do in decided games: swindle (no bonus when winning; the trap that is hardest to see when lost)
     or paper."""
-    threshold_centi: int = Field(default=_TRAP.threshold_centi, ge=1, le=100_000)
-    """Minimum quality at which a move counts as a trap, in hundredths of a disc or pawn; with the expected
-    scale, of a per cent."""
+    threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
+    """Minimum quality at which a move counts as a trap, and a reply as a fall, in points of expected score out
+    of 100, so that games can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
@@ -437,7 +437,7 @@ class TrapConfig(Section):
             self.assessment,
             self.margin_centi,
             self.decided,
-            self.threshold_centi,
+            self.threshold_percent,
             self.scale,
             self.risk_percent,
             self.risk_share_percent,
@@ -1270,10 +1270,19 @@ def _explain(error: ErrorDetails, path: Path | None) -> str:
     return f"{_where(error['loc'], path)}: {_problem(error)}"
 
 
+_RETIRED = {
+    "trap.threshold_centi": "write threshold_percent, in points of expected score (default "
+    f"{_TRAP.threshold_percent:g}), instead"
+}
+"""Settings of earlier releases, and what to do about them."""
+
+
 def _problem(error: ErrorDetails) -> str:
     loc = error["loc"]
     key = ".".join(str(part) for part in loc)
     if error["type"] == "extra_forbidden":
+        if key in _RETIRED:
+            return f"{key} is no longer a setting: {_RETIRED[key]}"
         return f"{key} is not a setting; known here: {', '.join(_known(loc))}"
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]

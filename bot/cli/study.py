@@ -96,8 +96,11 @@ def study_command(
     min_rating: ReplyMinRating = None,
     max_rating: ReplyMaxRating = None,
     threshold: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Least quality of a trap that counts as set.")
-    ] = 100,
+        float,
+        typer.Option(
+            min=0.01, max=100, help="Least quality of a trap that counts, in points of expected score out of 100."
+        ),
+    ] = TrapParams().threshold_percent,
     resamples: ResamplesOption = 1000,
     plots: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves, as SVG files in this folder.")
@@ -139,7 +142,7 @@ def study_command(
     model = calibrated_of(calibrated, game)
     people, about, _ = read_people(context, database, game, analysis, human, portion, own)
     note(about)
-    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=report_step)
+    found = study(people, model, threshold_percent=threshold, resamples=resamples, seed=seed, on_step=report_step)
     if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:

@@ -19,14 +19,18 @@ from bot.game.search_pool import Rank, SearchPool
 from engine.choice import verify
 from engine.decision import Decision, Person
 from engine.errors import EngineMismatch, RecordError
+from engine.forecasts import forecast_replies
 from engine.game import if_it_goes_on
 from engine.games import get_game
+from engine.human.person_prior import speed_s
+from engine.human.registry import ModelRegistry
+from engine.judgement import RULE as JUDGED
+from engine.judgement import classify_reply
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.temptation import RULE as FORECAST
 from engine.temptation import ReplyForecast
-from engine.judgement import classify_reply
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events

@@ -412,7 +412,7 @@ _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "assessment": Assessment,
     "margin_centi": _whole(0, _LARGE),
     "decided": Decided,
-    "threshold_centi": _whole(1, _LARGE),
+    "threshold_percent": _number,
     "scale": Scale,
     "risk_percent": _number,
     "risk_share_percent": _number,
