@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("configurations", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
         sa.Column("strata", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
         sa.Column("opt", sa.Integer(), nullable=False),
-        sa.Column("alpha", sa.Float(), nullable=False),
+        sa.Column("alpha", sa.Float(precision=53), nullable=False),
         sa.Column("cap", sa.Integer(), nullable=False),
         sa.Column("endpoint", sa.String(length=32), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),

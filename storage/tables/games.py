@@ -16,7 +16,7 @@ A column means the same as the field of that name in `storage.records`, unless a
 
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
@@ -94,7 +94,7 @@ class TrialRow(Base):
     configurations: Mapped[JsonColumn]
     strata: Mapped[JsonColumn]
     opt: Mapped[int]
-    alpha: Mapped[float]
+    alpha: Mapped[float] = mapped_column(Float(53))
     cap: Mapped[int]
     endpoint: Mapped[Endpoint] = mapped_column(enum_column(Endpoint))
     started_at: Mapped[UtcTime]

@@ -123,7 +123,8 @@ class ScriptedPerson:
         return str(made["id"])
 
     async def _play(self, notes: _Notes, game_id: str, plies: int) -> list[float]:
-        game, waits_s, moved_at, answers = VARIANTS["othello"].game, [], 0.0, 0
+        game, moved_at, answers = VARIANTS["othello"].game, 0.0, 0
+        waits_s: list[float] = []
         path = f"/api/board/game/{game_id}"
         async with self._http.get(
             f"/api/board/game/stream/{game_id}", params={"view": "1"}, headers=self._headers
