@@ -65,6 +65,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         state=GameStatus.OPEN,
         started_at=moment,
         selection=dict(new.selection),
+        trial_id=new.trial_id,
         moves="",
     )
     if game_id is not None:
@@ -347,6 +348,7 @@ def _stored(row: GameRow) -> StoredGame:
         ),
         engine_version=config.engine_version,
         selection=row.selection,
+        trial_id=row.trial_id,
         moves=tuple(row.moves.split()),
         state=row.state,
         result=row.result,

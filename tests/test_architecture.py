@@ -81,6 +81,7 @@ STORAGE = {
     "storage.outcomes": {"inserts", "tables", "tallies"},
     "storage.recheck": {"errors", "decisions", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "records"},
+    "storage.trials": {"errors", "inserts", "records", "tables"},
     "storage.statistics": {"games", "intervals", "records", "tables"},
 }
 BOT = {

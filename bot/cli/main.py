@@ -78,6 +78,17 @@ DATABASE_COMMANDS = {
         "Verify every decision from its record, and judge replies that have no outcome yet.",
     ),
 }
+TRIAL_COMMANDS = {
+    "start": LazyCommand(
+        "bot.cli.trial",
+        "start",
+        "Start a trial of the players that `selection` draws from, before its first game.",
+    ),
+    "end": LazyCommand(
+        "bot.cli.trial", "end", "End the open trial; games that are being played still belong to it."
+    ),
+    "list": LazyCommand("bot.cli.trial", "list_command", "List all trials, the latest first."),
+}
 MODEL_COMMANDS = {
     "import": LazyCommand(
         "bot.cli.model",
@@ -99,6 +110,7 @@ MODEL_COMMANDS = {
 
 app = lazy_group(COMMANDS, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lazy_group(DATABASE_COMMANDS, help="The database: schema and records."), name="db")
+app.add_typer(lazy_group(TRIAL_COMMANDS, help="Trials: planned comparisons of players."), name="trial")
 app.add_typer(lazy_group(MODEL_COMMANDS, help="Models of how people move."), name="model")
 
 

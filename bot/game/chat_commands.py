@@ -2,7 +2,8 @@
 
 The engine's evaluation is secret during the game, unless the operator lets spectators see it; a spectator may
 be the opponent under another name.  Which player is playing is always secret during the game: comparing
-players is fair only while opponents do not know it.
+players is fair only while opponents do not know it.  While the player is a secret for longer (a blind draw,
+docs/trials.md), no answer may depend on it, during the game or after.
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,9 @@ class ChatFacts:
     player: str
     """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
     is_over: bool
-    """The game is over, so nothing is secret any more."""
+    """The game is over, so nothing is secret any more, unless `is_blind`."""
+    is_blind: bool
+    """Which player plays stays a secret after the game."""
     may_tell: bool
     """The room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
@@ -72,6 +75,8 @@ def answer(command: Command, facts: ChatFacts) -> str:
             return _engine(facts)
         case Command.STATS:
             return _stats(facts)
+        case Command.EVAL | Command.TRAP if facts.is_blind:
+            return "I keep that to myself."
         case Command.EVAL | Command.TRAP if not (facts.may_tell or facts.is_over):
             return "I keep that to myself while we play."
         case Command.EVAL | Command.TRAP if facts.latest is None:
@@ -84,6 +89,8 @@ def answer(command: Command, facts: ChatFacts) -> str:
 
 def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
+    if facts.is_blind:
+        return f"{name}. In some games I set traps, in others I do not; I do not say which this is."
     if not facts.is_over:
         return f"{name}. In some games I set traps, in others I do not; I do not say yet which this is."
     manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"

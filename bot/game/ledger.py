@@ -55,6 +55,7 @@ from storage.records import (
     StoredGame,
 )
 from storage.statistics import PlayerStatistics, player_statistics
+from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
 
@@ -141,6 +142,7 @@ class GameLedger:
             if known is None:
                 selection = choose(await self._occasion(session, snapshot))
                 new = self._new_game(snapshot, selection, params)
+                new = replace(new, trial_id=await trial_for(session, new))
                 self._game = await open_game(session, new)
                 return True
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:

@@ -19,7 +19,7 @@ from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.search_pool import Rank
-from bot.game.selection import Occasion, Selection, select
+from bot.game.selection import BLIND_FAVOUR, FAVOUR, Occasion, Selection, select
 from bot.game.services import Services
 from bot.game.session import (
     Action,
@@ -259,8 +259,13 @@ class GamePlayer:
         config = self._services.config
 
         def choose(occasion: Occasion) -> Selection:
-            found = select(occasion, config.selection, self._services.rng)
+            is_blind = not config.trial.reveal
+            favour = BLIND_FAVOUR if is_blind else FAVOUR
+            found = select(occasion, config.selection, self._services.draw_number(), favour)
             detail, kind = dict(found.detail), kind_named(found.player)
+            if "number" in detail:  # the player was drawn
+                detail["blind"] = is_blind
+                detail |= {"seed": config.selection.seed} if config.selection.seed else {}
             engine = self._services.engines.settings(occasion.game)
             if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()
@@ -353,7 +358,7 @@ class GamePlayer:
                     self.game_id,
                     stored.decision.move,
                     offer_draw=offers_draw,
-                    info=MoveInfo(score_centi(stored.decision), took_s),
+                    info=self._move_info(stored.decision, took_s),
                 )
             except TransientError as error:
                 # The move may have been played all the same; then the stream shows it and this loop ends.
@@ -369,6 +374,12 @@ class GamePlayer:
                 await self._ledger.sent(stored)
                 self._complete_later(stored)
                 return
+
+    def _move_info(self, decision: Decision, took_s: float) -> MoveInfo:
+        """What a site that wants it is told with the move, for everybody to see."""
+        is_blind = self._services.is_blind(self._ledger.game)
+        # A score shows whose search it is from: its depth, and whether the move is the best by it.
+        return MoveInfo(None if is_blind else score_centi(decision), took_s)
 
     def _move_waits(self) -> Iterator[float]:
         return delays(self._services.rng, cap_s=MOVE_CAP_S)

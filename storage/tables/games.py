@@ -1,4 +1,4 @@
-"""The bot's own tables: opponents, games, decisions, outcomes, tallies and events.
+"""The bot's own tables: opponents, trials, games, decisions, outcomes, tallies and events.
 
 A column means the same as the field of that name in `storage.records`, unless a comment says more.
 
@@ -6,9 +6,8 @@ A column means the same as the field of that name in `storage.records`, unless a
 
     opponents --+
                 +--< games --< decisions --- outcomes
-    engine_configs --+   |
-                                       |    --- forecasts
-                         +--- tallies
+    engine_configs --+   |               +-- forecasts
+    trials ----------+   +--- tallies
                          +--< events
     arena_*                      (storage.tables.arena: the embedded server's state)
     imported_games               (storage.tables.archive: other players' games)
@@ -17,11 +16,11 @@ A column means the same as the field of that name in `storage.records`, unless a
 
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
-from storage.records import DecisionState, GameResult, GameStatus
+from storage.records import DecisionState, Endpoint, GameResult, GameStatus
 from storage.tables.base import Base as Base
 from storage.tables.types import (
     BigInt,
@@ -86,6 +85,27 @@ class EngineConfigRow(Base):
     threshold_percent: Mapped[float]
 
 
+class TrialRow(Base):
+    """A comparison of players, planned before its first game; see `storage.trials`."""
+
+    __tablename__ = "trials"
+
+    id: Mapped[IntPk]
+    name: Mapped[KeyColumn] = mapped_column(unique=True)
+    # Names of the players, sorted.
+    arms: Mapped[list[str]] = mapped_column(JsonType)
+    configurations: Mapped[JsonColumn]
+    strata: Mapped[JsonColumn]
+    opt: Mapped[int]
+    alpha: Mapped[float] = mapped_column(Float(53))
+    cap: Mapped[int]
+    endpoint: Mapped[Endpoint] = mapped_column(enum_column(Endpoint))
+    started_at: Mapped[UtcTime]
+    ended_at: Mapped[UtcTime | None]
+    # 1 while the trial is open, null afterwards: unique, so that two can never be open at once.
+    open_slot: Mapped[int | None] = mapped_column(unique=True)
+
+
 class GameRow(Base):
     """A game of ours on a server."""
 
@@ -96,6 +116,7 @@ class GameRow(Base):
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "account", "game", "player", "state"),
+        Index("ix_games_trial", "trial_id"),
         Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
     )
 
@@ -124,6 +145,7 @@ class GameRow(Base):
     started_at: Mapped[UtcTime]
     ended_at: Mapped[UtcTime | None]
     selection: Mapped[JsonColumn]
+    trial_id: Mapped[int | None] = mapped_column(BigInt, ForeignKey("trials.id"))
     # In the game's notation, separated by spaces.
     moves: Mapped[str] = mapped_column(Text, default="")
 

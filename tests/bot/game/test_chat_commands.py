@@ -16,7 +16,9 @@ from engine.player_kinds import PLAYER_KINDS
 from storage.intervals import performance
 from storage.statistics import PlayerStatistics
 
-FACTS = ChatFacts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
+FACTS = ChatFacts(
+    bot="Desdemona", opponent="Anna", player="trappy", is_over=True, is_blind=False, may_tell=False
+)
 SECRET = replace(FACTS, is_over=False)
 CHESS = get_game("chess")
 KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", complete=True)
@@ -74,6 +76,33 @@ def test_secrets(command: Command) -> None:
     told = answer(command, replace(SECRET, latest=DECISION))
     assert told == "I keep that to myself while we play."
     assert answer(command, FACTS) == "I have not moved yet."
+
+
+@pytest.mark.parametrize("command", Command)
+def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> None:
+    decisions = (
+        None,
+        DECISION,
+        replace(DECISION, depth=9),
+        replace(DECISION, candidates=(replace(KNIGHT, complete=False),)),
+    )
+    told = {
+        answer(
+            command,
+            replace(FACTS, is_blind=True, player=player, is_over=is_over, may_tell=may_tell, latest=latest),
+        )
+        for player in PLAYER_KINDS
+        for is_over in (False, True)
+        for may_tell in (False, True)
+        for latest in decisions
+    }
+    assert len(told) == 1
+    if command in (Command.EVAL, Command.TRAP):
+        assert told == {"I keep that to myself."}
+    if command is Command.ENGINE:
+        assert told.pop().endswith(
+            "In some games I set traps, in others I do not; I do not say which this is."
+        )
 
 
 def test_who_may_be_told() -> None:

@@ -61,7 +61,8 @@ function boardBox(context) {
   return el("div", { class: "moment-board" }, board.element, keyLine(context), el("div", { class: "phases", role: "group", "aria-label": "Board" }, switches));
 }
 
-function chartOf({ decision, game, isPlayer }) {
+function chartOf({ decision, game, isPlayer, isBlind }) {
+  if (isBlind) return null; // its length would tell the depth of the search, and so the player
   const replies = decision.replies.filter(({ scores_centi: scores }) => scores.length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
@@ -70,7 +71,7 @@ function chartOf({ decision, game, isPlayer }) {
 
 /** The elements of one moment; `onStep(by)` goes to an earlier (-1) or later (1) one. */
 export function momentParts(context) {
-  const { decision, verdict, game, opponent, isPlayer, onStep } = context;
+  const { decision, verdict, game, opponent, isPlayer, isBlind, onStep } = context;
   const stepButton = (name, label, by) =>
     el("button", { type: "button", class: "icon-button", "aria-label": label, "data-focus": name, onclick: () => onStep(by) }, icon(name));
   return [
@@ -98,6 +99,11 @@ export function momentParts(context) {
         chartOf(context),
       ),
     ),
-    el("div", { class: "moment-tables" }, replyTable(decision, { isPlayer, unit: looks(game).unit }), candidateTable(decision, { opponent })),
+    el(
+      "div",
+      { class: "moment-tables" },
+      replyTable(decision, { isPlayer, isBlind, unit: looks(game).unit }),
+      isBlind ? null : candidateTable(decision, { opponent }),
+    ),
   ];
 }

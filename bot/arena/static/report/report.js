@@ -76,7 +76,7 @@ export class ReportSection {
   #show(found, isWhole) {
     const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped") };
     this.report = report;
-    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game));
+    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game, report.blind));
     if (!report.decisions.length) return this.#note(`${this.opponent} made no move in this game.`);
     if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": "Moves of the bot" });
@@ -120,11 +120,12 @@ export class ReportSection {
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
     const unit = looks(this.game).unit;
     const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
-    const isMeant = this.report.sets_traps;
+    const { sets_traps: isMeant, blind: isBlind } = this.report;
     const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
     let story;
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
-    if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
+    if (isBlind) story = traps ? `There ${traps === 1 ? "was" : "were"} ${some} in this game. ` : "There was no trap in this game.";
+    else if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
     else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
     if (engines.length) story += `${traps ? "" : " "}The scores are from ${engines.join(" and ")}. `;
     if (traps) {
@@ -138,7 +139,7 @@ export class ReportSection {
       el(
         "div",
         { class: "tiles" },
-        tile("trap", traps, `${traps === 1 ? "trap" : "traps"} ${isMeant ? "set" : "by accident"}`),
+        tile("trap", traps, `${traps === 1 ? "trap" : "traps"}${isBlind ? "" : isMeant ? " set" : " by accident"}`),
         tile("saw", saw, "seen through"),
         tile("fell", fell, "fallen into"),
         tile("slipped", slipped, "best reply missed"),
@@ -221,6 +222,7 @@ export class ReportSection {
         opponent: this.opponent,
         isPlayer: this.isPlayer,
         isTurned: this.isTurned,
+        isBlind: this.report.blind,
         onStep: (by) => this.#step(by),
       }),
     );
@@ -233,6 +235,7 @@ export class ReportSection {
       el("summary", {}, "How to read this"),
       el("p", {}, `A trap is a move with a reply that looks better than it is: a few moves ahead it seems good, or at least not so bad, and further ahead it turns out worse. ${this.opponent} searches to several depths: the deepest search shows what a reply is really worth, the shallow ones what it seems to be worth.`),
       el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks at its best in a shorter search."),
+      this.report.blind ? el("p", {}, `In some games ${this.opponent} sets traps on purpose, in others a trap is an accident; the report does not tell which, so that both can be compared fairly.`) : null,
       el("p", {}, "“Cost” compares your reply with the best one. A reply can cost something without being the trap: then you avoided the trap but still missed the best reply."),
     );
   }

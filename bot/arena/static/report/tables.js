@@ -50,7 +50,7 @@ function table({ title, label, heads, rows, hint }) {
 }
 
 /** The replies to the bot's move from the person's view, best first. */
-export function replyTable(decision, { isPlayer, unit }) {
+export function replyTable(decision, { isPlayer, isBlind, unit }) {
   if (!decision.replies.length) return null;
   const sorted = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
   const best = sorted[0].final_centi;
@@ -73,7 +73,7 @@ export function replyTable(decision, { isPlayer, unit }) {
   return table({
     title: `What ${isPlayer ? "your" : "the"} replies were worth`,
     label: "Replies",
-    heads: ["Reply", "At a glance", `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost", ...(decision.model ? ["Expected"] : [])],
+    heads: ["Reply", "At a glance", isBlind ? "In fact" : `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost", ...(decision.model ? ["Expected"] : [])],
     rows,
   });
 }

@@ -115,10 +115,10 @@ function glance(reply) {
 }
 
 /**
- * Judge one decision of the report.
+ * Judge one decision of the report; of a blind one without a word on which player set the trap, and how.
  * Returns {kind, isTrap, title, story: lines of text, facts: [{kind, term, move, text}], marks: [{squares, name, kind}]}.
  */
-export function judge(decision, bot, game) {
+export function judge(decision, bot, game, isBlind = false) {
   const unit = looks(game).unit;
   const replies = decision.replies;
   const byName = new Map(replies.map((reply) => [reply.reply, reply]));
@@ -140,12 +140,10 @@ export function judge(decision, bot, game) {
   if (modelled) story.push(modelled);
   const seen = glance(bait);
   if (bait) {
-    const lure = isMeant ? `${bot} hoped for ${bait.name}` : `A trap by accident: ${bait.name} looks better than it is`;
-    story.push(
-      seen
-        ? `${lure}. Looking ${seen.plies} plies ahead ${clause(seen.text, "seems", " for you")}; looking ${decision.depth} plies ahead ${clause(bait.their_text, "is")}.`
-        : `${lure}; ${clause(bait.their_text, "is worth", " to you")}.`,
-    );
+    const lure = isMeant ? `${bot} hoped for ${bait.name}` : `A trap${isBlind ? "" : " by accident"}: ${bait.name} looks better than it is`;
+    if (!seen) story.push(`${lure}; ${clause(bait.their_text, "is worth", " to you")}.`);
+    else if (isBlind) story.push(`${lure}. At a glance ${clause(seen.text, "seems", " for you")}; in fact ${clause(bait.their_text, "is")}.`);
+    else story.push(`${lure}. Looking ${seen.plies} plies ahead ${clause(seen.text, "seems", " for you")}; looking ${decision.depth} plies ahead ${clause(bait.their_text, "is")}.`);
   }
   const { title, line } = words({ kind, decision, bot, bait, played, best, price });
   if (line) story.push(line);

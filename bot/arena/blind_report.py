@@ -1,0 +1,87 @@
+"""A game's report for people who must not learn which player they met (docs/trials.md).
+
+It shows the traps that stood in the game, whoever set them.  Left out is what follows from the player rather
+than from the position: its name and settings, the draw, how it searched (depth, time, sources, models), and
+what it thought of the other moves.  Lists are sorted, since their order in the record follows the search.
+"""
+
+from typing import Any
+
+from storage.report import DecisionReport, GameReport, ReplyReport
+
+
+def blind_report(report: GameReport) -> dict[str, Any]:
+    """The report in plain JSON values, by the same keys as `GameReport.to_json` as far as they are shown.
+
+    `blind` is true, which no other report has.
+    """
+    game = report.header
+    return {
+        "blind": True,
+        "site_game_id": game.site_game_id,
+        "game": game.game,
+        "variant": game.variant,
+        "initial_position": game.initial_position,
+        "our_side": game.our_side,
+        "rated": game.rated,
+        "speed": game.speed,
+        "state": game.state,
+        "result": game.result,
+        "end_reason": game.end_reason,
+        "moves": game.moves,
+        "sides": report.sides,
+        "names": report.names,
+        "decisions": [_decision(each) for each in report.decisions],
+    }
+
+
+def _decision(decision: DecisionReport) -> dict[str, Any]:
+    # Without a trap worth counting, the best of the small ones is no one's business: it may be unknown.
+    trap = decision.trap if decision.is_trap else None
+    candidates = sorted(decision.candidates, key=lambda each: each.move)
+    replies = sorted(decision.replies, key=lambda each: (each.final_centi, each.reply))
+    return {
+        "ply": decision.ply,
+        "number": decision.number,
+        "move": decision.move,
+        "name": decision.name,
+        "squares": decision.squares,
+        "state": decision.state,
+        "position": decision.position,
+        "rows_before": decision.rows_before,
+        "rows_after": decision.rows_after,
+        "candidates": [
+            {"move": each.move, "name": each.name, "squares": each.squares} for each in candidates
+        ],
+        "is_complete": decision.is_complete,
+        "is_trap": decision.is_trap,
+        "trap": None
+        if trap is None
+        else {
+            "reply": trap.reply,
+            "name": trap.name,
+            "quality_centi": trap.quality_centi,
+            "quality_text": trap.quality_text,
+        },
+        "replies": [_reply(each) for each in replies],
+        "reply": decision.reply,
+        "reply_name": decision.reply_name,
+        "outcome": decision.outcome,
+        "fell_for_best": decision.fell_for_best,
+        "cost_centi": decision.cost_centi,
+        "cost_text": decision.cost_text,
+    }
+
+
+def _reply(reply: ReplyReport) -> dict[str, Any]:
+    """Without the scores by depth, whose number is the depth of the player's search."""
+    return {
+        "reply": reply.reply,
+        "name": reply.name,
+        "squares": reply.squares,
+        "final_centi": reply.final_centi,
+        "their_text": reply.their_text,
+        "quality_centi": reply.quality_centi,
+        "cost_text": reply.cost_text,
+        "glance_text": reply.glance_text,
+    }
