@@ -107,7 +107,7 @@ class SequenceDesign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class AnyTimeEstimate:
     """A mean with its interval, right at any time, for persons at large."""
 
     n: int
@@ -144,7 +144,7 @@ class Estimate:
 
 def estimate(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
-) -> Estimate:
+) -> AnyTimeEstimate:
     """The interval after all values.
 
     Args:
@@ -201,7 +201,7 @@ class AnyTimeMean:
         self._counts_squared += 2 * count + 1
         self._persons[person] = (count + 1, total + x)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> AnyTimeEstimate:
         """The interval now."""
         n = self._n
         if n == 0:
@@ -279,7 +279,7 @@ class LargestPerson:
     person: PersonId
     share: float
     """Their part of V, from 0 to 1."""
-    without: Estimate
+    without: AnyTimeEstimate
 
 
 def largest_person(
@@ -334,13 +334,13 @@ def _estimate(
     mean: float | None,
     variance: float | None,
     design: SequenceDesign,
-) -> Estimate:
+) -> AnyTimeEstimate:
     early = design.too_early(n, effective)
     low = high = e_value = None
     if mean is not None and variance is not None and early is None:
         half = sqrt(variance) * float(design.width(n))
         low, high, e_value = mean - half, mean + half, _e_value(n, mean, variance, design)
-    return Estimate(
+    return AnyTimeEstimate(
         n=n,
         persons=persons,
         effective_persons=effective,

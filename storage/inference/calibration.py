@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from storage.inference.any_time import Estimate, Opt, SequenceDesign, estimate
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
 from storage.inference.figure9 import JudgedReply
 from storage.inference.fixed import FixedInterval, fixed_logit, fixed_ratio
 
@@ -48,7 +48,7 @@ class Calibration:
     """a of logit P = a + b logit p; 0 if calibrated."""
     slope: FixedInterval
     """b; 1 if calibrated, less if predictions are too extreme."""
-    drift: Estimate
+    drift: AnyTimeEstimate
     """Mean of happened less predicted, right at any time: an alarm when it excludes 0."""
 
     def to_json(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from storage.inference.any_time import Estimate, Opt, SequenceDesign, estimate
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
 from storage.inference.fixed import FixedInterval, fixed_mean
 from storage.inference.persons import Floats, PersonId
 
@@ -81,7 +81,7 @@ class Beyond:
 
     expected: float | None
     """Mean expectation of these replies, from 0 to 1; None without replies."""
-    any_time: Estimate
+    any_time: AnyTimeEstimate
     """Mean of happened less expected, right at any time."""
     fixed: FixedInterval
     """The same, for a look planned beforehand."""
@@ -109,7 +109,7 @@ class Figure9Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure9:
+class Figure9Table:
     """The table."""
 
     rows: tuple[Figure9Row, ...]
@@ -127,7 +127,7 @@ def figure9(
     opt_traps: int = Opt.TRAPS,
     opt_replies: int = Opt.REPLIES,
     cap_games: int = CAP_GAMES,
-) -> Figure9:
+) -> Figure9Table:
     """The table of all judged replies, in any order.
 
     Args:
@@ -154,7 +154,7 @@ def figure9(
             rows.append(_row(player, "falls", decided, answered, traps, _fell, _fall_chance, _fall_model))
             rows.append(_row(player, "errors", decided, here, errors, _erred, _error_chance, _error_model))
     rows.sort(key=lambda row: row.decided)
-    return Figure9(tuple(rows), len(everything) - len(counted))
+    return Figure9Table(tuple(rows), len(everything) - len(counted))
 
 
 def _fell(reply: JudgedReply) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from storage.inference.any_time import Estimate, estimate
+from storage.inference.any_time import AnyTimeEstimate, estimate
 from storage.inference.persons import (
     Codes,
     Floats,
@@ -29,9 +29,9 @@ from storage.inference.persons import (
     game_numbers,
 )
 from storage.inference.trial import (
+    CountedRows,
     Endpoint,
     LotGuard,
-    Selection,
     TrialTerms,
     chance_of,
     check_draw,
@@ -121,8 +121,8 @@ class StratumResult:
     """The difference in one stratum."""
 
     stratum: Stratum
-    score: Estimate
-    cost: Estimate
+    score: AnyTimeEstimate
+    cost: AnyTimeEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,14 +259,14 @@ def _cost_values(games: Sequence[TrialGame]) -> Floats:
     return (outcome - guess) * contrast(treated_of(games), chance_of(games))
 
 
-def _is_first(selection: Selection[TrialGame]) -> Any:
+def _is_first(selection: CountedRows[TrialGame]) -> Any:
     """Of each counted row, whether its person had no game drawn before."""
     persons = codes_of([game.person for game in selection.rows])
     numbers = game_numbers(persons, np.arange(len(persons)))
     return (numbers == 0)[~selection.missing]
 
 
-def _elo(score: Estimate, guess: Floats) -> EloDifference:
+def _elo(score: AnyTimeEstimate, guess: Floats) -> EloDifference:
     per_elo = float((guess * (1 - guess)).mean()) / _ELO_PER_LOGIT if len(guess) else 0.0
     if per_elo == 0:
         return EloDifference(None, None, None, 0.0)
@@ -289,7 +289,7 @@ def _strata(
         raise ValueError(f"{len(found)} strata were played, but {joint} were declared to be read together")
     design = terms.design(terms.opt_games, joint or 1)
 
-    def of(rows: Sequence[TrialGame], psi: Floats, stratum: Stratum) -> Estimate:
+    def of(rows: Sequence[TrialGame], psi: Floats, stratum: Stratum) -> AnyTimeEstimate:
         at = [number for number, game in enumerate(rows) if game.stratum == stratum]
         return estimate(psi[at], [rows[number].person for number in at], design)
 

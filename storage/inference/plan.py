@@ -11,7 +11,7 @@ from math import ceil, log10, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
-from storage.inference.any_time import ALPHA, Estimate, Opt, SequenceDesign
+from storage.inference.any_time import ALPHA, AnyTimeEstimate, Opt, SequenceDesign
 
 POWER = 0.8
 FAIR_COIN = 4.0
@@ -80,7 +80,9 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     return high
 
 
-def more_needed(found: Estimate, effect: float, design: SequenceDesign, power: float = POWER) -> int | None:
+def more_needed(
+    found: AnyTimeEstimate, effect: float, design: SequenceDesign, power: float = POWER
+) -> int | None:
     """How many more values an effect needs, by the standard deviation found so far.
 
     Returns:

@@ -24,7 +24,7 @@ COPIED_PLIES = 20
 COPIED_WITHIN = timedelta(days=7)
 
 
-class Flag(StrEnum):
+class SuspectFlag(StrEnum):
     """Why a game is suspect."""
 
     LEFT_EARLY = "left early"
@@ -74,21 +74,21 @@ class PlayedGame:
             raise ValueError(f"{what}: {self.expected_optimal} optimal replies expected of {self.judged}")
 
 
-def suspects(games: Iterable[PlayedGame]) -> dict[int | str, tuple[Flag, ...]]:
-    """The flags of each game that has any, in the order of `Flag`.
+def suspects(games: Iterable[PlayedGame]) -> dict[int | str, tuple[SuspectFlag, ...]]:
+    """The flags of each game that has any, in the order of `SuspectFlag`.
 
     Raises:
         ValueError: A game occurs twice.
     """
     played = list(games)
-    found: dict[int | str, set[Flag]] = {game.game_id: set() for game in played}
+    found: dict[int | str, set[SuspectFlag]] = {game.game_id: set() for game in played}
     if len(found) < len(played):
         raise ValueError(f"{len(played) - len(found)} games occur twice")
     for game in played:
         if _left_early(game):
-            found[game.game_id].add(Flag.LEFT_EARLY)
+            found[game.game_id].add(SuspectFlag.LEFT_EARLY)
         if _replied_fast(game):
-            found[game.game_id].add(Flag.FAST_REPLIES)
+            found[game.game_id].add(SuspectFlag.FAST_REPLIES)
     by_person: dict[PersonId, list[PlayedGame]] = defaultdict(list)
     by_opening: dict[tuple[str, tuple[str, ...]], list[PlayedGame]] = defaultdict(list)
     for game in played:
@@ -98,12 +98,14 @@ def suspects(games: Iterable[PlayedGame]) -> dict[int | str, tuple[Flag, ...]]:
     for theirs in by_person.values():
         if _plays_like_an_engine(theirs):
             for game in theirs:
-                found[game.game_id].add(Flag.ENGINE_LIKE)
+                found[game.game_id].add(SuspectFlag.ENGINE_LIKE)
     for alike in by_opening.values():
         for game in _copied(alike):
-            found[game.game_id].add(Flag.COPIED)
+            found[game.game_id].add(SuspectFlag.COPIED)
     return {
-        game_id: tuple(flag for flag in Flag if flag in flags) for game_id, flags in found.items() if flags
+        game_id: tuple(flag for flag in SuspectFlag if flag in flags)
+        for game_id, flags in found.items()
+        if flags
     }
 
 

@@ -17,7 +17,7 @@ from storage.inference.any_time import (
     ALPHA,
     LEAST_PERSONS,
     LEAST_VALUES,
-    Estimate,
+    AnyTimeEstimate,
     LargestPerson,
     Opt,
     SequenceDesign,
@@ -27,7 +27,7 @@ from storage.inference.any_time import (
 from storage.inference.persons import Floats, PersonId, codes_of, game_numbers
 
 
-class Drawn(Protocol):
+class TrialRow(Protocol):
     """A row of a trial: something between two choices of which one was drawn by lot."""
 
     @property
@@ -46,7 +46,7 @@ class Drawn(Protocol):
     def chance(self) -> float: ...
 
 
-Row = TypeVar("Row", bound=Drawn)
+Row = TypeVar("Row", bound=TrialRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class TrialTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection(Generic[Row]):
+class CountedRows(Generic[Row]):
     """The rows of a trial that count, in the order of the draw."""
 
     rows: tuple[Row, ...]
@@ -103,7 +103,7 @@ class Selection(Generic[Row]):
 
 def select(
     rows: Sequence[Row], terms: TrialTerms, at: datetime, has_outcome: Callable[[Row], bool]
-) -> Selection[Row]:
+) -> CountedRows[Row]:
     """Which rows count.
 
     Args:
@@ -134,7 +134,7 @@ def select(
 
     end = next((number for number, row in enumerate(capped) if is_open(row)), len(capped))
     drawn = tuple(capped[:end])
-    return Selection(
+    return CountedRows(
         drawn,
         np.array([is_missing(row) for row in drawn], bool),
         {str(reason): excluded[reason] for reason in sorted(excluded, key=str)},
@@ -153,12 +153,12 @@ def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
     return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
 
 
-def treated_of(rows: Sequence[Drawn]) -> NDArray[np.bool_]:
+def treated_of(rows: Sequence[TrialRow]) -> NDArray[np.bool_]:
     """A of each row, shape (rows,)."""
     return np.array([row.treated for row in rows], bool)
 
 
-def chance_of(rows: Sequence[Drawn]) -> Floats:
+def chance_of(rows: Sequence[TrialRow]) -> Floats:
     """The recorded chance of treatment of each row, shape (rows,)."""
     return np.array([row.chance for row in rows], np.float64)
 
@@ -167,9 +167,9 @@ def chance_of(rows: Sequence[Drawn]) -> Floats:
 class LotGuard:
     """Whether the lot was drawn as recorded, and whether one arm loses outcomes."""
 
-    draw: Estimate
+    draw: AnyTimeEstimate
     """A - pi over everything drawn; 0 unless lot or bookkeeping is broken."""
-    missing: Estimate
+    missing: AnyTimeEstimate
     """Share of missing outcomes, treated less untreated."""
     missing_treated: int
     missing_untreated: int
@@ -180,7 +180,7 @@ class LotGuard:
         return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
 
 
-def lot_guard(selection: Selection[Row], design: SequenceDesign) -> LotGuard:
+def lot_guard(selection: CountedRows[Row], design: SequenceDesign) -> LotGuard:
     """The guard over everything drawn."""
     rows, missing = selection.rows, selection.missing
     treated, chance = treated_of(rows), chance_of(rows)
@@ -197,20 +197,20 @@ def lot_guard(selection: Selection[Row], design: SequenceDesign) -> LotGuard:
 class Endpoint:
     """One outcome, treated less untreated, with the lines that show how much it hangs on some of the rows."""
 
-    estimate: Estimate
+    estimate: AnyTimeEstimate
     largest: LargestPerson | None
     """The person with the largest share of the variance, and the estimate without them."""
     flagged: int
     """Number of values of flagged games."""
-    without_flagged: Estimate
-    first_games: Estimate
+    without_flagged: AnyTimeEstimate
+    first_games: AnyTimeEstimate
     """Of each person's first game."""
-    later_games: Estimate
+    later_games: AnyTimeEstimate
     """Of all games but each person's first."""
 
 
 def endpoint(
-    psi: Floats, rows: Sequence[Drawn], first: NDArray[np.bool_], flagged: Collection[int | str],
+    psi: Floats, rows: Sequence[TrialRow], first: NDArray[np.bool_], flagged: Collection[int | str],
     design: SequenceDesign,
 ) -> Endpoint:  # fmt: skip
     """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
@@ -225,7 +225,7 @@ def endpoint(
     persons = [row.person for row in rows]
     suspect = np.array([row.game_id in flagged for row in rows], bool)
 
-    def of(mask: NDArray[np.bool_]) -> Estimate:
+    def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
         kept = [person for person, keep in zip(persons, mask, strict=True) if keep]
         return estimate(psi[mask], kept, design)
 
@@ -239,7 +239,7 @@ def endpoint(
     )
 
 
-def check_draw(what: str, row: Drawn) -> None:
+def check_draw(what: str, row: TrialRow) -> None:
     """Refuse a row whose draw cannot be.
 
     Args:

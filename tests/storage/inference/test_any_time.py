@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.inference.any_time import (
+    AnyTimeEstimate,
     AnyTimeMean,
-    Estimate,
     Opt,
     SequenceDesign,
     estimate,
@@ -53,7 +53,7 @@ def plain_variance(values: list[float], persons: list[int]) -> float:
     return max(sum(d * d for d in off), sum(s * s for s in sums)) / (len(values) - 1)
 
 
-def limits(found: Estimate) -> tuple[float, float]:
+def limits(found: AnyTimeEstimate) -> tuple[float, float]:
     assert found.low is not None
     assert found.high is not None
     return found.low, found.high
@@ -107,9 +107,7 @@ def test_an_estimate_is_that_of_the_definition(pairs: list[tuple[float, int]]) -
 
 
 @given(rows, st.floats(-1e4, 1e4))
-def test_as_they_come_each_look_and_all_at_once_agree(
-    pairs: list[tuple[float, int]], shift: float
-) -> None:
+def test_as_they_come_each_look_and_all_at_once_agree(pairs: list[tuple[float, int]], shift: float) -> None:
     values, persons = [v + shift for v, _ in pairs], [p for _, p in pairs]
     stream, seen = AnyTimeMean(OPEN), looks(values, persons, OPEN)
     for at, (value, person) in enumerate(zip(values, persons, strict=True)):
