@@ -1,6 +1,7 @@
 """The seams: which package may import which, what only some may use, and the map that tells it."""
 
 import ast
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -65,6 +66,7 @@ STORAGE = {
     "storage": set[str](),
     "storage.errors": set[str](),
     "storage.intervals": set[str](),
+    "storage.inference": set[str](),
     "storage.records": set[str](),
     "storage.tables": {"records"},
     "storage.inserts": {"tables"},
@@ -207,6 +209,13 @@ def test_the_engine_leans_on_no_network_and_no_loop() -> None:
     for path in code_of("engine"):
         allowed = {"asyncio"} if path.as_posix() in LOOP_INSIDE else set()
         assert not of_others(path) & (NOT_IN_ENGINE - allowed), path
+
+
+def test_inference_is_pure_arithmetic() -> None:
+    """No database: the numbers of a trial can be recomputed from plain rows."""
+    for path in code_of("storage"):
+        if path.parent.as_posix() == "storage/inference":
+            assert of_others(path) - set(sys.stdlib_module_names) <= {"numpy", "storage"}, path
 
 
 def test_only_storage_speaks_sql() -> None:
