@@ -122,8 +122,8 @@ def test_any_search_gives_the_same_candidates(name: str) -> None:
         assert slow == fast
 
 
-@pytest.mark.parametrize("name", ["connect4", "othello"])
-def test_decisions_prove_themselves(name: str) -> None:
+@pytest.mark.parametrize(("name", "changed"), [("connect4", False), ("othello", True)])
+def test_decisions_prove_themselves(name: str, changed: bool) -> None:
     """As they are made, stored, and completed; odd and even depths, won and lost games among them."""
     game, searcher = get_game(name), native(name)
     differs = 0
@@ -142,7 +142,7 @@ def test_decisions_prove_themselves(name: str) -> None:
             assert decision.move == choose_from_table(table, params, decision.params.decided)
             assert temptation_of(full.chosen, 0, params).low().adjusted == adjusted(full.chosen, params)
         differs += decision.chosen.raw_centi != max(c.raw_centi for c in table)
-    assert differs > 0
+    assert (differs > 0) == changed
 
 
 def test_without_a_core_the_player_is_the_same() -> None:
@@ -209,7 +209,7 @@ def test_candidates_from_exact_raw_values() -> None:
         assert each.raw_centi == max(one.raw_centi, floor - 1)
 
 
-NODES = {"default": 0, "any risk": 0, "decided games as any other": 0}
+NODES = {"default": 99_036, "any risk": 146_669, "decided games as any other": 123_940}
 
 
 def test_the_search_visits_as_many_positions_as_ever() -> None:
