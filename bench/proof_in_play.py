@@ -225,9 +225,7 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("play", "tell"))
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument(
-        "--games", type=int, default=402, help="of each player, with all the people together"
-    )
+    parser.add_argument("--games", type=int, default=402, help="of each player, with all the people together")
     parser.add_argument("--players", nargs="+", choices=PLAYERS, default=list(PLAYERS), metavar="PLAYER")
     parser.add_argument("--people", nargs="+", choices=GROUPS, default=list(GROUPS[:1]))
     parser.add_argument("--maia", type=Path)

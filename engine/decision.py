@@ -275,9 +275,7 @@ class Decision:
                 Candidate(
                     **{
                         **candidate,
-                        "replies": tuple(
-                            _reply(reply) for reply in candidate["replies"]
-                        ),
+                        "replies": tuple(_reply(reply) for reply in candidate["replies"]),
                     }
                 )
                 for candidate in record["candidates"]

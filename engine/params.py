@@ -191,7 +191,7 @@ class TemptingParams:
     (`Decided.PAPER`).  Up to 80 % of expected score the default budget and share allow less anyway; at both
     ends, where a hundredth of a per cent is worth more than a pawn, this limit remains."""
     won_gap_percent: int = 10
-    """The same once the best move lacks less than `budget` to a certain win: then the budget limits nothing."""
+    """The same once the best move lacks less than `budget` to a certain win: where it limits nothing."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     player fills in before it searches (`for_position`)."""

@@ -22,7 +22,7 @@ class Choosing(StrEnum):
     EXPECTED = "expected"
     """The expected value over the replies that a model of the opponent predicts (`engine.human.value`)."""
     TEMPTING = "tempting"
-    """The raw value plus what the replies that tempt at a glance would cost the opponent (`engine.tempting`)."""
+    """The raw value plus what replies that tempt at a glance would cost the opponent (`engine.tempting`)."""
     SELECTIVE = "selective"
     """Books, tables and a time-limited selective search; the raw value for games without that search."""
 

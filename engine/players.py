@@ -22,7 +22,7 @@ from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS, STANDARD, Choos
 from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.result import SearchResult
-from engine.search.temptation import TemptingSource, tempting_candidates
+from engine.search.tempting_profiles import TemptingSource, tempting_candidates
 from engine.stop import StopFlag, Stopped
 from engine.tempting import LEAST_DEPTH
 from engine.time_management import Limits

@@ -13,8 +13,8 @@ such weights expect 1.3 (chess) to 1.9 times (Othello) the loss that people incu
 up little (`allowed_floor_centi`) the one of the greatest adj is played; ties go to the higher raw value, then
 to the first in order.
 
-Most scores behind adj need not be known (`Temptation`): adj never falls when a raw value or an s_D rises, so
-bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
+Most scores behind adj need not be known (`TemptingBounds`): adj never falls when a raw value or an s_D rises,
+so bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
 choice.  `verify_tempting` repeats that proof from a record.  With fewer than `LEAST_DEPTH` plies s_3 is no
 shallow score, and the raw value alone decides.
 """
@@ -158,7 +158,7 @@ def _adjusted(raw_worth: int, profits: int, total: int) -> int:
 # --- One move -------------------------------------------------------------------------------------------
 
 
-class Standing(NamedTuple):
+class TemptingStanding(NamedTuple):
     """Sort key of moves: the greatest is played."""
 
     adjusted: int
@@ -168,7 +168,7 @@ class Standing(NamedTuple):
     """The move's number in the fixed order, negative."""
 
 
-class Temptation:
+class TemptingBounds:
     """What is known of a move's adj: the weights of its replies, and bounds on each s_D.
 
     Args:
@@ -211,21 +211,21 @@ class Temptation:
         """The sum of the weights of all replies that are not settled."""
         return sum(self.weights[i] for i in self.order if not self.is_settled(i))
 
-    def low(self) -> Standing:
+    def low(self) -> TemptingStanding:
         """The move's standing at least."""
         return self._standing(self._profits(self.least_centi))
 
-    def high(self) -> Standing:
+    def high(self) -> TemptingStanding:
         """The move's standing at most."""
         return self._standing(self._profits(self.most_centi))
 
-    def needed(self, best: Standing) -> int:
+    def needed(self, best: TemptingStanding) -> int:
         """The least sum of q times profit with which the move is chosen over one of that standing."""
         wins_ties = (self.raw_centi, -self._index) > (best.raw, best.before)
         lacking = best.adjusted + (not wins_ties) - _RAW_SHARE * self._raw_worth
         return max(0, -(-lacking * self.total // _LOSS_SHARE))
 
-    def telling_centi(self, best: Standing) -> int | None:
+    def telling_centi(self, best: TemptingStanding) -> int | None:
         """The score x for the next null window: with all open s_D <= x, the move is ruled out.
 
         None: it cannot be ruled out that way, because of the replies that are not open.
@@ -248,24 +248,24 @@ class Temptation:
             for weight, score in zip(self.weights, scores_centi, strict=True)
         )
 
-    def _standing(self, profits: int) -> Standing:
-        return Standing(_adjusted(self._raw_worth, profits, self.total), self.raw_centi, -self._index)
+    def _standing(self, profits: int) -> TemptingStanding:
+        return TemptingStanding(_adjusted(self._raw_worth, profits, self.total), self.raw_centi, -self._index)
 
 
-def ceiling(raw_centi: int, index: int, params: TemptingParams) -> Standing:
+def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
     """A move's standing at most, when nothing is known of its replies."""
     most = (_RAW_SHARE - _LOSS_SHARE) * worth(raw_centi, params) + _LOSS_SHARE * WHOLE
-    return Standing(most, raw_centi, -index)
+    return TemptingStanding(most, raw_centi, -index)
 
 
-def temptation_of(candidate: Candidate, index: int, params: TemptingParams) -> Temptation:
+def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> TemptingBounds:
     """What a record says of a move whose replies it has.
 
     Raises:
         RecordError: A reply has no glance, or its bounds contradict each other or the raw value.
     """
     glances = [_glance_of(candidate, reply) for reply in candidate.replies]
-    found = Temptation(candidate.raw_centi, index, glances, params)
+    found = TemptingBounds(candidate.raw_centi, index, glances, params)
     for i, reply in enumerate(candidate.replies):
         least = reply.least_centi if reply.bound_centi is not None else reply.final_centi
         found.least_centi[i] = candidate.raw_centi if least is None else least
@@ -304,7 +304,7 @@ def adjusted(candidate: Candidate, params: TemptingParams) -> int:
 
 
 def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
-    """The choice from whole profiles of all moves, not all of them lost: the reference for the lazy search."""
+    """The choice from whole profiles of all moves, not all lost: the reference for the lazy search."""
     floor = allowed_floor_centi(max(c.raw_centi for c in table), params, decided)
     allowed = [c for c in table if c.raw_centi >= floor]
     return max(allowed, key=lambda c: (adjusted(c, params), c.raw_centi)).move
@@ -318,7 +318,7 @@ def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, dec
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
     return max(
-        (temptation_of(c, index, params).low(), c.move)
+        (bounds_of(c, index, params).low(), c.move)
         for index, c in enumerate(candidates)
         if not c.raw_is_bound and c.raw_centi >= floor
     )[1]
@@ -343,7 +343,7 @@ def verify_tempting(decision: Decision) -> None:
     floor = allowed_floor_centi(best_centi, params, decided)
     if decision.chosen.raw_is_bound or decision.chosen.raw_centi < floor:
         raise RecordError(f"{decision.move} at {decision.chosen.raw_centi} is not allowed from {floor} on")
-    played = temptation_of(decision.chosen, candidates.index(decision.chosen), params).low()
+    played = bounds_of(decision.chosen, candidates.index(decision.chosen), params).low()
     for index, candidate in enumerate(candidates):
         if candidate.move == decision.move:
             continue
@@ -354,6 +354,6 @@ def verify_tempting(decision: Decision) -> None:
         if candidate.raw_is_bound or not (candidate.replies or candidate.complete):
             most = ceiling(candidate.raw_centi, index, params)
         else:
-            most = temptation_of(candidate, index, params).high()
+            most = bounds_of(candidate, index, params).high()
         if most > played:
             raise RecordError(f"{candidate.move} could stand at {most}, above {decision.move} at {played}")

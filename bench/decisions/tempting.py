@@ -13,8 +13,8 @@ rules:
 * the Python search gives the core's candidates, number for number (unless `--no-python`).
 
 "differs": the move is not the one of the best raw value.  "given up": the mean loss of expected score by
-that, over all positions, in per cent.  "s_D": deep scores that were searched exactly or bounded, in per cent of
-the allowed moves' replies where more than one move is allowed.
+that, over all positions, in per cent.  "s_D": deep scores that were searched exactly or bounded, in per cent
+of the allowed moves' replies where more than one move is allowed.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from engine.player_kinds import STANDARD, TEMPTING
 from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher
-from engine.search.temptation import tempting_candidates
+from engine.search.tempting_profiles import tempting_candidates
 from engine.stop import StopFlag
 from engine.tempting import (
     LEAST_DEPTH,
@@ -59,7 +59,10 @@ def expected_choice(table: list[Candidate], params: TrapParams, tempting: Tempti
 def differences(decision: Decision, table: list[Candidate], judge: NativeSearcher) -> Iterator[str]:
     """What a decision has otherwise than the whole table."""
     assert decision.tempting is not None
-    for made, name in ((decision, "the record"), (complete(decision, judge, StopFlag()), "the completed one")):
+    for made, name in (
+        (decision, "the record"),
+        (complete(decision, judge, StopFlag()), "the completed one"),
+    ):
         try:
             verify(made)
         except RecordError as error:
@@ -141,7 +144,7 @@ class Comparison:
         """Print the counts."""
         count = max(1, self.positions)
         print(
-            f"{self._game.title}, depth {self._depth}: {self.different} of {self.positions} positions different; "
+            f"{self._game.title}, depth {self._depth}: {self.different} of {self.positions} different; "
             f"differs {100 * self.differs / count:.0f} %, "
             f"given up {self.given_up / count / PER_PERCENT:.2f} %, "
             f"s_D {100 * self.searched / max(1, self.replies):.0f} %",

@@ -22,7 +22,7 @@ from engine.players import Player, SelectiveSearcher, StrongOptions
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import INFINITY, Searcher, exact_score, principal_variation
 from engine.search.searchers import make_searcher
-from engine.search.temptation import with_temptations
+from engine.search.tempting_profiles import with_tempting_bounds
 from engine.stop import StopFlag, Stopped
 from engine.tempting import LEAST_DEPTH
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
@@ -404,7 +404,7 @@ class SearchDriver:
             if depth >= LEAST_DEPTH and is_swindle(candidates, params):
                 candidates = profiler.pruned_candidates(depth)
             elif depth >= LEAST_DEPTH:
-                candidates = with_temptations(candidates, profiler, depth, params, tempting)
+                candidates = with_tempting_bounds(candidates, profiler, depth, params, tempting)
         ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
         is_whole = depth >= game.most_plies_left(position)
         lines = [

@@ -10,7 +10,7 @@
 #include "core.hpp"
 #include "search/profile.hpp"
 #include "search/search.hpp"
-#include "search/temptation.hpp"
+#include "search/tempting_profile.hpp"
 
 // Begins the definition of a unit's function table, which core.cpp looks up by this name: othello_v3.
 #define DESDEMONA_JOIN(a, b) a##b

@@ -115,7 +115,7 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """See `engine.search.temptation.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
+        """See `engine.search.tempting_profiles.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
         worth(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
         found = self._core.tempting_candidates(

@@ -82,7 +82,10 @@ def test_people_by_the_names_in_the_files() -> None:
     who = proof_in_play.Who(groups=proof_in_play.GROUPS, maia=Path("maia"))
     assert proof_in_play.names_of_people(chess, who.groups) == who.people(chess).keys()
     groups = proof_in_play.GROUPS[:2]
-    assert proof_in_play.names_of_people(othello, groups) == proof_in_play.Who(groups=groups).people(othello).keys()
+    assert (
+        proof_in_play.names_of_people(othello, groups)
+        == proof_in_play.Who(groups=groups).people(othello).keys()
+    )
 
 
 def test_tables_tell_players_apart() -> None:

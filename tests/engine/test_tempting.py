@@ -21,17 +21,17 @@ from engine.player_kinds import kind_named
 from engine.tempting import (
     LEAST_DEPTH,
     UNBOUNDED,
-    Standing,
-    Temptation,
+    TemptingBounds,
+    TemptingStanding,
     adjusted,
     allowed_floor_centi,
+    bounds_of,
     ceiling,
     choose_from_table,
     choose_tempting,
     contender_floor_centi,
     gaps_centi,
     least_score,
-    temptation_of,
     weight_table,
     weights,
     worth,
@@ -189,7 +189,7 @@ def test_floors_never_fall(one: int, other: int, decided: Decided, params: Tempt
 def test_what_no_trap_could_lift_to_the_top_is_no_contender(best: int, decided: Decided) -> None:
     floor = contender_floor_centi(best, PARAMS, decided)
     allowed = allowed_floor_centi(best, PARAMS, decided)
-    standing = Standing(1000 * worth(best, PARAMS), best, 0)
+    standing = TemptingStanding(1000 * worth(best, PARAMS), best, 0)
     assert floor >= allowed
     assert floor == best or ceiling(floor, 1, PARAMS) > standing
     assert floor == allowed or ceiling(floor - 1, -1, PARAMS) < standing
@@ -216,20 +216,22 @@ def random_move(rng: random.Random, index: int = 0) -> Candidate:
 def test_bounds_enclose_adj_and_windows_rule_out(seed: int) -> None:
     rng = random.Random(seed)
     move = random_move(rng)
-    exact = Standing(adjusted(move, PARAMS), move.raw_centi, 0)
-    known = temptation_of(replace(move, replies=(), complete=False), 0, PARAMS)
+    exact = TemptingStanding(adjusted(move, PARAMS), move.raw_centi, 0)
+    known = bounds_of(replace(move, replies=(), complete=False), 0, PARAMS)
     glances = [(r.scores_centi[0], r.scores_centi[1]) for r in move.replies]
-    known = Temptation(move.raw_centi, 0, glances, PARAMS)
-    assert known.low() == Standing(1000 * worth(move.raw_centi, PARAMS), move.raw_centi, 0)
+    known = TemptingBounds(move.raw_centi, 0, glances, PARAMS)
+    assert known.low() == TemptingStanding(1000 * worth(move.raw_centi, PARAMS), move.raw_centi, 0)
     assert known.high() <= ceiling(move.raw_centi, 0, PARAMS)
-    best = Standing(rng.randint(known.low().adjusted, known.high().adjusted), rng.randint(-200, 200), -1)
+    best = TemptingStanding(
+        rng.randint(known.low().adjusted, known.high().adjusted), rng.randint(-200, 200), -1
+    )
     x = known.telling_centi(best)
     if x is None:
         assert known.needed(best) == 0
     else:
         assert x >= move.raw_centi
         for much, is_out in ((x, True), (x + 1, False)):
-            tried = Temptation(move.raw_centi, 0, glances, PARAMS)
+            tried = TemptingBounds(move.raw_centi, 0, glances, PARAMS)
             tried.most_centi = [much] * len(glances)
             if much < known.certain_centi:
                 assert (tried.high() < best) == is_out
@@ -245,15 +247,15 @@ def test_needed_is_the_least_that_is_enough() -> None:
     rng = random.Random(7)
     for _ in range(100):
         raw, other = rng.choice(((0, 0), (0, 5), (5, 0)))
-        known = Temptation(raw, rng.choice((0, 2)), [(rng.randint(-50, 50), 0) for _ in range(3)], PARAMS)
-        best = Standing(1000 * worth(other, PARAMS) + rng.randint(0, 2000), other, -1)
+        known = TemptingBounds(raw, rng.choice((0, 2)), [(rng.randint(-50, 50), 0) for _ in range(3)], PARAMS)
+        best = TemptingStanding(1000 * worth(other, PARAMS) + rng.randint(0, 2000), other, -1)
         needed = known.needed(best)
         assert known._standing(needed) > best
         assert needed == 0 or known._standing(needed - 1) < best
 
 
 def test_a_sure_win_is_as_good_as_an_exact_score() -> None:
-    known = Temptation(0, 0, [(0, 0), (0, 0)], PARAMS)
+    known = TemptingBounds(0, 0, [(0, 0), (0, 0)], PARAMS)
     assert known.is_open(0)
     known.least_centi[0] = known.certain_centi
     assert known.is_settled(0)
@@ -269,9 +271,7 @@ def test_a_sure_win_is_as_good_as_an_exact_score() -> None:
 KIND = kind_named("tempting")
 
 
-def looked(
-    move: str, raw: int, *replies: tuple[tuple[int, int], int | None, int], **more: Any
-) -> Candidate:
+def looked(move: str, raw: int, *replies: tuple[tuple[int, int], int | None, int], **more: Any) -> Candidate:
     """A move with what is known of its replies: glance, least, most."""
     profiles = tuple(
         ReplyProfile(f"r{i}", (), most, glance_centi=glance, least_centi=least)
@@ -284,9 +284,11 @@ def plain(move: str, raw: int, *, is_bound: bool = False, complete: bool = False
     return Candidate(move, raw, is_bound, raw, complete=complete)
 
 
-def tempting(*candidates: Candidate, move: str, **more: Any) -> Decision:
+def tempting(
+    *candidates: Candidate, move: str, depth: int = 5, tempting: TemptingParams = PARAMS
+) -> Decision:
     made = decision_with(candidates, move, player="tempting")
-    return replace(made, **({"depth": 5, "tempting": PARAMS} | more))
+    return replace(made, depth=depth, tempting=tempting)
 
 
 def refuses(decision: Decision, why: str) -> None:
@@ -334,7 +336,7 @@ def test_a_forged_glance_is_noticed() -> None:
         return tempting(mine, other, move="a", tempting=FINE)
 
     # The bait looks a unit better: four centi-units at this scale.
-    at_most = temptation_of(of(-4, 0, rival=at(5300)).chosen, 0, FINE).low().adjusted
+    at_most = bounds_of(of(-4, 0, rival=at(5300)).chosen, 0, FINE).low().adjusted
     rival = at(5300 + (at_most - 5_300_000) // 600)
     verify(of(-4, 0, rival=rival))
     verify(of(0, -4, rival=rival))

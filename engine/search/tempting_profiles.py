@@ -1,7 +1,7 @@
 """The tempting player's candidates: finds the scores that its choice depends on, and no more.
 
 Theory of operation.  The weights of a move's replies need only s_2 and s_3, which cost next to nothing.  A
-reply's deep score costs a search of its own, but bounds will do (`engine.tempting.Temptation`):
+reply's deep score costs a search of its own, but bounds will do (`engine.tempting.TemptingBounds`):
 
 1. Raw values are exact from the floor up; a move below it cannot be chosen (`contender_floor_centi`).
 2. The moves above the floor challenge the best so far in turn, the highest raw value first.  Before the first
@@ -14,7 +14,7 @@ reply's deep score costs a search of its own, but bounds will do (`engine.tempti
 
 No score between s_3 and s_D is searched.  Every number in the candidates follows from exact scores: a bound
 is the limit of the window that proved it, not what the search happened to return.  So all searches give the
-same candidates, and the C++ core (``engine/native/search/temptation.hpp``) gives those of this module.
+same candidates, and the C++ core (``engine/native/search/tempting_profile.hpp``) gives those of this module.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from engine.stop import StopFlag
 from engine.tempting import (
     LEAST_DEPTH,
     UNBOUNDED,
-    Temptation,
+    TemptingBounds,
     ceiling,
     contender_floor_centi,
 )
@@ -78,17 +78,17 @@ def tempting_candidates(
         c if c.raw_centi >= least else _bare(profiler, move, least - 1, is_bound=True)
         for move, c in zip(profiler.moves, found, strict=True)
     ]
-    return with_temptations(found, profiler, depth, params, tempting)
+    return with_tempting_bounds(found, profiler, depth, params, tempting)
 
 
-def with_temptations(
+def with_tempting_bounds(
     found: Sequence[Candidate],
     profiler: Profiler,
     depth: int,
     params: TrapParams,
     tempting: TemptingParams,
 ) -> list[Candidate]:
-    """Candidates with what the choice needs of their replies, from exact raw values of all that may be chosen.
+    """Candidates with what the choice needs of their replies, from exact raw values from the floor up.
 
     Args:
         found: Every move in the game's order; `with_trap` is applied here.
@@ -102,7 +102,9 @@ def with_temptations(
     """
     known = {move: c for move, c in zip(profiler.moves, found, strict=True) if not c.raw_is_bound}
     floor = contender_floor_centi(max(c.raw_centi for c in known.values()), tempting, params.decided)
-    duel = _Duel(profiler, depth, tempting, {m: c.raw_centi for m, c in known.items() if c.raw_centi >= floor})
+    duel = _Duel(
+        profiler, depth, tempting, {m: c.raw_centi for m, c in known.items() if c.raw_centi >= floor}
+    )
     looked = duel.decide()
     text = profiler.game.move_text
     made = []
@@ -128,15 +130,13 @@ def with_temptations(
     return made
 
 
-def profiles_of(temptation: Temptation, replies: Sequence[str]) -> tuple[ReplyProfile, ...]:
+def profiles_of(bounds: TemptingBounds, replies: Sequence[str]) -> tuple[ReplyProfile, ...]:
     """The record of what is known of a move's replies, in their order."""
-    raw = temptation.raw_centi
+    raw = bounds.raw_centi
     return tuple(
-        ReplyProfile(
-            reply, (), most, glance_centi=glance, least_centi=least if least > raw else None
-        )
+        ReplyProfile(reply, (), most, glance_centi=glance, least_centi=least if least > raw else None)
         for reply, glance, least, most in zip(
-            replies, temptation.glances_centi, temptation.least_centi, temptation.most_centi, strict=True
+            replies, bounds.glances_centi, bounds.least_centi, bounds.most_centi, strict=True
         )
     )
 
@@ -152,9 +152,9 @@ class _Duel:
         self._params = params
         self._raws = raws_centi
         self._index = {move: index for index, move in enumerate(profiler.moves)}
-        self._looked: dict[Move, Temptation] = {}
+        self._looked: dict[Move, TemptingBounds] = {}
 
-    def decide(self) -> dict[Move, Temptation]:
+    def decide(self) -> dict[Move, TemptingBounds]:
         """What had to be found of the replies; empty: one move is the choice whatever they are worth."""
         best, *others = sorted(self._raws, key=lambda move: (-self._raws[move], self._index[move]))
         for move in others:
@@ -171,17 +171,17 @@ class _Duel:
         if best in self._looked:
             standing = self._looked[best].low()
         else:
-            standing = Temptation(self._raws[best], self._index[best], (), self._params).low()
+            standing = TemptingBounds(self._raws[best], self._index[best], (), self._params).low()
         if not self._profiler.replies_to(move):
-            return Temptation(raw, index, (), self._params).low() < standing
+            return TemptingBounds(raw, index, (), self._params).low() < standing
         return ceiling(raw, index, self._params) < standing
 
-    def _look(self, move: Move) -> Temptation:
+    def _look(self, move: Move) -> TemptingBounds:
         """The move with the glances at its replies."""
         if move not in self._looked:
             profiles = self._profiler.reply_profiles(move, self._profiler.replies_to(move), LEAST_DEPTH - 1)
             glances = [(each.scores_centi[0], each.scores_centi[1]) for each in profiles]
-            self._looked[move] = Temptation(self._raws[move], self._index[move], glances, self._params)
+            self._looked[move] = TemptingBounds(self._raws[move], self._index[move], glances, self._params)
         return self._looked[move]
 
     def _settle(self, move: Move, share: int = 0) -> None:
@@ -192,7 +192,7 @@ class _Duel:
                 return
             self._settle_reply(move, known, reply)
 
-    def _settle_reply(self, move: Move, known: Temptation, reply: int) -> None:
+    def _settle_reply(self, move: Move, known: TemptingBounds, reply: int) -> None:
         if known.is_settled(reply):
             return
         alpha = known.least_centi[reply] - 1
@@ -235,7 +235,7 @@ def _escapes(profiler: Profiler, depth: int, params: TrapParams) -> list[Candida
     text = profiler.game.move_text
     found = []
     for move in profiler.moves:
-        replies = []
+        replies: list[ReplyProfile] = []
         for reply in profiler.replies_to(move):
             if profiler.search_reply(move, reply, depth, -WIN_CENTI, -WIN_CENTI + 1) > -WIN_CENTI:
                 replies += profiler.reply_profiles(move, (reply,), depth)

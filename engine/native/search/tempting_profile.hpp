@@ -1,4 +1,4 @@
-// The tempting player's candidates: engine/search/temptation.py in C++, with the same result in every number; see there
+// The tempting player's candidates: engine/search/tempting_profiles.py in C++, with the same result in every number; see there
 // for what is left out and why, and engine/tempting.py for the arithmetic.
 #pragma once
 
@@ -119,7 +119,7 @@ class Tempter {
     }
 
    private:
-    static constexpr int kSettledShare = 8;  // SETTLED_SHARE of engine/search/temptation.py
+    static constexpr int kSettledShare = 8;  // SETTLED_SHARE of engine/search/tempting_profiles.py
 
     struct Reply {
         Node after;

@@ -1,4 +1,4 @@
-"""The tempting player's lazy candidates against the whole table, in Python and in the core: same in every number."""
+"""The tempting player's lazy candidates against the whole table; Python and the core agree in all numbers."""
 
 import random
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
-from engine.search.temptation import TemptingSource, tempting_candidates, with_temptations
+from engine.search.tempting_profiles import TemptingSource, tempting_candidates, with_tempting_bounds
 from engine.stop import StopFlag
 from engine.tempting import (
     adjusted,
     allowed_floor_centi,
+    bounds_of,
     choose_from_table,
     choose_tempting,
     contender_floor_centi,
-    temptation_of,
 )
 from engine.time_management import Limits
 from engine.trappy import is_swindle
@@ -72,10 +72,14 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TemptingParam
     if not found.replies:
         return False
     for reply, full in zip(found.replies, whole.replies, strict=True):
-        assert (reply.reply, reply.scores_centi, reply.glance_centi) == (full.reply, (), full.scores_centi[:2])
+        assert (reply.reply, reply.scores_centi, reply.glance_centi) == (
+            full.reply,
+            (),
+            full.scores_centi[:2],
+        )
         assert (reply.least_centi or whole.raw_centi) <= full.final_centi <= reply.final_centi
         assert reply.least_centi is None or reply.least_centi > whole.raw_centi
-    known = temptation_of(found, index, params)
+    known = bounds_of(found, index, params)
     assert known.low().adjusted <= adjusted(whole, params) <= known.high().adjusted
     return True
 
@@ -114,9 +118,7 @@ def test_any_search_gives_the_same_candidates(name: str) -> None:
         position = random_position(game, rng, rng.randint(1, 4 if name == "tictactoe" else 40))
         params = SETTINGS["any risk"][0].for_position(game.expected_scale_centi(position))
         slow, fast = (
-            tempting_candidates(
-                Profiler(game, searcher, position, trap, StopFlag()), 4, trap, params
-            )
+            tempting_candidates(Profiler(game, searcher, position, trap, StopFlag()), 4, trap, params)
             for searcher in (ReferenceSearcher(game), make_searcher(name, 1))
         )
         assert slow == fast
@@ -128,19 +130,23 @@ def test_decisions_prove_themselves(name: str, changed: bool) -> None:
     game, searcher = get_game(name), native(name)
     differs = 0
     for position, depth in cases(name):
-        decision = Player("tempting", game, TrapParams(), searcher).choose(position, Limits(depth), StopFlag())
+        decision = Player("tempting", game, TrapParams(), searcher).choose(
+            position, Limits(depth), StopFlag()
+        )
         verify(decision)
         params = decision.tempting
         assert params is not None
         assert Decision.from_record(decision.to_record()) == decision
         if decision.depth < 4:
             continue
-        table = Profiler(game, searcher, position, decision.params, StopFlag()).naive_candidates(decision.depth)
+        table = Profiler(game, searcher, position, decision.params, StopFlag()).naive_candidates(
+            decision.depth
+        )
         full = complete(decision, searcher, StopFlag())
         verify(full)
         if not is_swindle(table, decision.params):
             assert decision.move == choose_from_table(table, params, decision.params.decided)
-            assert temptation_of(full.chosen, 0, params).low().adjusted == adjusted(full.chosen, params)
+            assert bounds_of(full.chosen, 0, params).low().adjusted == adjusted(full.chosen, params)
         differs += decision.chosen.raw_centi != max(c.raw_centi for c in table)
     assert (differs > 0) == changed
 
@@ -164,7 +170,9 @@ def test_below_four_plies_it_is_the_standard_player() -> None:
         position = random_position(game, random.Random(number), 20)
         for depth in (2, 3):
             mine, plain = (
-                Player(kind, game, TrapParams(), native("othello")).choose(position, Limits(depth), StopFlag())
+                Player(kind, game, TrapParams(), native("othello")).choose(
+                    position, Limits(depth), StopFlag()
+                )
                 for kind in ("tempting", "standard")
             )
             assert (mine.move, mine.candidates) == (plain.move, plain.candidates)
@@ -199,7 +207,7 @@ def test_candidates_from_exact_raw_values() -> None:
     params = TemptingParams().for_position(game.expected_scale_centi(position))
     profiler = Profiler(game, native("othello"), position, trap, StopFlag())
     plain = profiler.plain(5, 10**6)
-    found = with_temptations(plain, profiler, 5, trap, params)
+    found = with_tempting_bounds(plain, profiler, 5, trap, params)
     lazy = tempting_candidates(profiler, 5, trap, params)
     assert [each.raw_centi for each in found] == [each.raw_centi for each in plain]
     assert [each.replies for each in found] == [each.replies for each in lazy]
@@ -213,7 +221,7 @@ NODES = {"default": 99_036, "any risk": 146_669, "decided games as any other": 1
 
 
 def test_the_search_visits_as_many_positions_as_ever() -> None:
-    """Connect Four has no weights to learn: only a change of the search or of what it leaves out alters these."""
+    """Connect Four has no weights to learn: only another search, or leaving out other scores, alters them."""
     game, nodes = get_game("connect4"), {}
     for name, (settings, decided) in SETTINGS.items():
         core = native("connect4")
