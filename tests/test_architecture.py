@@ -43,13 +43,16 @@ ENGINE = {
     "engine.formats": {"game", "games"},
     "engine.decision": {"errors", "params", "player_kinds"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
+    "engine.tempting": {"errors", "decision", "expected", "params"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
-    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "trappy"},
+    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
-    "engine.choice": {"errors", "decision", "human", "params", "player_kinds", "trappy", "variety"},
+    "engine.choice": {
+        "errors", "decision", "human", "params", "player_kinds", "tempting", "trappy", "variety",
+    },
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
@@ -57,7 +60,7 @@ ENGINE = {
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
         "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
-        "search", "stop", "time_management", "trappy", "uci", "variety",
+        "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),
     "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},

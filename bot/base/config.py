@@ -623,8 +623,8 @@ class SelectionConfig(Section):
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another engine for
-    every game they play: see uci.engines)."""
+    calibrated, tempting, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another
+    engine for every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()

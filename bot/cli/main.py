@@ -30,8 +30,8 @@ COMMANDS = {
     "match": LazyCommand(
         "bot.cli.match",
         "match_command",
-        "Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, human; "
-        "nboard:, gtp:, uci:, ucci:.",
+        "Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, tempting, "
+        "human; nboard:, gtp:, uci:, ucci:.",
     ),
     "study": LazyCommand(
         "bot.cli.study",

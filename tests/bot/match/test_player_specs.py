@@ -105,7 +105,7 @@ def test_where_it_is_started() -> None:
         ("", "is not known"),
         (
             "clever",
-            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, trappy_u",
+            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, tempting, ",
         ),
         ("trappy_uci", "engine is missing; write 'standard_uci:engine=stockfish,"),
         ("trappy_uci:engine=''", "there is no command"),
