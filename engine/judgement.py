@@ -1,15 +1,15 @@
 """Judges the opponent's replies to our moves: Figure 9 of Gordon & Reda 2006, in expected score.
 
-The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`).  Counting needs a unit that means
-the same in every game and at every score, so here a reply's quality as a trap is its trappiness times what it
-costs in *expected score*.  A move sets a trap when the quality of its best trap reaches a threshold, and the
-opponent falls into it by a reply that reaches the same threshold itself.
+The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`).  Counting needs a unit that
+means the same in every game and at every score, so here a reply's quality as a trap is its trappiness times
+what it costs in *expected score*.  A move sets a trap when the quality of its best trap reaches a threshold,
+and the opponent falls into it by a reply that reaches the same threshold itself.
 
 A forced result is no distance: where our move wins by force nothing costs anything, and where it loses by
 force only a reply that gives the win away does.  Both are *decided* and counted apart.
 
-`RULE` changes with the meaning of anything here; it is stored with every outcome, and ``desdemona db recheck``
-judges older ones anew.
+`RULE` changes with the meaning of anything here; it is stored with every outcome, and
+``desdemona db recheck`` judges older ones anew.
 """
 
 from dataclasses import dataclass

@@ -8,8 +8,8 @@ another reply looks better still, and nearly all of its traps are baits that nob
 - it is likely: somebody who models people expects it with probability `LIKELY` or more;
 - it deceives: at some shallower depth it looks at least as good as every reply that is best in truth.
 
-Of two thousand and more positions each of chess and Othello such a reply was found in one in seven to ten, and
-people played it in a quarter to a fifth of them, as often as expected (docs/temptation.md).
+Of two thousand and more positions each of chess and Othello such a reply was found in one in seven to ten,
+and people played it in a quarter to a fifth of them, as often as expected (docs/temptation.md).
 
 The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
 `looks_odds` needs nothing but the scores: looks count by rank, truth by price.
@@ -107,8 +107,8 @@ class ReplyForecast:
     model: ModelInfo
     """Who expects it; kind `LOOKS`: `looks_odds`."""
     prior: str
-    """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty: it
-    was not."""
+    """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
+    it was not."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     odds: tuple[float, ...]
@@ -285,9 +285,7 @@ def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi:
     return tuple(at + 2 for at in shallow if all(looks(reply, at) >= looks(other, at) for other in best))
 
 
-def confirmed_by(
-    made: ReplyForecast, depth: int, costs: Sequence[int]
-) -> ReplyForecast:
+def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int]) -> ReplyForecast:
     """The forecast with what its tempting replies cost by a deeper search.
 
     Args:

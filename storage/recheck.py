@@ -15,8 +15,8 @@ from engine.decision import Decision, Outcome
 from engine.judgement import RULE
 from engine.temptation import ReplyForecast
 from storage.decisions import store_profile
-from storage.forecasts import store_forecast
 from storage.errors import is_undecodable
+from storage.forecasts import store_forecast
 from storage.outcomes import record_outcome
 from storage.records import DecisionState, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow

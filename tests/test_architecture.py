@@ -44,6 +44,8 @@ ENGINE = {
     "engine.decision": {"errors", "params", "player_kinds"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
+    "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
+    "engine.temptation": {"decision", "errors", "expected", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
@@ -56,6 +58,9 @@ ENGINE = {
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
+    },
+    "engine.forecasts": {
+        "decision", "expected", "games", "human", "judgement", "search", "stop", "temptation",
     },
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
@@ -81,11 +86,12 @@ STORAGE = {
     "storage.migrate": {"tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
+    "storage.forecasts": {"inserts", "records", "tables"},
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
     "storage.games": {"inserts", "records", "tables", "tallies"},
-    "storage.outcomes": {"inserts", "tables", "tallies"},
-    "storage.recheck": {"errors", "decisions", "outcomes", "records", "tables"},
-    "storage.report": {"decisions", "records"},
+    "storage.outcomes": {"forecasts", "inserts", "tables", "tallies"},
+    "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
+    "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"errors", "inserts", "records", "tables"},
     "storage.statistics": {"games", "intervals", "records", "tables"},
 }

@@ -22,7 +22,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from bench.decisions.exactness import DEPTHS, native_searcher, random_position
+from bench.decisions.exactness import DEPTHS, random_position
+from bench.suites import native_searcher
 from engine.choice import choose, verify
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
@@ -99,7 +100,7 @@ class Comparison:
         self._game: Game[Any] = get_game(name)
         self._depth = depth
         self._with_python = with_python
-        self._lazy, self._whole = (native_searcher(name) for _ in range(2))
+        self._lazy, self._whole = (native_searcher(name, 16) for _ in range(2))
         self.positions = self.different = self.differs = self.given_up = self.searched = self.replies = 0
 
     def compare(self, number: int) -> None:

@@ -1,6 +1,6 @@
 """Computes a study: Figure 9 for a population of players, and how well each predictor foresees errors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,8 +12,8 @@ from bot.analysis.measures import Bin, Estimate, Resamples, as_probabilities, re
 from bot.analysis.population import BAD, Population
 from engine.decision import Candidate, Decision, OutcomeKind
 from engine.human.calibrated import FEATURES, CalibratedModel
-from engine.params import Assessment, Scale, TrapParams
 from engine.judgement import Judgement, classify_reply, judge
+from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_quality
 from storage.intervals import Share, share
 

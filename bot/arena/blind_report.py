@@ -60,9 +60,11 @@ def _decision(decision: DecisionReport) -> dict[str, Any]:
         else {
             "reply": trap.reply,
             "name": trap.name,
-            "quality_centi": trap.quality_centi,
+            "quality": trap.quality,
             "quality_text": trap.quality_text,
         },
+        "is_decided": decision.is_decided,
+        "forecast": _forecast(decision),
         "replies": [_reply(each) for each in replies],
         "reply": decision.reply,
         "reply_name": decision.reply_name,
@@ -70,7 +72,19 @@ def _decision(decision: DecisionReport) -> dict[str, Any]:
         "fell_for_best": decision.fell_for_best,
         "cost_centi": decision.cost_centi,
         "cost_text": decision.cost_text,
+        "cost": decision.cost,
     }
+
+
+def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
+    """Without the depths, which tell the depth of the player's search."""
+    found = decision.forecast
+    if found is None:
+        return None
+    baits = [
+        {"reply": each.reply, "name": each.name, "odds": each.odds, "cost": each.cost} for each in found.baits
+    ]
+    return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
 
 
 def _reply(reply: ReplyReport) -> dict[str, Any]:
@@ -81,7 +95,10 @@ def _reply(reply: ReplyReport) -> dict[str, Any]:
         "squares": reply.squares,
         "final_centi": reply.final_centi,
         "their_text": reply.their_text,
-        "quality_centi": reply.quality_centi,
+        "quality": reply.quality,
+        "is_fall": reply.is_fall,
+        "probability": reply.probability,
+        "cost": reply.cost,
         "cost_text": reply.cost_text,
         "glance_text": reply.glance_text,
     }

@@ -415,8 +415,8 @@ class TrapConfig(Section):
     """What to do in decided games: swindle (no bonus when winning; the trap that is hardest to see when lost)
     or paper."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
-    """Minimum quality at which a move counts as a trap, and a reply as a fall, in points of expected score out
-    of 100, so that games can be compared."""
+    """Minimum quality at which a move counts as a trap, and a reply as a fall, in points of expected score
+    out of 100, so that games can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""

@@ -26,6 +26,7 @@ from engine.formats.record import GameRecord
 from engine.games import GAMES
 from engine.human.model import SHALLOW, BadModel
 from engine.human.odds import default_path
+from engine.params import TrapParams
 from storage.analysis import (
     AnalysisCount,
     StoredPosition,
@@ -98,7 +99,9 @@ def study_command(
     threshold: Annotated[
         float,
         typer.Option(
-            min=0.01, max=100, help="Least quality of a trap that counts, in points of expected score out of 100."
+            min=0.01,
+            max=100,
+            help="Least quality of a trap that counts, in points of expected score out of 100.",
         ),
     ] = TrapParams().threshold_percent,
     resamples: ResamplesOption = 1000,
@@ -142,7 +145,9 @@ def study_command(
     model = calibrated_of(calibrated, game)
     people, about, _ = read_people(context, database, game, analysis, human, portion, own)
     note(about)
-    found = study(people, model, threshold_percent=threshold, resamples=resamples, seed=seed, on_step=report_step)
+    found = study(
+        people, model, threshold_percent=threshold, resamples=resamples, seed=seed, on_step=report_step
+    )
     if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:

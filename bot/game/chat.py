@@ -97,7 +97,9 @@ class GameChat:
         match command:
             case Command.EVAL | Command.TRAP if (facts.may_tell or facts.is_over) and not facts.is_blind:
                 stored = await self._ledger.latest(moves)
-                facts = replace(facts, latest=stored.decision if stored else None)
+                if stored is not None:
+                    made = await self._ledger.forecast_of(stored)
+                    facts = replace(facts, latest=stored.decision, forecast=made)
             case Command.STATS:
                 facts = replace(facts, figures=await self._ledger.figures())
             case _:

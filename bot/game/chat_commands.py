@@ -14,8 +14,10 @@ from bot.base.config import ChatConfig
 from bot.base.events import ChatLine, Room
 from engine import ENGINE_VERSION
 from engine.decision import Decision
+from engine.expected import WHOLE
 from engine.games import get_game
 from engine.player_kinds import kind_named
+from engine.temptation import ReplyForecast
 from storage.statistics import PlayerStatistics
 
 PAUSE_S = 5.0
@@ -48,6 +50,8 @@ class ChatFacts:
     """The room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
+    forecast: ReplyForecast | None = None
+    """What people were expected to reply to that move; None: it is not made yet; only for !trap."""
     figures: Sequence[PlayerStatistics] = ()
     """Statistics of earlier games with this opponent; only for !stats."""
 
@@ -84,7 +88,7 @@ def answer(command: Command, facts: ChatFacts) -> str:
         case Command.EVAL:
             return _eval(facts.latest)
         case Command.TRAP:
-            return _trap(facts.latest)
+            return _trap(facts.latest, facts.forecast)
 
 
 def _engine(facts: ChatFacts) -> str:
@@ -110,18 +114,21 @@ def _eval(decision: Decision) -> str:
     return f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
 
 
-def _trap(decision: Decision) -> str:
+def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
     game = get_game(decision.game)
     position = game.parse_position(decision.position)
     played = game.parse_move(position, decision.move)
     move = game.move_name(position, played)
     if not decision.is_complete:
         return f"I am still working out what {move} does."
-    if not decision.is_trap or decision.chosen.trap is None:
-        return f"{move} set no trap."
+    if forecast is None:
+        return f"I am still working out what people reply to {move}."
+    bait = forecast.bait
+    if bait is None:
+        return f"{move} tempts nobody to an error that I know of."
     after = game.play(position, played)
-    reply = game.move_name(after, game.parse_move(after, decision.chosen.trap))
-    return f"The trap of {move}: {reply} looks good and is not."
+    reply = game.move_name(after, game.parse_move(after, bait.reply))
+    return f"{bait.odds:.0%} of people reply {reply} to {move}. It costs {bait.cost / WHOLE:.0%} of the game."
 
 
 def _stats(facts: ChatFacts) -> str:

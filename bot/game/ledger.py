@@ -25,9 +25,9 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.decision import Decision, OutcomeKind
 from engine.games import get_game as get_rules
+from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.temptation import ReplyForecast
-from engine.judgement import classify_reply
 from storage.database import Database, Role
 from storage.decisions import (
     commit_decision,
@@ -41,7 +41,7 @@ from storage.decisions import (
 )
 from storage.errors import DuplicateDecision
 from storage.events import list_events
-from storage.forecasts import lacking_forecasts, store_forecast
+from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import (
@@ -250,6 +250,11 @@ class GameLedger:
         """Store what people were expected to reply to a move with a complete profile."""
         async with self._transaction() as session:
             await store_forecast(session, stored.id, decision, made)
+
+    async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
+        """What people were expected to reply to a decision's move; None: that is not known yet."""
+        async with self._database.read() as session:
+            return await get_forecast(session, stored.id)
 
     async def accepted_move(self, ply: int) -> str | None:
         """Our move at a ply if the server accepted it, though it may not have shown it."""

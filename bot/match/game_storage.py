@@ -13,8 +13,8 @@ from bot.match.conditions import Terms, opponent_name
 from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
-from engine.params import TrapParams
 from engine.judgement import classify_reply
+from engine.params import TrapParams
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, mark_dropped
 from storage.games import finish_game, list_games, open_game, set_moves

@@ -17,7 +17,8 @@ NAME = "uq_engine_configs_all"
 OLD = ["player", "engine_version", "assessment", "margin_centi", "decided", "threshold_centi"]
 OLD += ["scale", "risk_percent", "risk_share_percent", "logistic_centi"]
 NEW = "threshold_percent"
-COUNTS = ("set", "optimal", "fell", "fell_for_best", "erred_elsewhere", "unanswered")
+COUNTS = """traps_set = 0, traps_optimal = 0, traps_fell = 0, traps_fell_for_best = 0,
+    traps_erred_elsewhere = 0, traps_unanswered = 0, plain_optimal = 0, plain_erred = 0"""
 
 
 def upgrade() -> None:
@@ -99,5 +100,4 @@ def downgrade() -> None:
 
 def _set_tallies_to_zero() -> None:
     """They can be counted again: by `desdemona db recheck`, or by an earlier program with the next move."""
-    columns = [f"traps_{what}" for what in COUNTS] + ["plain_optimal", "plain_erred"]
-    op.execute("UPDATE tallies SET " + ", ".join(f"{column} = 0" for column in columns))
+    op.execute(f"UPDATE tallies SET {COUNTS}")  # noqa: S608 - a constant

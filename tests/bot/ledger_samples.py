@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bot.base.events import EndReason
 from engine.choice import verify
 from engine.decision import OutcomeKind
-from engine.trappy import classify_reply
+from engine.judgement import classify_reply
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.events import list_events

@@ -11,12 +11,12 @@ import aiohttp
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.decision import Decision
 from engine.game import Game, replay
+from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.judgement import classify_reply
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed
 from storage.games import finish_game, open_game

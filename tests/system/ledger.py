@@ -14,11 +14,12 @@ from engine.choice import verify
 from engine.decision import OutcomeKind
 from engine.game import replay
 from engine.games import get_game
+from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import classify_reply, reply_quality
+from engine.trappy import reply_quality
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games

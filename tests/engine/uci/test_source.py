@@ -15,13 +15,13 @@ from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
+from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.players import Player, complete
 from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
-from engine.trappy import classify_reply
 from engine.uci.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EnginePool, EngineSource
