@@ -180,7 +180,7 @@ def _print_fixed(runs: int, games: int, seed: int) -> Iterator[str]:
 def _print_widths(runs: int, games: int, seed: int) -> Iterator[str]:
     yield f"Half of the width of the score's interval, fair coin, one game each, mean of {runs} runs"
     yield f"{'games':>8} {'fixed':>8} {'ours':>8}"
-    rng, plan = np.random.default_rng(seed), GamePlan(new_share=1, skill_sd=0.7, adjusted=False)
+    rng, plan = np.random.default_rng(seed), GamePlan(new_share=1)
     seen = []
     for _ in range(runs):
         values = play_games(plan, games, rng)

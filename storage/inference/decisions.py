@@ -247,7 +247,7 @@ def centred_least_squares(
     matrix, vector = matrices.sum(axis=0), vectors.sum(axis=0)
     full = _effect(matrix, vector)
     without = np.array([_effect(matrix - m, vector - v) for m, v in zip(matrices, vectors, strict=True)])
-    value = float(full) if np.isfinite(full) else None
+    value = full if np.isfinite(full) else None
     return leave_one_out(value, without, counts, alpha)
 
 

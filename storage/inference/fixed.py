@@ -71,7 +71,7 @@ def leave_one_out(
     elif not np.isfinite(without).all():
         early = "not determined without one of the persons"
     else:
-        variance = (persons - 1) / persons * float(((without - value) ** 2).sum())
+        variance = (persons - 1) / persons * ((without - value) ** 2).sum()
         half = t_quantile(1 - alpha / 2, effective - 1) * sqrt(variance)
         low, high = value - half, value + half
     return FixedInterval(

@@ -17,6 +17,7 @@ from math import log
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from storage.inference.any_time import AnyTimeEstimate, estimate
 from storage.inference.persons import (
@@ -259,11 +260,11 @@ def _cost_values(games: Sequence[TrialGame]) -> Floats:
     return (outcome - guess) * contrast(treated_of(games), chance_of(games))
 
 
-def _is_first(selection: CountedRows[TrialGame]) -> Any:
+def _is_first(selection: CountedRows[TrialGame]) -> NDArray[np.bool_]:
     """Of each counted row, whether its person had no game drawn before."""
     persons = codes_of([game.person for game in selection.rows])
     numbers = game_numbers(persons, np.arange(len(persons)))
-    return (numbers == 0)[~selection.missing]
+    return np.asarray((numbers == 0)[~selection.missing])
 
 
 def _elo(score: AnyTimeEstimate, guess: Floats) -> EloDifference:

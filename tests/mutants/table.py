@@ -63,6 +63,23 @@ TABLE = (
     ),
     Guarded("storage/statistics.py", ("tests/storage/test_statistics.py", "-k", "not postgresql")),
     Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
+    Guarded(
+        "storage/inference/any_time.py",
+        ("tests/storage/inference/test_any_time.py",),
+        sample=12,
+        fixed=(
+            (
+                "spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))",
+                "spread = float((off**2).sum())",
+            ),
+            ("np.maximum(self.spread, self.person_spread)", "self.spread"),
+            ("self._person_squares += (2 * total + x) * x", "self._person_squares += x * x"),
+        ),
+    ),
+    Guarded("storage/inference/fixed.py", ("tests/storage/inference/test_fixed.py",), sample=12),
+    Guarded("storage/inference/trial.py", ("tests/storage/inference/test_trial.py",), sample=12),
+    Guarded("storage/inference/games.py", ("tests/storage/inference/test_games.py",), sample=12),
+    Guarded("storage/inference/decisions.py", ("tests/storage/inference/test_decisions.py",), sample=12),
     Guarded("bot/game/session.py", ("tests/bot/game/test_session.py",)),
     Guarded(
         "bot/game/selection.py",

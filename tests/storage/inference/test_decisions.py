@@ -125,6 +125,11 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
     assert found.earned.fixed.value == pytest.approx(0.04, abs=0.01)
 
 
+def test_costs_and_values_of_0_and_1_are_possible() -> None:
+    rows = [decision(1, cost=0.0, mean_sound=0.0, value_trap=1.0), decision(2, cost=1.0, expected_trap=0.0)]
+    assert decisions_report(rows, OPEN, NOW).counted == 2
+
+
 def test_no_decisions() -> None:
     found = decisions_report([], TrialTerms(), NOW)
     assert found.cost.any_time.estimate.mean is None

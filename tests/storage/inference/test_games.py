@@ -129,6 +129,7 @@ def test_strata_have_estimates_of_their_own_and_joint_ones_are_wider() -> None:
     assert joint.score == apart.score
     assert joint.strata[0].score.alpha == pytest.approx(0.05 / 8)
     assert apart.strata[0].score.alpha == 0.05
+    assert games_report(rows, TERMS, NOW, joint=len(apart.strata)).joint == len(apart.strata)
     with pytest.raises(ValueError, match="strata were played, but 2 were declared"):
         games_report(rows, TERMS, NOW, joint=2)
 

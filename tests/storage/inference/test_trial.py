@@ -1,4 +1,5 @@
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -109,6 +110,7 @@ def test_an_arm_that_loses_games() -> None:
     assert guard.broken == ("missing",)
     assert (guard.missing_treated, guard.missing_untreated) == (200, 0)
     assert guard.missing.mean == pytest.approx(1 / 3)
+    assert json.loads(json.dumps(asdict(guard)))["missing_treated"] == 200
 
 
 def test_the_lines_of_an_endpoint() -> None:
