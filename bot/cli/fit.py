@@ -31,7 +31,7 @@ from bot.cli.study import (
     require_extra,
 )
 from engine.decision import ModelInfo
-from engine.human.model import MAIA
+from engine.human.model import MAIA, BadModel
 from storage.archive import each_game
 from storage.database import Database
 
@@ -143,12 +143,21 @@ def fit_command(
         if first or against is not None or name is not None:
             raise UsageError("--person cannot go with --first, --against or --name")
         _require_writable(out, ".json")
+        known = _known_card(out)
         people, about, model = read_people(context, database, game, analysis, human, portion, own)
         note(about)
         results = _results(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
         _fit_person(
-            people, over, results, truth_alone, out, _about(people, about, seed, portion), resamples, output
+            people,
+            over,
+            results,
+            truth_alone,
+            known,
+            out,
+            _about(people, about, seed, portion),
+            resamples,
+            output,
         )
         return
     if calibrated is not None or elo or truth_alone or base is not Base.CALIBRATED:
@@ -259,11 +268,29 @@ def _base_of(
     return BaseOdds(name, base_key(model.info, beside), odds, _LEAST)
 
 
+def _known_card(out: Path) -> dict[str, Any] | None:
+    """The card to extend; None: there is none."""
+    from engine.human.person_prior import PersonPrior
+
+    if not out.exists():
+        return None
+    try:
+        data = out.read_bytes()
+        PersonPrior.parse(data, str(out))
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+    except BadModel as error:
+        raise UsageError(f"--out: {error}") from None
+    content: dict[str, Any] = json.loads(data)
+    return content
+
+
 def _fit_person(
     people: "Population",
     base: "BaseOdds",
     results: "list[RatedResult] | None",
     truth_alone: bool,
+    known: dict[str, Any] | None,
     out: Path,
     about: dict[str, Any],
     resamples: int,
@@ -282,9 +309,6 @@ def _fit_person(
     from engine.human.person_prior import PersonPrior, RatingScale
 
     game = people.game.name
-    known = json.loads(out.read_bytes()) if out.exists() else None
-    if known is not None:
-        PersonPrior.parse(out.read_bytes(), str(out))
     depth = max(len(reply.scores_centi) + 1 for each in people.positions for reply in each.found.replies)
     years = [year for each in people.positions if (year := year_of(each.date)) is not None]
     report_step("costs and ratings")

@@ -1,4 +1,6 @@
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -22,9 +24,9 @@ def result(key: str, year: int, players: tuple[str, str], points: float) -> Rate
 
 def test_only_results_between_two_named_players_count() -> None:
     assert rated_result(RECORD) == RatedResult(content_key(RECORD), 2016, ("Ann", "Bob"), 1.0)
+    wrong: dict[str, Any]
     for wrong in ({"date": "??"}, {"points": None}, {"players": ("Ann", "")}, {"players": ("Ann", "Ann")}):
-        fields = {"players": ("Ann", "Bob"), "points": 1.0, "date": "2016", **wrong}
-        assert rated_result(GameRecord(game="othello", moves=("f5",), **fields)) is None
+        assert rated_result(replace(RECORD, **wrong)) is None
 
 
 def test_the_expected_result_is_that_of_the_formula() -> None:
