@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from bot.analysis.population import Population, Portion
 
 
-class Base(StrEnum):
+class TiltedModel(StrEnum):
     """The model that the prior of the people model tilts."""
 
     CALIBRATED = "calibrated"
@@ -76,8 +76,9 @@ def fit_command(
         ),
     ] = False,
     base: Annotated[
-        Base, typer.Option(help="With --person: the model to tilt, alone or beside the human-move model.")
-    ] = Base.CALIBRATED,
+        TiltedModel,
+        typer.Option(help="With --person: the model to tilt."),
+    ] = TiltedModel.CALIBRATED,
     calibrated: Annotated[
         Path | None, typer.Option(help="With --person: the calibrated model; by default the bundled one.")
     ] = None,
@@ -160,7 +161,7 @@ def fit_command(
             output,
         )
         return
-    if calibrated is not None or elo or truth_alone or base is not Base.CALIBRATED:
+    if calibrated is not None or elo or truth_alone or base is not TiltedModel.CALIBRATED:
         raise UsageError("--base, --calibrated, --elo and --truth-alone go with --person")
     require_extra("model fit", "sklearn")
     from bot.analysis.fitting import fit
@@ -246,15 +247,15 @@ def _results(context: typer.Context, url: str | None, game: str) -> "list[RatedR
 
 
 def _base_of(
-    people: "Population", human: ModelInfo | None, base: Base, calibrated: Path | None
+    people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
 ) -> "BaseOdds":
     from bot.analysis.person_fitting import BaseOdds
     from bot.analysis.study import model_odds
     from engine.human.person_prior import base_key
 
-    if human is None and base is not Base.ALONE:
+    if human is None and base is not TiltedModel.ALONE:
         raise UsageError(f"--base {base}: there are no predictions of a human-move model for these positions")
-    if base is Base.HUMAN and human is not None:
+    if base is TiltedModel.HUMAN and human is not None:
         if calibrated is not None:
             raise UsageError("--calibrated cannot go with --base human")
         least = _LEAST_MAIA if human.kind == MAIA else _LEAST
@@ -262,7 +263,7 @@ def _base_of(
     model = calibrated_of(calibrated, people.game.name)
     if model is None:
         raise UsageError(f"there is no calibrated model of {people.game.name}; name one with --calibrated")
-    beside = None if base is Base.ALONE else human
+    beside = None if base is TiltedModel.ALONE else human
     name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
     odds = model_odds(people, model, beside is not None)
     return BaseOdds(name, base_key(model.info, beside), odds, _LEAST)

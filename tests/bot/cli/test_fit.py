@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from bot.analysis import person_fitting
+from bot.analysis.fitting import FitRefused
 from bot.analysis.population import Population, population
 from bot.cli import analyse as cli_analyse
 from bot.cli import fit as cli_fit
 from bot.cli.common import UsageError
-from bot.cli.fit import Base
+from bot.cli.fit import TiltedModel
 from engine.decision import ModelInfo
 from engine.human.person_prior import base_key, read_card
 from tests.bot.analysis.test_person_fitting import made_up
@@ -78,14 +79,14 @@ def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
 
 def test_the_base_model_is_told_by_its_files(people: Population) -> None:
     with pytest.raises(UsageError, match="no predictions of a human-move model"):
-        cli_fit._base_of(people, None, Base.CALIBRATED, None)
-    beside = cli_fit._base_of(people, HUMAN, Base.CALIBRATED, None)
-    alone = cli_fit._base_of(people, HUMAN, Base.ALONE, None)
+        cli_fit._base_of(people, None, TiltedModel.CALIBRATED, None)
+    beside = cli_fit._base_of(people, HUMAN, TiltedModel.CALIBRATED, None)
+    alone = cli_fit._base_of(people, HUMAN, TiltedModel.ALONE, None)
     assert beside.base == alone.base + "+" + HUMAN.sha256
     assert beside.name == "calibrated-othello beside net"
     assert beside.odds.tolist() != alone.odds.tolist()
     maia = replace(HUMAN, kind="maia")
-    assert cli_fit._base_of(people, maia, Base.HUMAN, None).least == 1e-4
+    assert cli_fit._base_of(people, maia, TiltedModel.HUMAN, None).least == 1e-4
 
 
 def test_names_and_clocks_come_from_the_games(
@@ -107,7 +108,7 @@ def test_names_and_clocks_come_from_the_games(
 
     def keep(game: str, data: person_fitting.PersonReplies, *_: object, **others: object) -> None:
         seen.update(game=game, data=data, **others)
-        raise person_fitting.FitRefused("seen enough")
+        raise FitRefused("seen enough")
 
     monkeypatch.setattr(person_fitting, "fit_person_prior", keep)
     assert "seen enough" in desdemona(*FIT, "--base", "human", "--elo")[2]
