@@ -37,7 +37,7 @@ class RatedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EloStanding:
     """A player's rating before a game."""
 
     rating: float
@@ -53,17 +53,17 @@ def rated_result(record: GameRecord) -> RatedResult | None:
     return RatedResult(content_key(record), year, record.players, record.points)
 
 
-def standings(results: Iterable[RatedResult]) -> dict[str, tuple[Standing, Standing]]:
+def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, EloStanding]]:
     """Both players' standings before each game, by the game's key.
 
     Args:
         results: Years in any order; games of a year in the order in which they were played.
     """
-    now: dict[str, Standing] = {}
+    now: dict[str, EloStanding] = {}
     found = {}
     for result in sorted(results, key=lambda each: each.year):  # stable
         first, second = result.players
-        ours, theirs = (now.get(name, Standing(START, 0)) for name in (first, second))
+        ours, theirs = (now.get(name, EloStanding(START, 0)) for name in (first, second))
         found[result.key] = ours, theirs
         gain = result.points - expected_result(ours.rating, theirs.rating)
         now[first], now[second] = _after(ours, gain), _after(theirs, -gain)
@@ -80,6 +80,6 @@ def expected_result(rating: float, other: float) -> float:
     return 1.0 / (1.0 + math.exp((other - rating) * _PER_POINT))
 
 
-def _after(standing: Standing, gain: float) -> Standing:
+def _after(standing: EloStanding, gain: float) -> EloStanding:
     k = K_NEW if standing.games < NEW_GAMES else K
-    return Standing(standing.rating + k * gain, standing.games + 1)
+    return EloStanding(standing.rating + k * gain, standing.games + 1)

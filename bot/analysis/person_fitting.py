@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.elo import Standing
+from bot.analysis.elo import EloStanding
 from bot.analysis.fitting import FitRefused
 from bot.analysis.games import half_of_person
 from bot.analysis.measures import Estimate, Resamples
@@ -175,7 +175,7 @@ def replies_of(
     people: Population,
     odds: Floats,
     depth: int,
-    standings: Mapping[str, tuple[Standing, Standing]] | None,
+    standings: Mapping[str, tuple[EloStanding, EloStanding]] | None,
     experience: Mapping[str, int] | None,
 ) -> PersonReplies:
     """The replies of the persons in a population.
@@ -227,7 +227,7 @@ def _costs(people: Population, stored: StoredPosition, depth: int) -> tuple[floa
 
 
 def _standing(
-    stored: StoredPosition, standings: Mapping[str, tuple[Standing, Standing]] | None
+    stored: StoredPosition, standings: Mapping[str, tuple[EloStanding, EloStanding]] | None
 ) -> tuple[float | None, int | None]:
     if standings is None:
         return stored.found.rating, None

@@ -31,7 +31,7 @@ from bot.cli.study import (
     require_extra,
 )
 from engine.decision import ModelInfo
-from engine.human.model import MAIA
+from engine.human.model import MAIA, BadModel
 from storage.archive import each_game
 from storage.database import Database
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from bot.analysis.population import Population, Portion
 
 
-class Base(StrEnum):
+class TiltedModel(StrEnum):
     """The model that the prior of the people model tilts."""
 
     CALIBRATED = "calibrated"
@@ -76,8 +76,9 @@ def fit_command(
         ),
     ] = False,
     base: Annotated[
-        Base, typer.Option(help="With --person: the model to tilt, alone or beside the human-move model.")
-    ] = Base.CALIBRATED,
+        TiltedModel,
+        typer.Option(help="With --person: the model to tilt."),
+    ] = TiltedModel.CALIBRATED,
     calibrated: Annotated[
         Path | None, typer.Option(help="With --person: the calibrated model; by default the bundled one.")
     ] = None,
@@ -143,15 +144,24 @@ def fit_command(
         if first or against is not None or name is not None:
             raise UsageError("--person cannot go with --first, --against or --name")
         _require_writable(out, ".json")
+        known = _known_card(out)
         people, about, model = read_people(context, database, game, analysis, human, portion, own)
         note(about)
         results = _results(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
         _fit_person(
-            people, over, results, truth_alone, out, _about(people, about, seed, portion), resamples, output
+            people,
+            over,
+            results,
+            truth_alone,
+            known,
+            out,
+            _about(people, about, seed, portion),
+            resamples,
+            output,
         )
         return
-    if calibrated is not None or elo or truth_alone or base is not Base.CALIBRATED:
+    if calibrated is not None or elo or truth_alone or base is not TiltedModel.CALIBRATED:
         raise UsageError("--base, --calibrated, --elo and --truth-alone go with --person")
     require_extra("model fit", "sklearn")
     from bot.analysis.fitting import fit
@@ -237,15 +247,15 @@ def _results(context: typer.Context, url: str | None, game: str) -> "list[RatedR
 
 
 def _base_of(
-    people: "Population", human: ModelInfo | None, base: Base, calibrated: Path | None
+    people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
 ) -> "BaseOdds":
     from bot.analysis.person_fitting import BaseOdds
     from bot.analysis.study import model_odds
     from engine.human.person_prior import base_key
 
-    if human is None and base is not Base.ALONE:
+    if human is None and base is not TiltedModel.ALONE:
         raise UsageError(f"--base {base}: there are no predictions of a human-move model for these positions")
-    if base is Base.HUMAN and human is not None:
+    if base is TiltedModel.HUMAN and human is not None:
         if calibrated is not None:
             raise UsageError("--calibrated cannot go with --base human")
         least = _LEAST_MAIA if human.kind == MAIA else _LEAST
@@ -253,10 +263,27 @@ def _base_of(
     model = calibrated_of(calibrated, people.game.name)
     if model is None:
         raise UsageError(f"there is no calibrated model of {people.game.name}; name one with --calibrated")
-    beside = None if base is Base.ALONE else human
+    beside = None if base is TiltedModel.ALONE else human
     name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
     odds = model_odds(people, model, beside is not None)
     return BaseOdds(name, base_key(model.info, beside), odds, _LEAST)
+
+
+def _known_card(out: Path) -> dict[str, Any] | None:
+    """The card to extend; None: there is none."""
+    from engine.human.person_prior import PersonPrior
+
+    if not out.exists():
+        return None
+    try:
+        data = out.read_bytes()
+        PersonPrior.parse(data, str(out))
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+    except BadModel as error:
+        raise UsageError(f"--out: {error}") from None
+    content: dict[str, Any] = json.loads(data)
+    return content
 
 
 def _fit_person(
@@ -264,6 +291,7 @@ def _fit_person(
     base: "BaseOdds",
     results: "list[RatedResult] | None",
     truth_alone: bool,
+    known: dict[str, Any] | None,
     out: Path,
     about: dict[str, Any],
     resamples: int,
@@ -282,9 +310,6 @@ def _fit_person(
     from engine.human.person_prior import PersonPrior, RatingScale
 
     game = people.game.name
-    known = json.loads(out.read_bytes()) if out.exists() else None
-    if known is not None:
-        PersonPrior.parse(out.read_bytes(), str(out))
     depth = max(len(reply.scores_centi) + 1 for each in people.positions for reply in each.found.replies)
     years = [year for each in people.positions if (year := year_of(each.date)) is not None]
     report_step("costs and ratings")

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from bot.analysis.elo import (
+    EloStanding,
     RatedResult,
-    Standing,
     expected_result,
     games_before,
     rated_result,
@@ -22,9 +24,9 @@ def result(key: str, year: int, players: tuple[str, str], points: float) -> Rate
 
 def test_only_results_between_two_named_players_count() -> None:
     assert rated_result(RECORD) == RatedResult(content_key(RECORD), 2016, ("Ann", "Bob"), 1.0)
+    wrong: dict[str, Any]
     for wrong in ({"date": "??"}, {"points": None}, {"players": ("Ann", "")}, {"players": ("Ann", "Ann")}):
-        fields = {"players": ("Ann", "Bob"), "points": 1.0, "date": "2016", **wrong}
-        assert rated_result(GameRecord(game="othello", moves=("f5",), **fields)) is None
+        assert rated_result(replace(RECORD, **wrong)) is None
 
 
 def test_the_expected_result_is_that_of_the_formula() -> None:
@@ -41,10 +43,10 @@ def test_ratings_follow_the_results_in_the_order_of_years() -> None:
             result("b", 2000, ("Cid", "Ann"), 0.0),
         ]
     )
-    assert found["a"] == (Standing(1500.0, 0), Standing(1500.0, 0))
-    assert found["b"] == (Standing(1500.0, 0), Standing(1540.0, 1))
+    assert found["a"] == (EloStanding(1500.0, 0), EloStanding(1500.0, 0))
+    assert found["b"] == (EloStanding(1500.0, 0), EloStanding(1540.0, 1))
     ann = 1540.0 + 80.0 * expected_result(1500.0, 1540.0)
-    assert found["c"] == (Standing(1460.0, 1), Standing(pytest.approx(ann), 2))  # type: ignore[arg-type]
+    assert found["c"] == (EloStanding(1460.0, 1), EloStanding(pytest.approx(ann), 2))  # type: ignore[arg-type]
 
 
 def test_ratings_settle_after_forty_games() -> None:

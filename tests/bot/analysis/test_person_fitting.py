@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bot.analysis import person_fitting
-from bot.analysis.elo import Standing
+from bot.analysis.elo import EloStanding
 from bot.analysis.fitting import FitRefused
 from bot.analysis.games import half_of_person
 from bot.analysis.person_fitting import (
@@ -183,7 +183,7 @@ def test_programs_and_nameless_people_are_left_out() -> None:
 def test_reconstructed_ratings_replace_those_of_the_source() -> None:
     given = [replace(each, game_key=f"game {at}") for at, each in enumerate(made_up(1, 2))]
     people = population("othello", given, "net")
-    standings = {"game 1": (Standing(1400.0, 3), Standing(1700.0, 9))}
+    standings = {"game 1": (EloStanding(1400.0, 3), EloStanding(1700.0, 9))}
     data = replies_of(people, people.models["net"], 6, standings, {"person 0": 17})
     assert data.ratings == (None, 1700.0)
     assert data.games == (None, 9)
@@ -197,7 +197,7 @@ def test_experience_has_bands_of_its_own() -> None:
     given = made_up(160, 25)
     people = population("othello", given, "net")
     games = (0, 30, 31, 5000)
-    standings = {each.game_key: (Standing(1500.0, 0), Standing(1600.0, 9)) for each in given}
+    standings = {each.game_key: (EloStanding(1500.0, 0), EloStanding(1600.0, 9)) for each in given}
     experience = {each.name: games[int(each.name.split()[1]) % 4] for each in given}
     data = replies_of(people, people.models["net"], 6, standings, experience)
     base = BaseOdds("net", KEY, people.models["net"], 1e-5)
