@@ -26,6 +26,11 @@ PROFILE_TESTS = (
     *("-k", "not chess and not xiangqi and not othello"),  # which have no mutant: see native.py
 )
 
+TEMPTING_TESTS = (
+    "tests/engine/search/test_tempting_profiles.py",
+    *("-k", "not chess and not xiangqi and not othello"),
+)
+
 TABLE = (
     Guarded(
         "engine/trappy.py",
@@ -44,7 +49,20 @@ TABLE = (
             ("largest_s / 2", "largest_s"),
         ),
     ),
-    Guarded("engine/choice.py", ("tests/engine/test_choice.py", "tests/engine/test_trappy.py")),
+    Guarded(
+        "engine/tempting.py",
+        ("tests/engine/test_tempting.py",),
+        sample=24,
+        fixed=(
+            ("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),
+            ("lacking = best.adjusted + (not wins_ties)", "lacking = best.adjusted + wins_ties"),
+        ),
+    ),
+    Guarded(
+        "engine/choice.py",
+        ("tests/engine/test_choice.py", "tests/engine/test_trappy.py", "tests/engine/test_tempting.py"),
+    ),
+    Guarded("engine/search/tempting_profiles.py", TEMPTING_TESTS),
     Guarded(
         "engine/human/value.py",
         ("tests/engine/human/test_value.py",),
@@ -60,6 +78,12 @@ TABLE = (
         PROFILE_TESTS,
         sample=24,
         fixed=(("reply.scores[deepest] = score;", "reply.scores[deepest] = score + 1;"),),
+    ),
+    Guarded(
+        "engine/native/search/tempting_profile.hpp",
+        TEMPTING_TESTS,
+        sample=24,
+        fixed=(("score < certain", "score <= certain"),),
     ),
     Guarded("storage/statistics.py", ("tests/storage/test_statistics.py", "-k", "not postgresql")),
     Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
