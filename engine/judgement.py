@@ -32,7 +32,7 @@ ERROR = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedReply:
+class ReplyVerdict:
     """One reply to our move, in hundredths of a per cent of expected score."""
 
     reply: str
@@ -46,7 +46,7 @@ class JudgedReply:
 class Judgement:
     """What our move asked of the opponent, whatever was then played."""
 
-    replies: tuple[JudgedReply, ...]
+    replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""
     threshold: float
     """Least quality of a trap that counts, in hundredths of a per cent of expected score."""
@@ -54,7 +54,7 @@ class Judgement:
     """Our move wins or loses by force."""
 
     @property
-    def trap(self) -> JudgedReply | None:
+    def trap(self) -> ReplyVerdict | None:
         """The best trap; None: no reply is one, however small."""
         best = max(self.replies, key=lambda each: each.quality, default=None)
         return best if best is not None and best.quality > 0 else None
@@ -64,11 +64,11 @@ class Judgement:
         """Whether our move sets a trap."""
         return self.trap is not None and self.is_fall(self.trap)
 
-    def is_fall(self, judged: JudgedReply) -> bool:
+    def is_fall(self, judged: ReplyVerdict) -> bool:
         """Whether a reply falls into a trap."""
         return judged.quality >= self.threshold
 
-    def of(self, reply: str) -> JudgedReply:
+    def of(self, reply: str) -> ReplyVerdict:
         """A reply by its text.
 
         Raises:
@@ -113,7 +113,7 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
     for profile in candidate.replies:
         cost = expected_score(profile.final_centi, scale_centi) - raw
         quality = cost * reply_trappiness(profile.scores_centi, params) if cost > 0 else 0.0
-        replies.append(JudgedReply(profile.reply, cost, quality))
+        replies.append(ReplyVerdict(profile.reply, cost, quality))
     is_decided = abs(candidate.raw_centi) >= WIN_CENTI
     return Judgement(tuple(replies), params.threshold, is_decided)
 

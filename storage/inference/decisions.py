@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from storage.inference.fixed import FixedInterval, leave_one_out
 from storage.inference.persons import Floats, PersonId, codes_of, earlier_counts, earlier_sums, game_numbers
 from storage.inference.trial import (
-    Endpoint,
+    EndpointReport,
     LotGuard,
     TrialTerms,
     chance_of,
@@ -100,7 +100,7 @@ class TrialDecision:
 class DecisionOutcome:
     """The effect of a trap on one outcome of the next reply."""
 
-    any_time: Endpoint
+    any_time: EndpointReport
     fixed: FixedInterval
     """By weighted centred least squares, for a look at a number of decisions fixed beforehand."""
 

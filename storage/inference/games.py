@@ -31,7 +31,7 @@ from storage.inference.persons import (
 )
 from storage.inference.trial import (
     CountedRows,
-    Endpoint,
+    EndpointReport,
     LotGuard,
     TrialTerms,
     chance_of,
@@ -156,12 +156,12 @@ class GamesReport:
     """Games from the oldest open one on."""
     guard: LotGuard
     """Of results."""
-    score: Endpoint
+    score: EndpointReport
     """Our score: 1, 1/2, 0."""
     elo: EloDifference
     cost_guard: LotGuard
     """Of games with a judged reply."""
-    cost: Endpoint
+    cost: EndpointReport
     """Mean cost per judged reply."""
     joint: int | None
     """The strata's intervals are right together for so many strata; None: each by itself."""

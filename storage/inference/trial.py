@@ -27,7 +27,7 @@ from storage.inference.any_time import (
 from storage.inference.persons import Floats, PersonId, codes_of, game_numbers
 
 
-class TrialRow(Protocol):
+class TrialUnit(Protocol):
     """A row of a trial: something between two choices of which one was drawn by lot."""
 
     @property
@@ -46,7 +46,7 @@ class TrialRow(Protocol):
     def chance(self) -> float: ...
 
 
-Row = TypeVar("Row", bound=TrialRow)
+Row = TypeVar("Row", bound=TrialUnit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,12 +153,12 @@ def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
     return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
 
 
-def treated_of(rows: Sequence[TrialRow]) -> NDArray[np.bool_]:
+def treated_of(rows: Sequence[TrialUnit]) -> NDArray[np.bool_]:
     """A of each row, shape (rows,)."""
     return np.array([row.treated for row in rows], bool)
 
 
-def chance_of(rows: Sequence[TrialRow]) -> Floats:
+def chance_of(rows: Sequence[TrialUnit]) -> Floats:
     """The recorded chance of treatment of each row, shape (rows,)."""
     return np.array([row.chance for row in rows], np.float64)
 
@@ -194,7 +194,7 @@ def lot_guard(selection: CountedRows[Row], design: SequenceDesign) -> LotGuard:
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class EndpointReport:
     """One outcome, treated less untreated, with the lines that show how much it hangs on some of the rows."""
 
     estimate: AnyTimeEstimate
@@ -210,9 +210,9 @@ class Endpoint:
 
 
 def endpoint(
-    psi: Floats, rows: Sequence[TrialRow], first: NDArray[np.bool_], flagged: Collection[int | str],
+    psi: Floats, rows: Sequence[TrialUnit], first: NDArray[np.bool_], flagged: Collection[int | str],
     design: SequenceDesign,
-) -> Endpoint:  # fmt: skip
+) -> EndpointReport:  # fmt: skip
     """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
 
     Args:
@@ -229,7 +229,7 @@ def endpoint(
         kept = [person for person, keep in zip(persons, mask, strict=True) if keep]
         return estimate(psi[mask], kept, design)
 
-    return Endpoint(
+    return EndpointReport(
         estimate(psi, persons, design),
         largest_person(psi, persons, design),
         int(suspect.sum()),
@@ -239,7 +239,7 @@ def endpoint(
     )
 
 
-def check_draw(what: str, row: TrialRow) -> None:
+def check_draw(what: str, row: TrialUnit) -> None:
     """Refuse a row whose draw cannot be.
 
     Args:
