@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.records import StoredGame
     from storage.report import GameReport
-    from storage.statistics import PlayerStatistics
+    from storage.statistics.players import PlayerStatistics
 
 
 def stats(
@@ -57,7 +57,7 @@ def stats(
     With performance ratings and 95 % intervals.
     """
     from bot.cli import rich_tables
-    from storage.statistics import player_statistics
+    from storage.statistics.players import player_statistics
 
     filters = filters_of(
         player,
