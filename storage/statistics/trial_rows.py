@@ -17,6 +17,7 @@ async def trial_games(
     session: AsyncSession,
     trial: StoredTrial,
     treated: str,
+    control: str,
     games: Sequence[GameFact],
     replies: Sequence[ReplyFact],
 ) -> list[TrialGame]:
@@ -24,7 +25,8 @@ async def trial_games(
 
     Args:
         trial: The trial.
-        treated: The player whose effect is asked for (A = 1); every other arm counts as the control.
+        treated: The player whose effect is asked for (A = 1).
+        control: The player that it is compared with; games of other arms are left out.
         games: Facts of all games, as `storage.statistics.facts.game_facts` gives them; aborted games are not
             among them.
         replies: Facts of their replies.
@@ -38,8 +40,9 @@ async def trial_games(
     found = []
     for game in games:
         selection = drawn.get(game.id)
-        if selection is None:
+        if selection is None or game.player not in (treated, control):
             continue
+        chances = selection["chances"]
         spent = costs[game.id]
         found.append(
             TrialGame(
@@ -53,7 +56,7 @@ async def trial_games(
                 rating=game.opponent_rating,
                 our_rating=game.our_rating,
                 trappy=game.player == treated,
-                chance=float(selection["chances"][treated]),
+                chance=chances[treated] / (chances[treated] + chances[control]),
                 score=game.score,
                 cost=sum(spent) / len(spent) if spent else None,
                 excluded="program" if game.is_bot else None,

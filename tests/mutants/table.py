@@ -86,7 +86,8 @@ TABLE = (
         fixed=(("score < certain", "score <= certain"),),
     ),
     Guarded(
-        "storage/statistics/players.py", ("tests/storage/statistics/test_players.py", "-k", "not postgresql")
+        "storage/statistics/players.py",
+        ("tests/storage/statistics/test_players.py", "-k", "not postgresql"),
     ),
     Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
     Guarded(
