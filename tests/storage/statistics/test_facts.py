@@ -48,7 +48,8 @@ async def play(database: Database) -> None:
     for number, (name, kind, depth) in enumerate(GAMES):
         game, searcher, stop = get_game(name), make_searcher(name, 1), StopFlag()
         player = Player(kind, game, TrapParams(), searcher)
-        position, moves = game.initial(), []
+        position: Any = game.initial()
+        moves: list[str] = []
         async with database.write() as session:
             stored = await opened(
                 session, f"game{number}", game=name, variant=name, player=kind, opponent_id=f"person{number}"
