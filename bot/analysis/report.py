@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from bot.analysis.fitting import Fitted
 from bot.analysis.measures import Estimate
+from bot.analysis.person_fitting import FittedPrior
 from bot.analysis.study import Figure9, Judged, Study, Temptation
 from storage.intervals import Share
 
@@ -42,6 +43,35 @@ def fitted_text(fitted: Fitted) -> str:
             f"  AUC of bad replies {_number(each.auc)}, better by {_number(each.auc_better, signed=True)}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def person_text(fitted: FittedPrior) -> str:
+    """A people model's prior and its measurement as text."""
+    prior = fitted.prior
+    lines = [
+        f"over {fitted.base.name}, costs at depth {prior.depth}; learned from {fitted.replies} replies of "
+        f"{fitted.persons} persons"
+    ]
+    kinds = {"unrated": prior.unrated} | ({} if prior.rated is None else {"rated": prior.rated})
+    for kind, gaussian in kinds.items():
+        for at, axis in enumerate(("x", "k")):
+            mean = " ".join(
+                f"{number:+.3f} {name}"
+                for name, number in zip(gaussian.features, gaussian.coefficients[:, at], strict=True)
+            )
+            deviation = math.sqrt(gaussian.covariance[at, at])
+            lines.append(f"  {kind}, {axis}: {mean}, standard deviation {deviation:.3f}")
+    head = ["people", "persons", "replies", "errors", "nats", "expected/happened"]
+    for kind in kinds:
+        head += [f"{kind}: gain", "expected/happened"]
+    body = []
+    for band in fitted.bands:
+        row = [band.name, str(band.persons), str(band.replies), str(band.errors)]
+        row += [_value(band.nats, ".3f"), _number(band.ratio, 2)]
+        for kind in kinds:
+            row += [_number(band.gains[kind], 4, signed=True), _number(band.ratios[kind], 2)]
+        body.append(row)
+    return "\n".join([*lines, table([head, *body])]) + "\n"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

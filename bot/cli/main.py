@@ -90,7 +90,7 @@ MODEL_COMMANDS = {
         "Show a model's metadata and its predictions for the first move.",
     ),
     "fit": LazyCommand(
-        "bot.cli.study",
+        "bot.cli.fit",
         "fit_command",
         "Fit a calibrated model, which predicts how likely people are to play each reply.",
     ),

@@ -1,9 +1,6 @@
-"""`desdemona study` and `desdemona model fit`: reports on analysed games, and models fitted to them."""
+"""`desdemona study`: reports on analysed games; and what `desdemona model fit` reads of them, too."""
 
-import json
 import re
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -12,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.files import write_whole
 from bot.base.log import printable
 from bot.cli.analyse import counting
 from bot.cli.common import (
@@ -42,7 +38,6 @@ from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
-    from bot.analysis.fitting import Fitted
     from bot.analysis.population import Population, Portion
     from engine.human.calibrated import CalibratedModel
 
@@ -128,7 +123,7 @@ def study_command(
         _list(context, database, game, output)
         return
     if plots is not None:
-        _require_extra("--plots", "matplotlib")
+        require_extra("--plots", "matplotlib")
     from bot.analysis.population import Portion
     from bot.analysis.report import study_text
     from bot.analysis.study import study
@@ -141,14 +136,14 @@ def study_command(
         min_rating=min_rating,
         max_rating=max_rating,
     )
-    model = _calibrated(calibrated, game)
-    people, about = _people(context, database, game, analysis, human, portion, own)
+    model = calibrated_of(calibrated, game)
+    people, about, _ = read_people(context, database, game, analysis, human, portion, own)
     note(about)
-    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=_step)
+    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=report_step)
     if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:
-        _print(f"{about}\n\n{study_text(found)}")
+        print_lines(f"{about}\n\n{study_text(found)}")
     if plots is not None:  # last, so that a failure does not lose the report
         from bot.analysis.plots import NoPlots, draw
 
@@ -178,7 +173,7 @@ def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat
         return
     for each, models in found:
         what = "".join(f", {key} {value}" for key, value in each.analysis.settings.items() if value)
-        _print(
+        print_lines(
             f"{each.id}: {each.analysis.source}, depth {each.analysis.depth}, "
             f"{each.analysis.engine_version}{what}: "
             f"{each.positions} positions of {each.games} games; models: {', '.join(models) or 'none'}"
@@ -187,84 +182,7 @@ def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat
         note(f"there is no analysis of {game}: `desdemona analyse` makes one")
 
 
-def fit_command(
-    context: typer.Context,
-    game: StudyGameOption,
-    out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
-    analysis: AnalysisId = None,
-    human: ModelId = None,
-    own: Annotated[
-        bool,
-        typer.Option("--own", help="Fit to the bot's own games with people instead of the analysed games."),
-    ] = False,
-    against: Annotated[
-        Path | None,
-        typer.Option(help="The model to beat; by default the bundled one."),
-    ] = None,
-    first: Annotated[
-        bool, typer.Option("--first", help="The model only has to beat the human-move model, or chance.")
-    ] = False,
-    half: Half = None,
-    seed: Seed = 1,
-    from_year: FromYear = None,
-    to_year: ToYear = None,
-    min_rating: ReplyMinRating = None,
-    max_rating: ReplyMaxRating = None,
-    resamples: ResamplesOption = 1000,
-    name: Annotated[str | None, typer.Option(help="The model's name.")] = None,
-    database: DatabaseUrl = None,
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
-) -> None:
-    """Fit a calibrated model, which predicts how likely people are to play each reply.
-
-    Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in
-    cross-validation by game and is not worse without a human-move model; it also rejects too little data.
-    Needs the extra `fit`.
-    """
-    _require_extra("model fit", "sklearn")
-    from bot.analysis.fitting import fit
-    from bot.analysis.population import Portion
-    from bot.analysis.report import fitted_text
-    from engine.human.onnx import LONGEST_NAME
-    from engine.training.calibrated import NoScikit
-
-    portion = Portion(
-        half=half,
-        seed=seed,
-        from_year=from_year,
-        to_year=to_year,
-        min_rating=min_rating,
-        max_rating=max_rating,
-    )
-    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
-        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
-    if first and against is not None:
-        raise UsageError("--first and --against exclude each other")
-    _require_writable(out)
-    other = None if first else _calibrated(against, game)
-    people, about = _people(context, database, game, analysis, human, portion, own)
-    note(about)
-    try:
-        fitted = fit(
-            people,
-            name=name or f"calibrated-{game}",
-            against=other,
-            seed=seed,
-            resamples=resamples,
-            on_step=_step,
-        )
-    except NoScikit as error:
-        raise UsageError(str(error)) from None
-    card = fitted.card(_about(people, about, seed, portion))
-    _write(out, fitted, card)
-    if output is ShowFormat.JSON:
-        print_json(card)
-    else:
-        _print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")
-
-
-def _require_extra(option: str, module: str) -> None:
+def require_extra(option: str, module: str) -> None:
     """Report a missing dependency at once rather than after long work."""
     if find_spec(module) is None:
         raise UsageError(
@@ -272,40 +190,8 @@ def _require_extra(option: str, module: str) -> None:
         )
 
 
-def _about(people: "Population", about: str, seed: int, portion: "Portion") -> dict[str, Any]:
-    return {
-        "game": people.game.name,
-        "data": about,
-        "portion": {key: value for key, value in asdict(portion).items() if value is not None},
-        "seed": seed,
-        "command": shlex.join(["desdemona", *sys.argv[1:]]),
-    }
-
-
-def _require_writable(out: Path) -> None:
-    """Check as much as possible before the long fit."""
-    if out.suffix != ".onnx":
-        raise UsageError(f"--out: {out} does not end in .onnx")
-    if not out.parent.is_dir():
-        raise UsageError(f"--out: {out.parent} is no folder")
-    for path in (out, _card_of(out)):
-        if path.exists() and not path.is_file():
-            raise UsageError(f"--out: {path} is no regular file")
-
-
-def _card_of(out: Path) -> Path:
-    return out.with_suffix(".json")
-
-
-def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
-    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    try:
-        write_whole({out: fitted.data, _card_of(out): text.encode()})
-    except OSError as error:
-        raise UsageError(f"--out: {out}: {error.strerror}") from None
-
-
-def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
+def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
+    """The calibrated model in a file; without a path the bundled one, None if the game has none."""
     from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
@@ -320,7 +206,7 @@ def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
     return model
 
 
-def _people(
+def read_people(
     context: typer.Context,
     url: str | None,
     game: str,
@@ -328,8 +214,8 @@ def _people(
     human: str | None,
     portion: "Portion",
     own: bool,
-) -> "tuple[Population, str]":
-    """The requested positions, and a description of them.
+) -> "tuple[Population, str, ModelInfo | None]":
+    """The requested positions, a description of them, and the human-move model with predictions for them.
 
     Raises:
         UsageError: There are none.
@@ -355,7 +241,8 @@ def _people(
         model_text = f"human-move model {_identity(model)}"
     games = int(people.games.max()) + 1
     left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
-    return people, f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
+    about = f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
+    return people, about, model if people.has_human else None
 
 
 def _own(
@@ -447,11 +334,12 @@ def _identity(info: ModelInfo) -> str:
     return f"{info.name} {info.sha256[:6]}"
 
 
-def _print(text: str) -> None:
+def print_lines(text: str) -> None:
     """Print lines that contain names of models and files, with unprintable characters escaped."""
     for line in text.removesuffix("\n").split("\n"):
         print(printable(line))
 
 
-def _step(what: str) -> None:
+def report_step(what: str) -> None:
+    """Show the name of a step on standard error."""
     note(f"... {what}")

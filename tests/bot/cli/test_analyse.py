@@ -18,6 +18,7 @@ import pytest
 from bot import __main__ as program
 from bot.base.config import HumanConfig
 from bot.cli import analyse as cli_analyse
+from bot.cli import fit as cli_fit
 from bot.cli import study as cli_study
 from bot.match.worker_pool import LocalWorkers
 from engine import SEARCH_REVISION
@@ -272,7 +273,7 @@ def test_where_no_model_is_written(desdemona: Command, tmp_path: Path, out: str,
 
 def test_the_card_goes_beside_the_model(tmp_path: Path) -> None:
     fitted: Any = SimpleNamespace(data=b"network")
-    cli_study._write(tmp_path / "made.onnx", fitted, {"seed": 1})
+    cli_fit._write(tmp_path / "made.onnx", fitted, {"seed": 1})
     assert (tmp_path / "made.onnx").read_bytes() == b"network"
     assert json.loads((tmp_path / "made.json").read_text()) == {"seed": 1}
 
