@@ -59,7 +59,11 @@ COMMANDS = {
         "Make the configured account a bot account, permanently.",
     ),
     "check": LazyCommand("bot.cli.check", "check_command", "Try everything that playing needs."),
-    "stats": LazyCommand("bot.cli.stats.command", "stats", "Results, errors and traps, by what you ask."),
+    "stats": LazyCommand(
+        "bot.cli.stats.command",
+        "stats",
+        "Results, errors and traps of groups of games, beside what chance and a model of people expect.",
+    ),
     "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
     "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
 }
@@ -75,7 +79,7 @@ DATABASE_COMMANDS = {
     "recheck": LazyCommand(
         "bot.cli.recheck",
         "recheck_command",
-        "Verify every decision from its record, and judge replies that have no outcome yet.",
+        "Verify every decision from its record, and judge replies not judged yet or judged by earlier rules.",
     ),
 }
 TRIAL_COMMANDS = {
@@ -103,8 +107,7 @@ MODEL_COMMANDS = {
     "fit": LazyCommand(
         "bot.cli.fit",
         "fit_command",
-        "Fit a calibrated model, which predicts how likely people are to play each reply, or the people "
-        "model's prior.",
+        "Fit a calibrated model, which predicts how likely people are to play each reply.",
     ),
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -272,7 +272,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
             or_(
                 DecisionRow.rule != RULE,
                 OutcomeRow.rule != RULE,
-                and_(ForecastRow.decision_id.is_(None), GameRow.site != MATCH_SITE),
+                ForecastRow.decision_id.is_(None),
             ),
             *_which(filters),
         )

@@ -71,37 +71,6 @@ def test_help_and_version_need_no_settings(desdemona: Command, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("two_games")
-def test_stats_as_a_table(desdemona: Command) -> None:
-    status, out, _ = desdemona("stats")
-    assert status == 0
-    lines = {" ".join(line.replace("│", " ").replace("┃", " ").split()) for line in out.splitlines()}
-    assert {
-        "standard trappy",
-        "games 1 1",
-        "won / drawn / lost 0 / 0 / 0 1 / 0 / 0",
-        "traps set 0 2",
-    } <= lines
-    assert "fell 0 1" in lines
-    assert "into the best trap: " in out.splitlines()[-1]  # the legend
-    assert any(line.startswith("fell, of the answered - 1 of 1 = 100.0 %") for line in lines)
-    assert any(line.startswith("performance rating - above ") for line in lines)
-
-
-@pytest.mark.usefixtures("two_games")
-def test_stats_add_up_in_json_and_csv(desdemona: Command) -> None:
-    _, out, _ = desdemona("stats", "--format", "json", "--engine", "trappy")
-    (row,) = json.loads(out)
-    assert row["optimal"] + row["fell"] + row["erred_elsewhere"] == row["answered"] == 1
-    assert row["answered"] + row["unanswered"] + row["pending"] == row["traps_set"] == 2
-    assert row["fell_share"]["share"] == 1.0
-    _, out, _ = desdemona("stats", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["player"] for row in rows] == ["standard", "trappy"]
-    assert rows[1]["fell_share_count"] == "1"
-    assert rows[1]["performance_rating"] == ""
-
-
-@pytest.mark.usefixtures("two_games")
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
