@@ -22,6 +22,7 @@ from engine.decision import (
 )
 from engine.game import WIN_CENTI
 from engine.human.value import NOBODY_LOOKED
+from engine.judgement import RULE
 from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
 from storage.decisions import commit_decision, get_decision, store_profile
@@ -58,15 +59,15 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
         ("d3", True), ("c4", True), ("f5", False), ("e6", False)
     ]  # fmt: skip
     assert told.trap is not None
-    assert (told.is_trap, told.trap.reply, told.trap.quality_text) == (True, "d6", "2.25")
+    assert (told.is_trap, told.trap.reply, told.trap.quality_text) == (True, "d6", "7.4 %")
     assert (told.reply, told.outcome, told.fell_for_best) == ("d6", "fell", True)
     assert (told.cost_centi, told.cost_text) == (300, "3.00")
     best, bait, _ = told.replies
     assert (bait.reply, bait.their_text, bait.our_text) == ("d6", "-4.00", "+4.00")
     # It looked best to the opponent after two plies, where our score was -300.
     assert (bait.glance_text, bait.glance_plies) == ("+3.00", 2)
-    assert best.quality_centi == 0
-    assert bait.quality_centi > 0
+    assert (best.quality, best.is_fall, best.cost) == (0, False, 0)
+    assert (bait.quality, bait.is_fall, bait.cost) == (pytest.approx(744.3, abs=0.05), True, 922)
 
 
 async def test_it_is_plain_json(database: Database) -> None:
@@ -146,7 +147,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
 
 
 async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
-    fell = Outcome(OutcomeKind.FELL, "b8c6", True, 420.0, cost_centi)
+    fell = Outcome(OutcomeKind.FELL, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
     async with database.write() as session:
         game = await opened(session, game="chess", variant="standard", player=made.player)
         await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)

@@ -11,15 +11,16 @@ import aiohttp
 
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.choice import verify
-from engine.decision import OutcomeKind
-from engine.game import replay
+from engine.decision import OutcomeKind, ReplyProfile
+from engine.expected import PER_PERCENT, expected_score
+from engine.game import WIN_CENTI, replay
 from engine.games import get_game
 from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import reply_quality
+from engine.trappy import reply_trappiness
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
@@ -228,22 +229,31 @@ def _check_decision(
         profiler = Profiler(rules, make_searcher(rules.name, 1), position, params, StopFlag())
         table = profiler.all_replies(move, decision.depth)
     raw = min((profile.scores_centi[-1] for profile in table), default=decision.chosen.raw_centi)
-    qualities = {p.reply: reply_quality(p.scores_centi, raw, params) for p in table}
+    scale = rules.expected_scale_centi(rules.for_search(position))
+
+    def quality(profile: ReplyProfile) -> float:
+        cost = expected_score(profile.final_centi, scale) - expected_score(raw, scale)
+        return cost * reply_trappiness(profile.scores_centi, params.for_position(scale))
+
+    qualities = {p.reply: quality(p) for p in table}
     finals = {p.reply: p.scores_centi[-1] for p in table}
     assert decision.chosen.raw_centi == raw
-    is_trap = max(qualities.values(), default=0.0) >= params.threshold_centi
+    threshold = PER_PERCENT * params.threshold_percent
+    is_trap = max(qualities.values(), default=0.0) >= threshold
     assert stored.is_trap == is_trap
     if reply is None:
         kind = OutcomeKind.UNANSWERED
     elif finals[reply] == raw:
         kind = OutcomeKind.OPTIMAL
-    elif is_trap and qualities[reply] > 0:
+    elif qualities[reply] >= threshold:
         kind = OutcomeKind.FELL
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
     assert stored.outcome.kind is kind, (game.site_game_id, stored.ply, stored.outcome, kind)
     if reply is not None:
         assert stored.outcome.cost_centi == finals[reply] - raw
+    if abs(raw) >= WIN_CENTI:  # won or lost by force: counts nowhere
+        return Counter(decided=1)
     if is_trap:
         return Counter({"traps_set": 1, f"trap_{kind}": 1})
     if reply is not None and len(table) > 1:

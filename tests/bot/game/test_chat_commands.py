@@ -26,7 +26,7 @@ DECISION = Decision(
     game="chess",
     position=CHESS.position_text(CHESS.initial()),
     player="trappy",
-    params=TrapParams(threshold_centi=100),
+    params=TrapParams(),
     move="g1f3",
     candidates=(KNIGHT,),
     depth=6,
