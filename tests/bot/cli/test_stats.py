@@ -118,7 +118,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
 
     async def fill(database: Database) -> None:
         async with database.write() as session:
-            configurations = {"standard": {}, "trappy": {}}
+            configurations: dict[str, dict[str, str]] = {"standard": {}, "trappy": {}}
             plan = NewTrial(
                 name="t1",
                 arms=("standard", "trappy"),
@@ -146,7 +146,8 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
                     at=NOON + timedelta(hours=number + 1),
                 )
                 result = GameResult.WIN if player == "trappy" else GameResult.LOSS
-                await finish_game(session, game.id, result=result, end_reason="resign", moves=["f5"])
+                over = NOON + timedelta(hours=number + 2)
+                await finish_game(session, game.id, result=result, end_reason="resign", moves=["f5"], at=over)
 
     in_database(migrated_file, fill)
     status, out, err = desdemona("stats", "--trial", "t1")
