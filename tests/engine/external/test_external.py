@@ -357,14 +357,16 @@ def test_who_talks_for_ever_is_ended(opened: Opener, held: tuple[str, int], game
         ("othello", "gtp", "illegal"),
         ("chess", "uci", "nonsense"),
         ("xiangqi", "ucci", "illegal"),
+        ("xiangqi", "ucci", "digits"),
     ],
 )
 def test_an_illegal_move_is_named(opened: Opener, game: str, protocol: str, fault: str) -> None:
     engine = opened(game, protocol, fault)
     engine.new_game()
-    said = {"illegal": "a[01]", "nonsense": "perhaps"}[fault]
-    with pytest.raises(IllegalAnswer, match=rf"(?i)Made-up.* said .*{said}.*is not a legal move"):
+    said = {"illegal": "a[01]", "nonsense": "perhaps", "digits": "h1+"}[fault]
+    with pytest.raises(IllegalAnswer, match=rf"(?i)Made-up.* said .*{said}.*is not a legal move") as caught:
         play(engine, 1)
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize(("game", "protocol"), [("othello", "gtp"), ("chess", "uci"), ("xiangqi", "ucci")])

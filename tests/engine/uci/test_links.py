@@ -108,6 +108,15 @@ def test_info_lines() -> None:
         assert read_info(nonsense) == (None, None)
 
 
+def test_numbers_that_cannot_be_true_are_not_reported() -> None:
+    for nodes, known in (("0", 0), (str(10**15), 10**15), ("-1", None), (str(10**15 + 1), None)):
+        line, so_far = read_info(f"info depth 2 score cp 1 nodes {nodes} pv a1a2")
+        assert (line is not None, so_far) == (True, known)
+    for depth, is_known in (("0", True), ("999", True), ("-1", False), ("1000", False), ("9" * 400, False)):
+        line, so_far = read_info(f"info depth {depth} score cp 1 nodes 7 pv a1a2")
+        assert (line is not None, so_far) == (is_known, 7)
+
+
 def test_option_lines() -> None:
     assert read_option("option name Clear Hash type button") == EngineOption(
         "Clear Hash", "button", None, None
@@ -128,6 +137,9 @@ def test_ranks() -> None:
     assert shift_ranks("h2e2", 1) == "h3e3"
     assert shift_ranks("a10a9", -1) == "a9a8"
     assert shift_ranks("(none)", 1) == "(none)"
+    assert shift_ranks("h100e2", 1) == "h100e2"
+    nonsense = f"h{'1' * 5000}e2"  # more digits than int() takes
+    assert shift_ranks(nonsense, 1) == nonsense
 
 
 # --- A whole engine ----------------------------------------------------------------------------------------
