@@ -11,7 +11,9 @@ import pytest
 from bot import __main__ as program
 from bot.base.config import Config, EngineConfig, SelectionConfig, SelectionMethod, TrapConfig
 from bot.cli.engine import settings
+from engine.games import networks, program_files
 from engine.player_kinds import STANDARD, STRONG, TRAPPY
+from engine.search import searchers
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
@@ -46,6 +48,23 @@ def test_all_protocols(
     assert typed(monkeypatch, text, *arguments) == 0
     assert capfdbinary.readouterr().out.decode() == answer
     assert not list(tmp_path.iterdir()), "it writes nothing"
+
+
+def test_a_damaged_file_is_refused_before_the_first_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    searchers._chess_network.cache_clear()
+    networks.weights.cache_clear()
+    (tmp_path / "chess_network.xz").write_bytes(b"")
+    weights = Path(networks.__file__).with_name("chess_weights.json")
+    (tmp_path / "chess_weights.json").write_bytes(weights.read_bytes())
+    monkeypatch.setattr(program_files.resources, "files", lambda _: tmp_path)
+    assert typed(monkeypatch, "uci\nquit\n", "--protocol", "uci") == program.FAILED
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("desdemona: ")
+    assert "chess_network.xz" in err
 
 
 def answers_to(output: int) -> tuple[int, str]:
