@@ -3,13 +3,14 @@
 import json
 import lzma
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import DamagedFile
-from engine.games import chess_evaluation, networks, othello_evaluation, program_files
+from engine.games import chess_evaluation, networks, othello_evaluation
 from engine.search import searchers
 
 OWN = Path(networks.__file__).parent
@@ -18,7 +19,7 @@ OWN = Path(networks.__file__).parent
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the files are for a test, at first none; nothing that was read before counts."""
-    monkeypatch.setattr(program_files.resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     networks.weights.cache_clear()
     othello_evaluation.weight_bytes.cache_clear()
     return tmp_path
