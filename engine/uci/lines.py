@@ -30,6 +30,7 @@ from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
 _STOP_S = 5.0  # for an engine to end a search
+_LONGEST_VARIATION = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
 _MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _NO_MOVES = ("(none)", "0000")
@@ -103,7 +104,8 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
             elif word in ("lowerbound", "upperbound"):
                 is_bound = True
             elif word == "pv":
-                variation, at = tuple(move(text) for text in words[at:]), len(words)
+                variation = tuple(move(text) for text in words[at : at + _LONGEST_VARIATION])
+                at = len(words)
             elif word == "string":
                 break
     except (ValueError, IndexError):

@@ -117,6 +117,12 @@ def test_numbers_that_cannot_be_true_are_not_reported() -> None:
         assert (line is not None, so_far) == (is_known, 7)
 
 
+def test_the_rest_of_a_very_long_variation_is_dropped() -> None:
+    line, nodes = read_info("info depth 2 score cp 1 nodes 7 pv" + " a1a2 a2a1" * 200)
+    assert line is not None
+    assert (line.variation, nodes) == (("a1a2", "a2a1") * 128, 7)
+
+
 def test_option_lines() -> None:
     assert read_option("option name Clear Hash type button") == EngineOption(
         "Clear Hash", "button", None, None
