@@ -177,6 +177,13 @@ def test_noise_changes_nothing(opened: Opener, game: str, protocol: str) -> None
 
 
 @pytest.mark.parametrize(("game", "protocol"), KINDS)
+def test_nodes_and_depths_that_cannot_be_true(opened: Opener, game: str, protocol: str) -> None:
+    answer = opened(game, protocol, "boasts").search(ask(game), PATIENT)
+    assert told(game, answer) == expected(game)
+    assert (max(line.depth for line in answer.lines), answer.nodes) == (4, 400 + len(legal(game)))
+
+
+@pytest.mark.parametrize(("game", "protocol"), KINDS)
 def test_mates(opened: Opener, game: str, protocol: str) -> None:
     found = told(game, opened(game, protocol, "mates").search(ask(game), PATIENT))
     assert found == {
