@@ -79,7 +79,7 @@ def stats(
 
     found = ask_database(context, read)
     table, rows = rich_tables.statistics_table(found), rich_tables.statistics_rows(found)
-    write(output, table, rows, nested=[row.to_json() for row in found])
+    write(output, table, rows, nested=[row.to_json() for row in found], filters=filters)
 
 
 def games(
@@ -122,7 +122,7 @@ def games(
 
     found = ask_database(context, read)
     rows = rich_tables.games_rows(found)
-    write(output, rich_tables.games_table(found), rows, nested=rows)
+    write(output, rich_tables.games_table(found), rows, nested=rows, filters=filters)
 
 
 def show(
