@@ -11,6 +11,7 @@ try:
     from bot.base.errors import OUT_OF_SPACE, DesdemonaError
     from bot.base.log import printable
     from bot.cli.main import app
+    from engine.errors import DamagedFile
     from storage.errors import StorageError
 except KeyboardInterrupt:
     sys.exit(130)  # before anything was open
@@ -29,7 +30,7 @@ def main() -> None:
         finally:
             if sys.stdout is not None:  # as it is where standard output is closed
                 sys.stdout.flush()  # here, where an error can still be reported
-    except (DesdemonaError, StorageError) as error:
+    except (DesdemonaError, StorageError, DamagedFile) as error:
         sys.stderr.write(f"desdemona: {printable(str(error))}\n")
         sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
     except ImportError as wrong:

@@ -73,6 +73,8 @@ def _verify(decision: Decision) -> None:
         raise RecordError(f"depth {decision.depth} is less than any player's")
     if len({c.move for c in candidates}) != len(candidates):
         raise RecordError("a move occurs twice among the candidates")
+    if all(c.raw_is_bound for c in candidates):
+        raise RecordError("no candidate has an exact raw value")
     trappy = kind.choosing is Choosing.ADJUSTED
     swindle = is_swindle(candidates, params)
     for candidate in candidates:
@@ -177,7 +179,11 @@ def _verify_window(decision: Decision, trappy: bool) -> None:
 
 def _verify_replies(candidate: Candidate, depth: int) -> None:
     move, raw = candidate.move, candidate.raw_centi
+    if len({reply.reply for reply in candidate.replies}) != len(candidate.replies):
+        raise RecordError(f"{move}: a reply occurs twice")
     for reply in candidate.replies:
+        if reply.bound_centi is not None and reply.scores_centi:
+            raise RecordError(f"{move}: {reply.reply} has both scores and a bound")
         if reply.bound_centi is None and len(reply.scores_centi) != depth - 1:
             raise RecordError(f"{move}: {reply.reply} has {len(reply.scores_centi)} scores, not {depth - 1}")
         if reply.final_centi < raw and not candidate.raw_is_bound:

@@ -306,6 +306,16 @@ def _check_types(decision: Decision) -> None:
         if not isinstance(getattr(decision, name), str):
             raise TypeError(f"{name} is not a text")
     _check_score("depth", decision.depth)
+    _check_count("nodes", decision.nodes)
+    if decision.pick is not None:
+        _check_count("the pick's depth", decision.pick.depth, _LARGEST_SCORE)
+    if decision.source is not None:
+        _check_count("the source's nodes", decision.source.nodes)
+        _check_score("floor_centi", decision.source.floor_centi)
+        _check_score("window_centi", decision.source.window_centi)
+    if decision.lot is not None:
+        _check_score("within_centi", decision.lot.within_centi)
+        _check_count("the draw's number", decision.lot.number)
     for candidate in decision.candidates:
         _check_score("raw_centi", candidate.raw_centi)
         if not (math.isfinite(candidate.adjusted_centi) and math.isfinite(candidate.quality_centi)):
@@ -317,9 +327,18 @@ def _check_types(decision: Decision) -> None:
             for score in (*reply.scores_centi, *glance, reply.bound_centi, reply.least_centi):
                 if score is not None:
                     _check_score("a reply's score", score)
+            if reply.shallow_bound_centi is not None and not math.isfinite(reply.shallow_bound_centi):
+                raise ValueError("shallow_bound_centi is not finite")
 
 
-_LARGEST_SCORE = 2**31 - 1  # limit of the database's integers
+_LARGEST_SCORE, _LARGEST_COUNT = 2**31 - 1, 2**63 - 1  # limits of the database's integers
+
+
+def _check_count(name: str, value: object, most: int = _LARGEST_COUNT) -> None:
+    if type(value) is not int:  # rejects True, too
+        raise TypeError(f"{name} is not a whole number")
+    if not 0 <= value <= most:
+        raise ValueError(f"{name} is out of range")
 
 
 def _check_score(name: str, value: object) -> None:

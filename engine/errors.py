@@ -7,6 +7,7 @@
     +-- RecordError         report the record of a decision as wrong, and conclude nothing from it
     +-- EngineMismatch      leave the decision to the engine version that made it
     +-- IncompleteProfile   complete the decision (`engine.players.complete`), then try again
+    +-- DamagedFile         stop, and tell the operator which of the program's own files is damaged
 
 Exceptions of a single part are defined there: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
 `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
@@ -39,6 +40,10 @@ class EngineMismatch(EngineFault):
         """
         super().__init__(f"only engine {made_by}, which made the decision, can complete its profile")
         self.made_by = made_by
+
+
+class DamagedFile(EngineFault):
+    """One of the program's own files is missing or damaged; the message names it."""
 
 
 class IncompleteProfile(EngineFault):

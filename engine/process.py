@@ -1,8 +1,8 @@
 """Runs another program and exchanges lines with it; every wait is bounded.
 
 One thread reads the program's standard output, another its standard error, so that neither can block it.
-Both buffers are bounded: a program that prints faster than we read has to wait, and a line of more than
-64 KiB is dropped.  Writing never blocks for longer than the given wait.
+Both buffers are bounded: a program that prints faster than we read has to wait when 4 MiB are unread, and a
+line of more than 64 KiB is dropped.  Writing never blocks for longer than the given wait.
 
 The program runs in its own process group, which `close` kills.  In case we are killed ourselves, a shell
 waits on a pipe whose other end only we hold, and kills the group when that pipe closes for any reason.
@@ -16,6 +16,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
@@ -33,7 +34,7 @@ POLL_S = 0.02
 
 _END_S = 1.0  # for a program to exit by itself
 _LONGEST_LINE = 1 << 16
-_MOST_WAITING = 10_000  # unread lines
+_MOST_WAITING = 4 << 20  # bytes that unread lines take up in memory
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
 _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
 
@@ -99,6 +100,26 @@ class WaitLimit:
             raise EngineTimeout(f"{name} has been silent for {self.silence_s:g} s")
 
 
+class _UnreadLines(queue.Queue[str | None]):
+    """A queue that is full when its lines take up `maxsize` bytes of memory; None: the program has ended."""
+
+    def _init(self, maxsize: int) -> None:
+        super()._init(maxsize)
+        self._bytes = 0
+
+    def _qsize(self) -> int:
+        return self._bytes
+
+    def _put(self, item: str | None) -> None:
+        super()._put(item)
+        self._bytes += sys.getsizeof(item)
+
+    def _get(self) -> str | None:
+        item = super()._get()
+        self._bytes -= sys.getsizeof(item)
+        return item
+
+
 class EngineProcess:
     """A running program; used by one thread at a time.
 
@@ -109,7 +130,7 @@ class EngineProcess:
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
         """Its name in error messages."""
-        self._lines: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
+        self._lines = _UnreadLines(_MOST_WAITING)
         self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
         self._last_words = ""
         self._is_closed = False

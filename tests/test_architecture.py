@@ -38,7 +38,7 @@ ENGINE = {
     "engine.expected": {"game"},
     "engine.processor_time": set[str](),
     "engine.process": {"processor_time", "stop"},
-    "engine.games": {"game"},
+    "engine.games": {"errors", "game"},
     "engine.params": {"errors", "expected"},
     "engine.formats": {"game", "games"},
     "engine.decision": {"errors", "params", "player_kinds"},

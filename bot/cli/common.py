@@ -174,15 +174,23 @@ def note(text: str) -> None:
     print(printable(text), file=sys.stderr)
 
 
-def write(output: OutputFormat, table: "RenderableType", rows: Rows, *, nested: Rows) -> None:
-    """Write a result as a table, as flat rows (CSV), or as nested rows (JSON)."""
+def write(
+    output: OutputFormat, table: "RenderableType", rows: Rows, *, nested: Rows, filters: "Filters"
+) -> None:
+    """Write a result about games as a table, as flat rows (CSV), or as nested rows (JSON).
+
+    Args:
+        filters: Those that the games passed.
+    """
+    from storage.records import Filters
+
     if output is OutputFormat.JSON:
         print_json(nested)
     elif output is OutputFormat.TABLE:
         if rows:
             console().print(table)
         else:
-            note("No game passes these filters.")
+            note("No games yet." if filters == Filters() else "No game passes these filters.")
     elif rows:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()

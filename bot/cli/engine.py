@@ -56,9 +56,12 @@ def engine(
     from bot.base.config import load_config
     from bot.engine_protocols.search_driver import SearchDriver
     from engine.games import get_game
+    from engine.search.searchers import make_searcher
 
     config = load_config(context.obj)
-    run(protocol, SearchDriver(get_game(game or games[0]), settings(config, player, depth)))
+    driver = SearchDriver(get_game(game or games[0]), settings(config, player, depth))
+    make_searcher(driver.game.name, 1)  # reads its weights: a damaged file must not wait for the first move
+    run(protocol, driver)
 
 
 def settings(config: "Config", player: str | None, depth: int | None) -> "Settings":

@@ -35,6 +35,13 @@ def lazy_group(commands: Mapping[str, LazyCommand], **settings: Any) -> typer.Ty
                 found = _load(name, commands[name])
             return name, found, rest
 
+        def invoke(self, ctx: Any) -> Any:
+            try:
+                return super().invoke(ctx)
+            except typer.BadParameter as error:
+                error.message = error.message.removeprefix("Value error, ")  # pydantic's words
+                raise
+
     group = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode=None, **settings)
     for name, command in commands.items():
         group.command(name, help=command.help)(_stand_in)

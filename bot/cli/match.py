@@ -75,6 +75,8 @@ def match_command(
     name: Annotated[
         str | None, typer.Option("--id", help="The match's name; without it one that follows from its terms.")
     ] = None,
+    cpu: Annotated[str | None, typer.Option(hidden=True)] = None,
+    nodes: Annotated[str | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
 ) -> None:
     """Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, tempting, human;
@@ -83,6 +85,11 @@ def match_command(
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
     resumes a stopped match.  The exit status is 128 plus the signal's number when a signal stopped it.
     """
+    for option, value in (("cpu", cpu), ("nodes", nodes)):
+        if value is not None:
+            raise UsageError(
+                f"--{option}: this limit belongs to a player, for instance strong:{option}={value}"
+            )
     config = config_of(context)
     if games % 2:
         raise UsageError(f"--games is {games}, must be even: each opening is played with both colours")

@@ -76,7 +76,7 @@ def games(
 
     found = ask_database(context, read)
     rows = rich_tables.games_rows(found)
-    write(output, rich_tables.games_table(found), rows, nested=rows)
+    write(output, rich_tables.games_table(found), rows, nested=rows, filters=filters)
 
 
 def show(

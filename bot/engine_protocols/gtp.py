@@ -1,19 +1,21 @@
 """GTP version 2 for Othello: our engine under a match runner.
 
 Squares have Othello's usual names, a1 in the upper left corner.  Commands run one after another; the protocol
-cannot stop one.  If a command names a side that is not to move, and the other side must pass, we insert the
-pass, as other programs do.
+cannot stop one, but the end of the input ends its search.  If a command names a side that is not to move, and
+the other side must pass, we insert the pass, as other programs do.
 """
 
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bot.base.files import read_regular
-from bot.engine_protocols.console import Console
+from bot.engine_protocols.console import Console, Worker
 from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver
 from engine import VERSION
 from engine.decision import Person
@@ -87,14 +89,19 @@ class Gtp:
         self._game: Any = driver.game
         self._positions = [self._game.initial()]
         self._clock = GtpClock()
-        self._has_quit = False
+        self._stop = StopFlag()
+        """Of the latest search."""
+        self._has_ended = False
+        """The input has ended: no search is to take its time."""
+        self._lock = threading.Lock()
+        """Held while changing these two."""
         self._commands: dict[str, Callable[[list[str]], str]] = {
             "protocol_version": lambda _: "2",
             "name": lambda _: "Desdemona",
             "version": lambda _: VERSION,
             "known_command": self._known_command,
             "list_commands": lambda _: "\n".join(self._commands),
-            "quit": self._quit,
+            "quit": lambda _: "",
             "boardsize": self._boardsize,
             "clear_board": self._clear_board,
             "komi": self._komi,
@@ -112,37 +119,41 @@ class Gtp:
         }
 
     def run(self) -> None:
-        """Obey commands until ``quit`` or the end of the input."""
-        for line in self._console.lines():
-            text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
-            words = text.split()
-            if not words:
-                continue
-            number = words.pop(0) if re.fullmatch(r"\d{1,18}", words[0]) else ""
-            if not words:
-                continue  # a number alone is not a command
-            name, arguments = words[0], words[1:]
-            try:
-                if name not in self._commands:
-                    raise Refusal("unknown command")
-                answer = f"={number} {self._commands[name](arguments)}"
-            except Refusal as refusal:
-                answer = f"?{number} {refusal}"
-            except Exception as error:  # every command has an answer
-                logger.exception("%s failed", name)
-                answer = f"?{number} {name} failed: {type(error).__name__}"
-            self._console.say(answer, "")
-            if self._has_quit:
-                return
+        """Obey commands until ``quit`` or the end of the input, which ends a search."""
+        with Worker() as worker:
+            for line in self._console.lines():
+                text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
+                words = text.split()
+                number = words.pop(0) if words and re.fullmatch(r"\d{1,18}", words[0]) else ""
+                if not words:
+                    continue  # a number alone is not a command
+                worker.do(partial(self._obey, number, words[0], words[1:]))
+                if words[0] == "quit":
+                    return
+            self._end()
+
+    def _obey(self, number: str, name: str, arguments: list[str]) -> None:
+        try:
+            if name not in self._commands:
+                raise Refusal("unknown command")
+            answer = f"={number} {self._commands[name](arguments)}"
+        except Refusal as refusal:
+            answer = f"?{number} {refusal}"
+        except Exception as error:  # every command has an answer
+            logger.exception("%s failed", name)
+            answer = f"?{number} {name} failed: {type(error).__name__}"
+        self._console.say(answer, "")
+
+    def _end(self) -> None:
+        """End the search, and those of commands that still wait."""
+        with self._lock:
+            self._has_ended = True
+            self._stop.set()
 
     # --- About us ---------------------------------------------------------------------------------------
 
     def _known_command(self, words: list[str]) -> str:
         return "true" if _one(words, "known_command") in self._commands else "false"
-
-    def _quit(self, _: list[str]) -> str:
-        self._has_quit = True
-        return ""
 
     def _set_game(self, words: list[str]) -> str:
         if _one(words, "set_game").lower() not in ("othello", "reversi"):
@@ -248,7 +259,11 @@ class Gtp:
         before = self._positions if position != self._position else self._positions[:-1]
         their_s = None if self._clock.settings is None else self._clock.left[1 - side][0]
         self._driver.background = Background(tuple(before), Person(None, their_s))
-        return self._driver.decide(position, self._limits(position, side), StopFlag()).move
+        with self._lock:
+            stop = self._stop = StopFlag()
+            if self._has_ended:
+                stop.set()
+        return self._driver.decide(position, self._limits(position, side), stop).move
 
     # --- Time -------------------------------------------------------------------------------------------
 

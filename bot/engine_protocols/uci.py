@@ -327,7 +327,8 @@ class Uci:
         self._stop()
         search = self._search = UciSearch(self._console)
         if self._position is None:
-            worker.do(lambda: search.say_last(self._nothing()))  # after the previous search
+            why = "info string there is no position to search: the last one was refused"
+            worker.do(lambda: search.say_last(why, self._nothing()))  # after the previous search
             return
         position = if_it_goes_on(self._game, self._position)
         legal = {self._game.move_text(move): move for move in self._game.legal_moves(position)}
@@ -501,7 +502,7 @@ class Uci:
                 )
             if line.trap is not None:
                 output.append(
-                    f"info string {self._wire(line.move)} sets a trap: {self._wire(line.trap)}, "
+                    f"info string {self._wire(line.move)}: best trap {self._wire(line.trap)}, "
                     f"quality {line.quality_centi / 100:.2f}"
                 )
         search.say(*output)

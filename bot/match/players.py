@@ -16,6 +16,7 @@ from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Decision, Person
+from engine.errors import DamagedFile
 from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import if_it_goes_on
@@ -66,7 +67,8 @@ class OurPlayer:
         seed: Seeds the random choice among book moves.
 
     Raises:
-        MatchError: A book, a table or a model cannot be read, or the player's engine does not start.
+        MatchError: A book, a table, a model or the program's own weights cannot be read, or the player's
+            engine does not start.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -74,11 +76,11 @@ class OurPlayer:
         self.decisions: list[tuple[int, Decision]] = []
         """Decisions of this game, with the number of moves before each."""
         self._game = get_game(game_name)
-        self._searcher = make_searcher(game_name, spec.table_mb)
         self._line = MoveList(self._game)
         try:
+            self._searcher = make_searcher(game_name, spec.table_mb)
             sources = [ROOT_SOURCES[key][1](Path(path)) for key, path in spec.sources]
-        except BadSource as error:
+        except (BadSource, DamagedFile) as error:
             raise MatchError(f"player {spec.text!r}: {error}") from None
         strong = StrongOptions(
             confidence_percent=spec.confidence_percent,

@@ -16,7 +16,7 @@ from functools import cache
 
 import chess
 
-from engine.games.linear_weights import Features, Groups, LinearWeights, from_card, read_card, starts
+from engine.games.linear_weights import Features, Groups, LinearWeights, own_weights, starts
 
 DANGERS = 32
 """Levels of king danger."""
@@ -76,8 +76,12 @@ _ALL = chess.BB_ALL
 
 @cache
 def weights() -> LinearWeights:
-    """The learned weights."""
-    return from_card(read_card("chess_weights.json"), GROUPS)
+    """The learned weights.
+
+    Raises:
+        DamagedFile: The file is missing or damaged.
+    """
+    return own_weights("chess_weights.json", GROUPS)
 
 
 @cache

@@ -91,7 +91,7 @@ class Connect4(PlainGame[Connect4Position]):
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         left = self.most_plies_left(position) - round((abs(score_centi) - WIN_CENTI) / 100)
-        return f"{'wins' if score_centi > 0 else 'loses'} in {(left + 1) // 2}"
+        return f"{'won' if score_centi > 0 else 'lost'} in {(left + 1) // 2}"
 
     def expected_scale_centi(self, position: Connect4Position) -> float:  # noqa: ARG002
         return 100.0

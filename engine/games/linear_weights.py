@@ -5,13 +5,15 @@ in centi-units.  The file is also the card that says how the weights were made.
 """
 
 import json
+import math
 import sys
 from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, NamedTuple
+
+from engine.games.program_files import reading
 
 LIMIT_CENTI = 20_000
 """Bound for the absolute value of an evaluation."""
@@ -90,11 +92,13 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
             of_group = held[name][half]
             if len(of_group) != size:
                 raise BadWeights(f"{name} has {len(of_group)} weights, not {size}")
-            if not all(isinstance(weight, int) and abs(weight) < 1 << 15 for weight in of_group):
+            if not all(type(weight) is int and abs(weight) < 1 << 15 for weight in of_group):  # no True
                 raise BadWeights(f"{name} has weights that are not 16-bit integers")
             weights += of_group
-    scale = card["expected_scale_centi"]
-    return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), (scale["end"], scale["middle"]))
+    scale = card["expected_scale_centi"]["end"], card["expected_scale_centi"]["middle"]
+    if not all(type(each) in (int, float) and 0 < each < math.inf for each in scale):
+        raise BadWeights("expected_scale_centi has values that are not positive numbers")
+    return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), scale)
 
 
 def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
@@ -112,10 +116,14 @@ def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
     return held
 
 
-def read_card(name: str) -> dict[str, Any]:
-    """Reads a card of the package by its file name, for instance ``chess_weights.json``."""
-    card: dict[str, Any] = json.loads(resources.files("engine.games").joinpath(name).read_text("utf-8"))
-    return card
+def own_weights(name: str, groups: Groups) -> LinearWeights:
+    """The weights in one of the program's own cards, for instance ``chess_weights.json``.
+
+    Raises:
+        DamagedFile: The file is missing or damaged.
+    """
+    with reading(name) as file:
+        return from_card(json.loads(file.read_text("utf-8")), groups)
 
 
 def card_text(card: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ engine/native/network.hpp says what is computed and how the file is laid out.  T
 
 import lzma
 from functools import cache
-from importlib import resources
 from pathlib import Path
+
+from engine.games.program_files import unpacked
 
 WIDTH, BUCKETS = 128, 8
 INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
@@ -35,5 +36,14 @@ def read(path: Path) -> bytes:
 
 @cache
 def weights(game: str) -> bytes:
-    """The core's form of the program's own network for a game in `INPUTS`."""
-    return lzma.decompress((resources.files(__package__) / f"{game}_network.xz").read_bytes())
+    """The core's form of the program's own network for a game in `INPUTS`.
+
+    Raises:
+        DamagedFile: The file is missing or damaged; its size is for the core to check.
+    """
+    return unpacked(weights_file(game))
+
+
+def weights_file(game: str) -> str:
+    """Name of the file of the program's own network for a game."""
+    return f"{game}_network.xz"

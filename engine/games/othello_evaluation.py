@@ -10,11 +10,14 @@ side.  There is a set of tables for each ply.  The weights are learned by
 The C++ core (``engine/native/othello/patterns.hpp``) has the same patterns and uses the same weights.
 """
 
-import lzma
 import sys
 from array import array
 from functools import cache
-from importlib import resources
+
+from engine.games.program_files import unpacked
+
+WEIGHTS_FILE = "othello_weights.xz"
+"""Name of the file of the learned weights."""
 
 LIMIT_CENTI = 6_000
 """Bound for the absolute value of an evaluation: even 60 discs ahead is not yet a won game."""
@@ -65,9 +68,11 @@ def weight_bytes() -> bytes:
     """The learned weights of all stages: little-endian 16-bit integers.
 
     Of two mirror-image contents only the one with the lower number has a weight here.
+
+    Raises:
+        DamagedFile: The file is missing or damaged; its size is for the core to check.
     """
-    packed = resources.files("engine.games").joinpath("othello_weights.xz").read_bytes()
-    return lzma.decompress(packed)
+    return unpacked(WEIGHTS_FILE)
 
 
 @cache

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-from engine.games.linear_weights import Features, Groups, LinearWeights, from_card, read_card, starts
+from engine.games.linear_weights import Features, Groups, LinearWeights, own_weights, starts
 
 PLACES = 50
 """The board folded along its middle file: five times the rank, plus the distance from the edge."""
@@ -74,8 +74,12 @@ _DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 @cache
 def weights() -> LinearWeights:
-    """The learned weights."""
-    return from_card(read_card("xiangqi_weights.json"), GROUPS)
+    """The learned weights.
+
+    Raises:
+        DamagedFile: The file is missing or damaged.
+    """
+    return own_weights("xiangqi_weights.json", GROUPS)
 
 
 @cache

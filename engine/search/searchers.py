@@ -21,7 +21,8 @@ from engine.game import Game, Move
 from engine.games import chess_evaluation, get_game, networks, xiangqi_evaluation
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
-from engine.games.othello_evaluation import weight_bytes
+from engine.games.othello_evaluation import WEIGHTS_FILE, weight_bytes
+from engine.games.program_files import reading
 from engine.games.standard_chess import StandardChess
 from engine.games.xiangqi import Xiangqi
 from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams
@@ -209,8 +210,13 @@ def _tempting_reply(reply: str, scores: tuple[int, ...], most: int, least: int, 
 
 @cache
 def othello_evaluation() -> OthelloEvaluation:
-    """The learned evaluation in the core's format: one for all searches of the process."""
-    return OthelloEvaluation(weight_bytes())
+    """The learned evaluation in the core's format: one for all searches of the process.
+
+    Raises:
+        DamagedFile: The file of its weights is missing or damaged.
+    """
+    with reading(WEIGHTS_FILE):
+        return OthelloEvaluation(weight_bytes())
 
 
 class NativeOthelloSearcher(NativeSearcher):
@@ -242,12 +248,14 @@ def _xiangqi_evaluation() -> XiangqiEvaluation:
 
 @cache
 def _chess_network() -> ChessNetwork:
-    return ChessNetwork(networks.weights("chess"))
+    with reading(networks.weights_file("chess")):
+        return ChessNetwork(networks.weights("chess"))
 
 
 @cache
 def _xiangqi_network() -> XiangqiNetwork:
-    return XiangqiNetwork(networks.weights("xiangqi"))
+    with reading(networks.weights_file("xiangqi")):
+        return XiangqiNetwork(networks.weights("xiangqi"))
 
 
 def _chess(table_mb: int) -> Searcher:
@@ -272,6 +280,7 @@ def make_searcher(game_name: str, table_mb: int) -> Searcher:
 
     Raises:
         KeyError: There is no such game.
+        DamagedFile: A file of the game's weights is missing or damaged.
     """
     native = NATIVE_GAMES.get(game_name)
     return ReferenceSearcher(get_game(game_name)) if native is None else native(table_mb)

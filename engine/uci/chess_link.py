@@ -23,7 +23,16 @@ import chess.engine
 from engine.process import POLL_S, EngineError, end_group, not_started
 from engine.processor_time import processor_time_s
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
+from engine.uci.link import (
+    ANSWER_S,
+    BestMoveRequest,
+    EngineOutput,
+    InfoLine,
+    Patience,
+    SearchRequest,
+    plausible_depth,
+    plausible_nodes,
+)
 from engine.uci.settings import EngineSettings
 
 _END_S = 1.0  # for an engine to exit by itself
@@ -173,7 +182,8 @@ class _Search:
             self._analysis.stop()
         async for info in self._analysis:
             self.heard_at = self._clock()
-            nodes = info.get("nodes", nodes)
+            so_far = plausible_nodes(info.get("nodes"))
+            nodes = nodes if so_far is None else so_far
             if line := _line(info):
                 lines.append(line)
         best = (await self._analysis.wait()).move
@@ -241,7 +251,9 @@ def _line(info: chess.engine.InfoDict) -> InfoLine | None:
     """
     if "score" not in info or "depth" not in info or "lowerbound" in info or "upperbound" in info:
         return None
-    score, depth, moves = info["score"].relative, info["depth"], info.get("pv")
+    score, depth, moves = info["score"].relative, plausible_depth(info["depth"]), info.get("pv")
+    if depth is None:
+        return None
     if not moves:
         if "multipv" in info and depth > 0:
             raise EngineError(f"a line of depth {depth} and score {score} has no variation that is legal")

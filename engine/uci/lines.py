@@ -16,12 +16,22 @@ from engine.games import ENGINE_GAMES, get_game
 from engine.games.standard_chess import StandardChess
 from engine.process import EngineError, EngineProcess
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import ANSWER_S, BestMoveRequest, EngineOutput, InfoLine, Patience, SearchRequest
+from engine.uci.link import (
+    ANSWER_S,
+    BestMoveRequest,
+    EngineOutput,
+    InfoLine,
+    Patience,
+    SearchRequest,
+    plausible_depth,
+    plausible_nodes,
+)
 from engine.uci.scores import split_text
 from engine.uci.settings import EngineSettings
 
 _STOP_S = 5.0  # for an engine to end a search
-_MOVE = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
+_LONGEST_VARIATION = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
+_MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _NO_MOVES = ("(none)", "0000")
 _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
@@ -69,6 +79,8 @@ def read_option(line: str) -> EngineOption | None:
 def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | None, int | None]:
     """Parse an ``info`` line: the exact score and the nodes so far, each None if missing or malformed.
 
+    A depth or a number of nodes that cannot be true counts as missing.
+
     Args:
         line: As the engine printed it.
         move: Converts a move from the protocol's notation to the game's.
@@ -82,9 +94,9 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
         while at < len(words):
             word, at = words[at], at + 1
             if word == "depth":
-                depth, at = int(words[at]), at + 1
+                depth, at = plausible_depth(int(words[at])), at + 1
             elif word == "nodes":
-                nodes, at = int(words[at]), at + 1
+                nodes, at = plausible_nodes(int(words[at])), at + 1
             elif word == "score":
                 if words[at] in ("cp", "mate"):
                     is_mate, at = words[at] == "mate", at + 1
@@ -92,7 +104,8 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
             elif word in ("lowerbound", "upperbound"):
                 is_bound = True
             elif word == "pv":
-                variation, at = tuple(move(text) for text in words[at:]), len(words)
+                variation = tuple(move(text) for text in words[at : at + _LONGEST_VARIATION])
+                at = len(words)
             elif word == "string":
                 break
     except (ValueError, IndexError):

@@ -52,6 +52,22 @@ class InfoLine:
     """The principal variation in the game's notation; its first move is the one scored."""
 
 
+_MOST_NODES = 10**15
+"""Most nodes of a search that we believe: days on a large machine; their sums fit the database's integers."""
+_DEEPEST = 999
+"""Deepest search that we believe, in plies; engines end theirs at 256 or less."""
+
+
+def plausible_nodes(nodes: int | None) -> int | None:
+    """Nodes that an engine reports; None: it reports none, or a number that cannot be true."""
+    return nodes if nodes is not None and 0 <= nodes <= _MOST_NODES else None
+
+
+def plausible_depth(depth: int | None) -> int | None:
+    """The same of a depth, in plies."""
+    return depth if depth is not None and 0 <= depth <= _DEEPEST else None
+
+
 @dataclass(frozen=True, slots=True)
 class EngineOutput:
     """All output of an engine during one search."""

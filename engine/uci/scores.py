@@ -67,7 +67,7 @@ def by_depth(
         if 1 <= line.depth <= depth and line.variation:
             move = line.variation[0]
             if move not in known:
-                raise EngineError(f"{move} got the score {line.value}, but is not a legal move")
+                raise EngineError(f"{move[:40]} got the score {line.value}, but is not a legal move")
             known[move][line.depth] = centi(line.value, line.is_mate, ply)
     return {move: _filled(found, move, depth) for move, found in known.items()}
 

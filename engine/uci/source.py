@@ -436,7 +436,7 @@ class EngineSource:
         game = self._game
         move = answer.best
         if move is None or move not in map(game.move_text, game.legal_moves(position)):
-            raise EngineError(f"{link.name} plays {move or 'no move'}, which is not legal")
+            raise EngineError(f"{link.name} plays {(move or 'no move')[:40]}, which is not legal")
         lines = [line for line in answer.lines if line.variation[0] == move]
         after = game.play(position, game.parse_move(position, move))
         score_centi = None

@@ -117,6 +117,21 @@ def test_every_reply_has_a_score_of_every_depth() -> None:
     accepts(standard(replace(short, replies=(ReplyProfile("x", (), 5),))))
 
 
+def test_a_reply_has_scores_or_a_bound_and_occurs_once() -> None:
+    def of(*replies: ReplyProfile) -> Decision:
+        return standard(with_trap(plain("b", 5, replies=replies), PAPER, swindle=True))
+
+    accepts(of(ReplyProfile("x", (5, 5)), ReplyProfile("y", (), 6)))
+    refuses(of(ReplyProfile("x", (5, 5), 6)), "b: x has both scores and a bound")
+    refuses(of(ReplyProfile("x", (5, 5)), ReplyProfile("x", (), 6)), "b: a reply occurs twice")
+
+
+def test_a_choice_needs_an_exact_score() -> None:
+    lot = RandomDraw(10, (), 0)
+    for more in ({}, {"search_mode": "lot", "lot": lot}, {"player": "opponent_model"}):
+        refuses(standard(bound("a", 1), bound("b", 2), **more), "no candidate has an exact raw value")
+
+
 def test_other_modes_have_a_pick_and_an_exact_score() -> None:
     moves = (plain("a", 5), plain("b", 2))
     for mode in ("strong", "book", "tablebase"):

@@ -1,7 +1,8 @@
 """Players: the lazy analysis against the whole table, records that prove themselves, limits that hold."""
 
+import math
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.choice import choose, verify
-from engine.decision import Decision
+from engine.decision import Decision, Pick, RandomDraw, ReplyProfile, SourceInfo
 from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
@@ -275,6 +276,39 @@ def test_broken_records_are_refused(change: dict[str, Any]) -> None:
         del record["player"]
     else:
         record |= change
+    with pytest.raises(RecordError, match="not the record"):
+        Decision.from_record(record)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("", "nodes", 2**63),
+        ("", "nodes", -1),
+        ("", "nodes", "many"),
+        ("pick", "depth", 2**31),
+        ("pick", "depth", -1),
+        ("source", "nodes", 2**63),
+        ("source", "floor_centi", math.nan),
+        ("source", "floor_centi", "low"),
+        ("source", "window_centi", None),
+        ("lot", "within_centi", 0.5),
+        ("lot", "number", "7"),
+        ("reply", "shallow_bound_centi", math.nan),
+        ("reply", "shallow_bound_centi", "0"),
+        ("reply", "bound_centi", 2**31),
+    ],
+)
+def test_numbers_that_no_search_finds_are_refused(part: str, key: str, value: Any) -> None:
+    record = decide(othello.initial(), 3).to_record() | {
+        "pick": asdict(Pick(0, 4, 100, False)),
+        "source": asdict(SourceInfo("x", "uci", (), 0, 0, 2**63 - 1)),
+        "lot": asdict(RandomDraw(0, (), 0)),
+    }
+    reply = asdict(ReplyProfile("d6", (), 5, 4.5))
+    record["candidates"][0]["replies"] = [reply]
+    assert Decision.from_record(record).lot is not None
+    ({"": record, "reply": reply}.get(part) or record[part])[key] = value
     with pytest.raises(RecordError, match="not the record"):
         Decision.from_record(record)
 

@@ -105,7 +105,13 @@ def stats(
 
     found, outdated = ask_database(context, read)
     rows = tables.group_rows(found)
-    write(output, tables.groups_view(found), rows, nested=[each.to_json() for each in found])
+    write(
+        output,
+        tables.groups_view(found),
+        rows,
+        nested=[each.to_json() for each in found],
+        filters=filters,
+    )
     if outdated:
         note(
             f"{outdated} decisions are not judged by today's rules and not counted above: "

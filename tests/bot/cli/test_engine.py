@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from bot import __main__ as program
 from bot.base.config import Config, EngineConfig, SelectionConfig, SelectionMethod, TrapConfig
 from bot.cli.engine import settings
+from engine.games import networks
 from engine.player_kinds import STANDARD, STRONG, TRAPPY
+from engine.search import searchers
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
@@ -46,6 +49,23 @@ def test_all_protocols(
     assert typed(monkeypatch, text, *arguments) == 0
     assert capfdbinary.readouterr().out.decode() == answer
     assert not list(tmp_path.iterdir()), "it writes nothing"
+
+
+def test_a_damaged_file_is_refused_before_the_first_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    searchers._chess_network.cache_clear()
+    networks.weights.cache_clear()
+    (tmp_path / "chess_network.xz").write_bytes(b"")
+    weights = Path(networks.__file__).with_name("chess_weights.json")
+    (tmp_path / "chess_weights.json").write_bytes(weights.read_bytes())
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
+    assert typed(monkeypatch, "uci\nquit\n", "--protocol", "uci") == program.FAILED
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("desdemona: ")
+    assert "chess_network.xz" in err
 
 
 def answers_to(output: int) -> tuple[int, str]:
@@ -92,6 +112,11 @@ def test_mistakes(
     monkeypatch.chdir(tmp_path)
     assert typed(monkeypatch, "", *arguments) == program.FAILED
     assert message in capsys.readouterr().err
+
+
+def test_an_unknown_protocol(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed(monkeypatch, "", "--protocol", "xboard") == 2
+    assert "Invalid value for '--protocol': 'xboard' is not one of 'nboard'" in capsys.readouterr().err
 
 
 def test_what_the_settings_say() -> None:

@@ -182,8 +182,9 @@ def test_questions_make_no_database(desdemona: Command, database_file: Path) -> 
 
 def test_an_empty_database_answers_kindly(desdemona: Command) -> None:
     assert desdemona("db", "upgrade")[0] == 0
-    assert "No game passes these filters" in desdemona("stats")[2]
-    assert "No game passes these filters" in desdemona("games")[2]
+    for command in ("stats", "games"):
+        assert "No games yet." in desdemona(command)[2]
+        assert "No game passes these filters." in desdemona(command, "--rated")[2]
     assert desdemona("stats", "--format", "json")[1] == "[]\n"
     assert desdemona("stats", "--format", "csv")[1] == ""
 

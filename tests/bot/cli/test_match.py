@@ -220,6 +220,14 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
     ("arguments", "says"),
     [
         (("clever", "standard"), "player 'clever'"),
+        (
+            ("strong", "trappy", "--cpu", "0.1"),
+            "--cpu: this limit belongs to a player, for instance strong:cpu=0.1",
+        ),
+        (
+            ("strong", "trappy", "--nodes", "9"),
+            "--nodes: this limit belongs to a player, for instance strong:nodes=9",
+        ),
         (("standard", "trappy", "--games", "5"), "--games is 5, must be even"),
         (("standard", "trappy", "--time", "-1"), "--time is -1"),
         (("standard", "trappy", "--time", "1", "--tc", "1+1"), "a clock and a time for each move: only one"),

@@ -39,6 +39,16 @@ class Asking:
             assert self(f"play {'bw'[ply % 2]} {move}") == "= "
 
 
+@pytest.mark.parametrize("player", ["standard", "strong"])
+def test_the_end_of_input_ends_a_search(player: str) -> None:
+    """And that of a command that still waits."""
+    with Driver(Gtp, driver("othello", player, full_depth=60)) as gui:
+        gui.tell("time_settings 999999 0 0", "name", "genmove b", "2 genmove w")
+        assert [gui.hear() for _ in range(4)] == ["= ", "", "= Desdemona", ""]
+        moves = gui.end()
+    assert [bool(re.fullmatch(r"=2? [a-h][1-8]", line)) for line in moves] == [True, False, True, False]
+
+
 def test_every_command(tmp_path: Path) -> None:
     with Driver(Gtp, driver("othello")) as gui:
         ask = Asking(gui)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.match import players
 from bot.match.conditions import Adjudication, GameClock, Terms
 from bot.match.human_players import HumanPlayer, sharpened
 from bot.match.openings import Opening, random_opening
@@ -18,12 +19,14 @@ from bot.match.players import MatchPlayer, OurPlayer, make_player
 from bot.match.processor_use import game_in_process
 from engine.choice import verify
 from engine.decision import Person
+from engine.errors import DamagedFile
 from engine.external.settings import Allowance, ChosenMove
 from engine.game import positions, replay
 from engine.games import get_game
 from engine.human import registry as people
 from engine.human.shallow import ShallowOptions
 from engine.player_kinds import OPPONENT_MODEL, STANDARD
+from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from tests.bot.match.samples import fake, terms
 from tests.engine.human.fakes import FakeModel, OneModel
@@ -479,6 +482,15 @@ def test_an_engine_is_told_the_clocks_of_a_match(tmp_path: Path) -> None:
 def test_an_engine_that_does_not_start_stops_the_match() -> None:
     with pytest.raises(MatchError, match=r"player 'standard_uci:engine=/no/such': cannot start /no/such"):
         make_player(terms("standard_uci:engine=/no/such", "trappy", game="chess"), 0, "")
+
+
+def test_weights_that_are_damaged_stop_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(_game: str, _table_mb: int) -> Searcher:
+        raise DamagedFile("x.xz: damaged")
+
+    monkeypatch.setattr(players, "make_searcher", damaged)
+    with pytest.raises(MatchError, match=r"player 'strong': x\.xz: damaged"):
+        make_player(terms("strong", "trappy"), 0, "")
 
 
 def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:

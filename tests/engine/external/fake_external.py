@@ -15,6 +15,7 @@ worth 1.5.  Faults:
 ``illegal``           plays a1 (or a1a1), legal or not
 ``nonsense``          answers with something that is no move
 ``resigns``           gives up
+``digits``            plays a move with a rank of 5000 digits
 ``noise``             prints nonsense before each answer, on both pipes, with a line of 100,000 signs
 ``refuses=COMMAND``   answers a GTP command with an error
 ``edax``              writes as Edax does: ``=== d6 -1.00 0.0``
@@ -95,6 +96,8 @@ class Player:
             return "a1" if self.game.name == "othello" else "a1a1"
         if "nonsense" in self.faults:
             return "perhaps"
+        if "digits" in self.faults:
+            return f"h{'1' * 5000}e2"
         if "resigns" in self.faults:
             return "resign"
         position = if_it_goes_on(self.game, self.position)

@@ -1,6 +1,8 @@
 """Other programs as players: a made-up one with every fault there is, by all protocols."""
 
+import contextlib
 import os
+import queue
 import select
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import IllegalMove, replay
 from engine.games import get_game
 from engine.process import (
+    _MOST_WAITING,
     EngineCrashed,
     EngineError,
     EngineProcess,
@@ -26,6 +29,7 @@ from engine.process import (
     IllegalAnswer,
     Resigned,
     WaitLimit,
+    _UnreadLines,
 )
 from engine.stop import StopFlag, Stopped
 from engine.uci.link import Patience
@@ -357,14 +361,16 @@ def test_who_talks_for_ever_is_ended(opened: Opener, held: tuple[str, int], game
         ("othello", "gtp", "illegal"),
         ("chess", "uci", "nonsense"),
         ("xiangqi", "ucci", "illegal"),
+        ("xiangqi", "ucci", "digits"),
     ],
 )
 def test_an_illegal_move_is_named(opened: Opener, game: str, protocol: str, fault: str) -> None:
     engine = opened(game, protocol, fault)
     engine.new_game()
-    said = {"illegal": "a[01]", "nonsense": "perhaps"}[fault]
-    with pytest.raises(IllegalAnswer, match=rf"(?i)Made-up.* said .*{said}.*is not a legal move"):
+    said = {"illegal": "a[01]", "nonsense": "perhaps", "digits": "h1+"}[fault]
+    with pytest.raises(IllegalAnswer, match=rf"(?i)Made-up.* said .*{said}.*is not a legal move") as caught:
         play(engine, 1)
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize(("game", "protocol"), [("othello", "gtp"), ("chess", "uci"), ("xiangqi", "ucci")])
@@ -494,6 +500,22 @@ def test_a_program_that_reads_nothing() -> None:
     with pytest.raises(EngineError, match=f"has been silent for {SHORT_S:g} s"):
         process.say("x", Patience(StopFlag(), SHORT_S))
     process.close("quit")
+
+
+def test_unread_lines_take_up_a_few_megabytes() -> None:
+    """However long they are; and reading makes room."""
+    long, short = "\N{GRINNING FACE}" + "x" * 65_000, "info"
+    for line in (long, short):
+        lines = _UnreadLines(_MOST_WAITING)
+        with contextlib.suppress(queue.Full):
+            for _ in range(10**6):
+                lines.put_nowait(line)
+        assert 4 << 20 <= len(lines.queue) * sys.getsizeof(line) < (4 << 20) + sys.getsizeof(line)
+        assert lines.get_nowait() == line
+        lines.put_nowait(None)
+        while lines.get_nowait() is not None:
+            pass
+        assert lines.empty()
 
 
 def test_the_talk_of_a_stranger() -> None:

@@ -38,10 +38,10 @@ def test_a_win_is_seen_and_told() -> None:
     position = game.parse_position("......./......./......./......./yyy..../rrr.... r")
     score = exact_score(make_searcher("connect4", 1), position, 5, StopFlag())
     assert score > WIN_CENTI
-    assert game.score_text(score, position) == "wins in 1"
+    assert game.score_text(score, position) == "won in 1"
     won = game.play(position, game.parse_move(position, "d1"))
     assert game.legal_moves(won) == ()
-    assert game.score_text(game.result_centi(won), won) == "loses in 0"
+    assert game.score_text(game.result_centi(won), won) == "lost in 0"
 
 
 def test_left_and_right_are_alike() -> None:

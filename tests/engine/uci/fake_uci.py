@@ -16,6 +16,7 @@ depth (`fake_score`), so tests know what to expect.  Faults:
 ``garbage``           prints nonsense between the lines
 ``illegal``           begins its lines with moves that the rules forbid
 ``illegalbest``       ends its searches with such a move
+``boasts``            prints depths and numbers of nodes that cannot be true, after the lines
 ``bounds``            prints bounds between the scores
 ``mates``             tells every score as a distance to mate
 ``gaps``              leaves out depth 1, and depth 3 of every other move
@@ -158,6 +159,10 @@ class FakeEngine:
         strongest = max(moves, key=lambda move: fake_score(board, move, depth), default="")
         best = f"bestmove {shift_ranks(strongest, self.shift)}" if moves else none
         best = "bestmove a1a1" if "illegalbest" in self.faults else best
+        if "boasts" in self.faults:
+            move = shift_ranks(moves[0], self.shift)
+            for deep, nodes in (("-5", "-7"), ("9" * 400, "9" * 400), ("1000", str(10**15 + 1))):
+                self.say(f"info depth {deep} score cp 77 pv {move}", f"info depth 1 nodes {nodes}")
         if self.is_due("endless"):
             self.wait_for_stop(best)
             return

@@ -108,6 +108,21 @@ def test_info_lines() -> None:
         assert read_info(nonsense) == (None, None)
 
 
+def test_numbers_that_cannot_be_true_are_not_reported() -> None:
+    for nodes, known in (("0", 0), (str(10**15), 10**15), ("-1", None), (str(10**15 + 1), None)):
+        line, so_far = read_info(f"info depth 2 score cp 1 nodes {nodes} pv a1a2")
+        assert (line is not None, so_far) == (True, known)
+    for depth, is_known in (("0", True), ("999", True), ("-1", False), ("1000", False), ("9" * 400, False)):
+        line, so_far = read_info(f"info depth {depth} score cp 1 nodes 7 pv a1a2")
+        assert (line is not None, so_far) == (is_known, 7)
+
+
+def test_the_rest_of_a_very_long_variation_is_dropped() -> None:
+    line, nodes = read_info("info depth 2 score cp 1 nodes 7 pv" + " a1a2 a2a1" * 200)
+    assert line is not None
+    assert (line.variation, nodes) == (("a1a2", "a2a1") * 128, 7)
+
+
 def test_option_lines() -> None:
     assert read_option("option name Clear Hash type button") == EngineOption(
         "Clear Hash", "button", None, None
@@ -128,6 +143,9 @@ def test_ranks() -> None:
     assert shift_ranks("h2e2", 1) == "h3e3"
     assert shift_ranks("a10a9", -1) == "a9a8"
     assert shift_ranks("(none)", 1) == "(none)"
+    assert shift_ranks("h100e2", 1) == "h100e2"
+    nonsense = f"h{'1' * 5000}e2"  # more digits than int() takes
+    assert shift_ranks(nonsense, 1) == nonsense
 
 
 # --- A whole engine ----------------------------------------------------------------------------------------
@@ -156,6 +174,13 @@ def test_noise_changes_nothing(opened: Opener, game: str, protocol: str) -> None
     link = opened(game, protocol, "garbage", "bounds", "reprint")
     assert told(game, link.search(ask(game), PATIENT)) == expected(game)
     assert told(game, link.search(ask(game), PATIENT)) == expected(game)
+
+
+@pytest.mark.parametrize(("game", "protocol"), KINDS)
+def test_nodes_and_depths_that_cannot_be_true(opened: Opener, game: str, protocol: str) -> None:
+    answer = opened(game, protocol, "boasts").search(ask(game), PATIENT)
+    assert told(game, answer) == expected(game)
+    assert (max(line.depth for line in answer.lines), answer.nodes) == (4, 400 + len(legal(game)))
 
 
 @pytest.mark.parametrize(("game", "protocol"), KINDS)

@@ -48,7 +48,9 @@ const MATE = /^#(-?)(\d+)$/;
 /** A score as a clause about the person: "it seems +1.25", "you are mated in 2". */
 function clause(text, verb, toWhom = "") {
   const [, lost, moves] = MATE.exec(text ?? "") ?? [];
-  return moves ? `you ${lost ? "are mated" : "mate"} in ${moves}` : `it ${verb} ${scoreText(text)}${toWhom}`;
+  if (moves) return `you ${lost ? "are mated" : "mate"} in ${moves}`;
+  if (/^(won|lost)/.test(text ?? "")) return `it ${verb === "seems" ? verb : "is"} ${text} for you`;
+  return `it ${verb} ${scoreText(text)}${toWhom}`;
 }
 
 /** A score's text with a proper minus sign and "#3" in words; a dash: there is none. */

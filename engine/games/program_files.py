@@ -1,0 +1,34 @@
+"""Reads the program's own files of weights, which lie beside the games."""
+
+import lzma
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from engine.errors import DamagedFile
+
+
+@contextmanager
+def reading(name: str) -> Iterator[Traversable]:
+    """Open a context in which a file of that name is read; errors about its contents name it.
+
+    Raises:
+        DamagedFile: The file cannot be read, or does not hold what it should.
+    """
+    file = resources.files(__package__).joinpath(name)
+    try:
+        yield file
+    except (OSError, EOFError, lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise DamagedFile(f"{file}: {what}: the file is damaged; install the program again") from error
+
+
+def unpacked(name: str) -> bytes:
+    """The contents of a compressed file.
+
+    Raises:
+        DamagedFile: It cannot be read, or is not compressed as these files are.
+    """
+    with reading(name) as file:
+        return lzma.decompress(file.read_bytes())
