@@ -134,10 +134,11 @@ def _keys(text: str) -> "list[By]":
 def _plan(output: OutputFormat) -> None:
     from bot.cli.stats import tables
     from storage.inference.plan import plan_decisions, plan_games, plan_traps
+    from storage.records import Filters
 
     rows = [*plan_games(), *plan_decisions(), *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, tables.plan_view(rows), flat, nested=flat)
+    write(output, tables.plan_view(rows), flat, nested=flat, filters=Filters())
 
 
 def _trial(
