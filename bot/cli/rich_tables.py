@@ -8,24 +8,30 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from engine.decision import OutcomeKind
+from engine.expected import PER_PERCENT
 from engine.game import replay
 from engine.games import get_game
+from engine.judgement import ERROR
 from storage.intervals import Performance, Share
 from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
-from storage.report import CandidateReport, DecisionReport, GameReport
+from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
 from storage.statistics import PlayerStatistics
 
 NONE = "-"
 
 _LEGEND = """\
 standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
-bonus for the best trap; expected: what the move promises against the replies that a model of people expects;
-trap: the reply that looks better than it is; quality: what the trap is worth."""
+bonus for the paper's best trap; expected: what the move promises against the replies that a model of people
+expects; paper's trap: a reply whose quality (trappiness times cost) reaches the threshold, whether or not it
+tempts people; bait: a reply that costs a tenth of the game or more, that one person in ten or more is
+expected to play, and that looks as good as the best reply to some shorter search; game: a win is 100 %."""
 
 
 _STATISTICS_LEGEND = """\
-unfinished: running or adjourned; into the best trap: the reply was the move's best trap, not a lesser one."""
+unfinished: running or adjourned; traps: the paper's (Figure 9), whether or not they tempt people; into the
+best trap: the reply was the move's best trap, not a lesser one."""
 
 
 def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
@@ -42,7 +48,7 @@ def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
     add("won / drawn / lost", (f"{r.wins} / {r.draws} / {r.losses}" for r in rows))
     add("unfinished", (r.unfinished for r in rows))
     add("performance rating", (performance_text(r.performance) for r in rows), last=True)
-    add("traps set", (r.traps_set for r in rows))
+    add("the paper's traps set", (r.traps_set for r in rows))
     add("  answered", (r.answered for r in rows))
     add("    optimal", (r.optimal for r in rows))
     add("    fell", (r.fell for r in rows))
@@ -124,9 +130,13 @@ def games_rows(games: Sequence[StoredGame]) -> list[dict[str, Any]]:
 
 
 def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType:
-    """A whole game: header, final board, moves, and each decision with a table like the paper's Figure 8."""
+    """A whole game: header, final board, moves, and each decision with a table like the paper's Figure 8.
+
+    Args:
+        traps_only: Leave out moves without a bait.
+    """
     header = report.header
-    decisions = [d for d in report.decisions if d.is_trap or not traps_only]
+    decisions = [d for d in report.decisions if _baits(d) or not traps_only]
     return Group(
         _header(report),
         Padding(_final_board(header), (1, 0, 1, 2), expand=False),
@@ -169,9 +179,13 @@ def _header(report: GameReport) -> RenderableType:
     kind = f"{'rated' if game.rated else 'casual'}, {game.speed}, {clock}"
     if (match := match_of(game)) is not None:
         kind = f"match {match}, {match_limits(game)}"
-    outcomes = [d.outcome for d in report.decisions if d.is_trap]
     accident = "" if report.sets_traps else " by accident"
+    outcomes = [d.outcome for d in report.decisions if d.is_trap and not d.is_decided]
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
+    taken = [d.forecast.is_taken for d in report.decisions if d.forecast is not None and _baits(d)]
+    baits = f"{_moves_text(len(taken))} with one{accident}, {sum(map(bool, taken))} fallen for"
+    if unknown := sum(not _is_checked(d) for d in report.decisions if len(d.replies) > 1):
+        baits += f"; not known for {_moves_text(unknown)}"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
     for name, value in (
@@ -183,7 +197,8 @@ def _header(report: GameReport) -> RenderableType:
         ),
         ("opponent", f"{_printable(game.opponent_name)} ({theirs}), rating {_or_none(game.opponent_rating)}"),
         ("result", f"{result_text(game)} ({_or_none(game.end_reason)})"),
-        ("traps", traps),
+        ("baits", baits),
+        ("paper's traps", traps),
     ):
         table.add_row(name, value)
     return table
@@ -209,7 +224,7 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     table.add_column("move")
     table.add_column("standard", justify="right")
     table.add_column("expected" if goes_by_values else "trappy", justify="right")
-    table.add_column("trap")
+    table.add_column("paper's trap")
     table.add_column("")
     ranked = sorted(decision.candidates, key=_rank)
     for candidate in ranked:
@@ -269,24 +284,96 @@ def _story(decision: DecisionReport) -> str:
         return "Never played: the game ended before the server took the move."
     if not decision.is_complete:
         trap = "Its replies have not been analysed yet."
-    elif decision.is_trap and decision.trap is not None:
-        meant = "Trap" if decision.sets_traps else "Trap by accident:"
-        odds = _odds_text(decision, decision.trap.reply)
-        trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}{odds}."
     else:
-        trap = "No trap." if decision.trap is None else "No trap worth counting."
+        trap = " ".join([*_bait_lines(decision), _paper_text(decision)])
     if decision.outcome is None:
         reply = "" if decision.reply is None else f" Reply {decision.reply_name}, not judged yet."
     elif decision.reply is None:
         reply = " Unanswered."
     else:
-        kind = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
-        cost = f", which cost {decision.cost_text}" if decision.cost_centi else ""
-        reply = f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {kind}{cost}."
+        cost = f", which cost {_price(decision)}" if decision.cost_centi else ""
+        reply = (
+            f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {_answer(decision)}{cost}."
+        )
     trouble = (
         f"Decided without a model of people: {_printable(decision.trouble)}. " if decision.trouble else ""
     )
     return trouble + trap + reply
+
+
+def _is_checked(decision: DecisionReport) -> bool:
+    """Whether it is known which replies tempt people."""
+    return decision.forecast is not None and decision.forecast.is_confirmed
+
+
+def _baits(decision: DecisionReport) -> tuple[BaitReport, ...]:
+    """Confirmed baits, the costliest and likeliest first."""
+    return decision.forecast.baits if decision.forecast is not None and _is_checked(decision) else ()
+
+
+def _bait_lines(decision: DecisionReport) -> list[str]:
+    """A sentence for each bait: how likely, how it looks beside the best reply, what it costs."""
+    if not _is_checked(decision):
+        return ["Whether people are tempted is not known."] if len(decision.replies) > 1 else []
+    if not _baits(decision):
+        return ["No bait."]
+    replies = {each.reply: each for each in decision.replies}
+    best = min(decision.replies, key=lambda each: each.final_centi)
+    lines = []
+    for bait in _baits(decision):
+        accident = "" if decision.sets_traps else " by accident"
+        odds, looks = f"{100 * bait.odds:.1f} %", _looks(replies[bait.reply])
+        lines.append(
+            f"Bait{accident} {bait.name} (expected in {odds}): {looks}, costs {_share(bait.cost)}; "
+            f"best {best.name}: {_looks(best)}."
+        )
+    return lines
+
+
+def _looks(reply: ReplyReport) -> str:
+    """How a reply looks to the opponent after two plies, and what it is."""
+    return f"{reply.looks[0]} at a glance, {reply.their_text} in fact" if reply.looks else reply.their_text
+
+
+def _paper_text(decision: DecisionReport) -> str:
+    """The trap in the paper's sense, in one sentence."""
+    if decision.trap is None:
+        return "No trap in the paper's sense."
+    if not decision.is_trap:
+        return "No trap in the paper's sense worth counting."
+    accident = "" if decision.sets_traps else " by accident"
+    return f"The paper's trap{accident}: {decision.trap.name}, quality {decision.trap.quality_text}."
+
+
+def _answer(decision: DecisionReport) -> str:
+    """What the reply was: a bait, a slip, ...; then its kind in the paper's Figure 9."""
+    if decision.outcome is None:
+        return ""
+    paper = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
+    if decision.forecast is not None and decision.forecast.is_taken and _is_checked(decision):
+        found = "took a bait"
+    elif decision.outcome is OutcomeKind.OPTIMAL:
+        return "optimal"
+    else:
+        found = "a slip" if (decision.cost or 0) >= ERROR else "not quite the best"
+    return f"{found} (the paper's Figure 9: {paper})"
+
+
+def _price(decision: DecisionReport) -> str:
+    """What the reply cost: a share of the game, and the score's loss where that is a number."""
+    text = decision.cost_text or ""
+    if not decision.cost:
+        return text
+    return f"{_share(decision.cost)} ({text})" if text[:1].isdigit() else _share(decision.cost)
+
+
+def _share(cost: int) -> str:
+    """A share of the game, from hundredths of a per cent."""
+    return f"{cost / PER_PERCENT:.1f} % of the game"
+
+
+def _moves_text(count: int) -> str:
+    return f"{count} move" if count == 1 else f"{count} moves"
 
 
 def _odds_text(decision: DecisionReport, reply: str) -> str:

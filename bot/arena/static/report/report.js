@@ -51,7 +51,7 @@ export class ReportSection {
     const text = JSON.stringify(report);
     if (report !== null && text !== this.shown) this.#show(report, isWhole);
     this.shown = text;
-    if (isWhole) return undefined;
+    if (isWhole && report.decisions.every(({ forecast, replies, state }) => forecast !== null || replies.length < 2 || state === "dropped")) return undefined;
     if (this.tries < RETRY_MS.length) {
       this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
       this.tries += 1;
@@ -137,7 +137,7 @@ export class ReportSection {
       if (fell === 0) story += traps === 1 ? "You did not fall into it." : "You fell into none of them.";
       else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}, which cost ${gameShare(lost, "a game")}${fell > 1 ? " in all" : ""}.`;
     }
-    if (unchecked) story += ` ${unchecked === 1 ? "One move has" : `${unchecked} moves have`} not been searched deeply enough to tell whether people are tempted.`;
+    if (unchecked) story += ` Whether people are tempted is not known for ${unchecked === 1 ? "one move" : `${unchecked} moves`}.`;
     return el(
       "div",
       { class: "summary" },
