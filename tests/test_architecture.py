@@ -93,7 +93,7 @@ STORAGE = {
     "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"errors", "inserts", "records", "tables"},
-    "storage.statistics": {"games", "intervals", "records", "tables"},
+    "storage.statistics": {"games", "inference", "intervals", "records", "tables", "trials"},
 }
 BOT = {
     "bot": set[str](),

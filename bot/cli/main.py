@@ -59,7 +59,7 @@ COMMANDS = {
         "Make the configured account a bot account, permanently.",
     ),
     "check": LazyCommand("bot.cli.check", "check_command", "Try everything that playing needs."),
-    "stats": LazyCommand("bot.cli.reports", "stats", "Results and traps (Figure 9), for each player."),
+    "stats": LazyCommand("bot.cli.stats.command", "stats", "Results, errors and traps, by what you ask."),
     "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
     "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
 }

@@ -17,7 +17,7 @@ from storage.intervals import Performance, Share
 from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
 from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
-from storage.statistics import PlayerStatistics
+from storage.statistics.players import PlayerStatistics
 
 NONE = "-"
 

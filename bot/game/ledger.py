@@ -54,7 +54,7 @@ from storage.records import (
     StoredDecision,
     StoredGame,
 )
-from storage.statistics import PlayerStatistics, player_statistics
+from storage.statistics.players import PlayerStatistics, player_statistics
 from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)

@@ -116,6 +116,58 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
         assert "trap's sake" not in words
 
 
+def blinded(value: Any) -> Any:
+    """A report without what `bot.arena.blind_report` leaves out."""
+    left_out = {
+        *(
+            "player",
+            "params",
+            "selection",
+            "sets_traps",
+            "search_mode",
+            "pick",
+            "pick_text",
+            "source",
+            "model",
+        ),
+        *("trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "glance_plies", "probability"),
+        *("raw_centi", "raw_text", "raw_is_bound", "adjusted_centi", "adjusted_text", "value", "value_text"),
+    }
+    if isinstance(value, dict):
+        return {key: blinded(each) for key, each in value.items() if key not in left_out}
+    return [blinded(each) for each in value] if isinstance(value, list) else value
+
+
+def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(finished: Page) -> None:
+    report = blinded(report_of(finished)) | {"blind": True}
+    show_report(finished, report)
+    traps = [i for i, d in enumerate(report["decisions"]) if d["is_trap"]]
+    assert f"There were {len(traps)} traps in this game." in finished.text(".summary-story")
+    assert finished.text(".tile-trap strong") == str(len(traps))
+    for i in range(len(report["decisions"])):
+        finished.click(f".chip[data-index='{i}']")
+        finished.until_text(".moment-number", f"Move {report['decisions'][i]['number']} ")
+        words = finished.text(".report-box")
+        for telling in (
+            "hoped for",
+            "Desdemona set ",
+            "trap's sake",
+            "accident",
+            " plies",
+            "undefined",
+            "NaN",
+        ):
+            assert telling not in words, (i, telling)
+        assert finished.count(".chart") == 0
+        assert finished.count(".table-box") == (1 if report["decisions"][i]["replies"] else 0)
+        finished.click("[data-phase=before]")
+        assert finished.count(".moment .mark-chosen") == 1
+    fell = next(i for i in traps if report["decisions"][i]["outcome"] == "fell")
+    finished.click(f".chip[data-index='{fell}']")
+    finished.until_text(".moment-words", "looks better than it is")
+    assert "In fact" in finished.text(".table-box thead")
+
+
 def test_the_report_opens_at_the_costliest_fall_by_discs(finished: Page) -> None:
     report = report_of(finished)
     falls = [d for d in report["decisions"] if d["outcome"] == "fell" and len(d["replies"]) > 1]

@@ -85,7 +85,10 @@ TABLE = (
         sample=24,
         fixed=(("score < certain", "score <= certain"),),
     ),
-    Guarded("storage/statistics.py", ("tests/storage/test_statistics.py", "-k", "not postgresql")),
+    Guarded(
+        "storage/statistics/players.py",
+        ("tests/storage/statistics/test_players.py", "-k", "not postgresql"),
+    ),
     Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
     Guarded(
         "storage/inference/any_time.py",

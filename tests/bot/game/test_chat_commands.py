@@ -14,7 +14,7 @@ from engine.games import get_game
 from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
 from storage.intervals import performance
-from storage.statistics import PlayerStatistics
+from storage.statistics.players import PlayerStatistics
 
 FACTS = ChatFacts(
     bot="Desdemona", opponent="Anna", player="trappy", is_over=True, is_blind=False, may_tell=False

@@ -15,7 +15,7 @@ from storage.games import finish_game
 from storage.intervals import OpponentGames, performance, share
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, Filters, GameResult
-from storage.statistics import PlayerStatistics, player_statistics
+from storage.statistics.players import PlayerStatistics, player_statistics
 from tests.storage.samples import (
     ERRED,
     FELL,
