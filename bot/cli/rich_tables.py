@@ -1,6 +1,6 @@
 """Formats records as rich tables, or as rows of plain values.  Prints nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,11 +13,10 @@ from engine.expected import PER_PERCENT
 from engine.game import replay
 from engine.games import get_game
 from engine.judgement import ERROR
-from storage.intervals import Performance, Share
+from storage.intervals import Performance
 from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
 from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
-from storage.statistics.players import PlayerStatistics
 
 NONE = "-"
 
@@ -27,44 +26,6 @@ bonus for the paper's best trap; expected: what the move promises against the re
 expects; paper's trap: a reply whose quality (trappiness times cost) reaches the threshold, whether or not it
 tempts people; bait: a reply that costs a tenth of the game or more, that one person in ten or more is
 expected to play, and that looks as good as the best reply to some shorter search; game: a win is 100 %."""
-
-
-_STATISTICS_LEGEND = """\
-unfinished: running or adjourned; traps: the paper's (Figure 9), whether or not they tempt people; into the
-best trap: the reply was the move's best trap, not a lesser one."""
-
-
-def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
-    """A column for each player, a row for each number, and a legend."""
-    table = Table(title="Games and traps (intervals: 95 %)")
-    table.add_column("")
-    for row in rows:
-        table.add_column(row.player, justify="right")
-
-    def add(name: str, values: Iterable[object], *, last: bool = False) -> None:
-        table.add_row(name, *(str(value) for value in values), end_section=last)
-
-    add("games", (r.games for r in rows))
-    add("won / drawn / lost", (f"{r.wins} / {r.draws} / {r.losses}" for r in rows))
-    add("unfinished", (r.unfinished for r in rows))
-    add("performance rating", (performance_text(r.performance) for r in rows), last=True)
-    add("the paper's traps set", (r.traps_set for r in rows))
-    add("  answered", (r.answered for r in rows))
-    add("    optimal", (r.optimal for r in rows))
-    add("    fell", (r.fell for r in rows))
-    add("      into the best trap", (r.fell_for_best for r in rows))
-    add("    erred elsewhere", (r.erred_elsewhere for r in rows))
-    add("  unanswered (game over)", (r.unanswered for r in rows))
-    add("  not judged yet", (r.pending for r in rows))
-    add("fell, of the answered", (share_text(r.fell_share) for r in rows), last=True)
-    add("erred after a trap", (share_text(r.trap_erred_share) for r in rows))
-    add("erred without a trap", (share_text(r.base_erred_share) for r in rows))
-    return Group(table, _STATISTICS_LEGEND)
-
-
-def statistics_rows(rows: Sequence[PlayerStatistics]) -> list[dict[str, Any]]:
-    """Flat rows, with ``fell_share_low`` and the like in columns of their own."""
-    return [_flat(row.to_json()) for row in rows]
 
 
 def games_table(games: Sequence[StoredGame]) -> RenderableType:
@@ -163,14 +124,6 @@ def performance_text(found: Performance) -> str:
     if found.high is None:
         return f"above {found.low:.0f}"
     return f"{found.rating:.0f} ({found.low:.0f} to {found.high:.0f})"
-
-
-def share_text(found: Share) -> str:
-    """For instance ``61 of 198 = 30.8 % (24.8 to 37.6)``."""
-    if found.share is None or found.low is None or found.high is None:
-        return NONE
-    percent = [f"{100 * value:.1f}" for value in (found.share, found.low, found.high)]
-    return f"{found.count} of {found.of} = {percent[0]} % ({percent[1]} to {percent[2]})"
 
 
 def _header(report: GameReport) -> RenderableType:
@@ -323,9 +276,10 @@ def _bait_lines(decision: DecisionReport) -> list[str]:
     for bait in _baits(decision):
         accident = "" if decision.sets_traps else " by accident"
         odds, looks = f"{100 * bait.odds:.1f} %", _looks(replies[bait.reply])
+        depths = ", ".join(map(str, bait.deceives_at))
         lines.append(
             f"Bait{accident} {bait.name} (expected in {odds}): {looks}, costs {_share(bait.cost)}; "
-            f"best {best.name}: {_looks(best)}."
+            f"best {best.name}: {_looks(best)}; looks no worse at depth {depths}."
         )
     return lines
 
@@ -384,16 +338,6 @@ def _odds_text(decision: DecisionReport, reply: str) -> str:
 
 def _board(rows: Sequence[str]) -> Text:
     return Text("\n".join(" ".join(row) for row in rows))
-
-
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, dict):
-            flat |= {f"{key}_{inner}": part for inner, part in value.items()}
-        else:
-            flat[key] = value
-    return flat
 
 
 def _variant(game: StoredGame) -> str:
