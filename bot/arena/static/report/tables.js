@@ -112,13 +112,13 @@ export function candidateTable(decision, { opponent }) {
   const { source } = decision;
   const whose = source ? `the score by ${source.name}` : "the score by plain minimax";
   const bound = source ? "≤: its score for a move that was not analysed further" : "≤: proven too low to matter, so not analysed further";
-  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "the expected score, in per cent," : "the same score"} with the bonus for the trap`;
+  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "the expected score, in per cent," : "the same score"} with the bonus for a deceptive reply`;
   const promise = "Promise: the value of the move, averaged over the replies expected of people; –: it gives up too much";
   return table({
     title: `What ${opponent} could have played`,
     label: "Candidates",
-    heads: ["Move", "Standard", isByValue ? "Promise" : "Trappy", "Trap (paper)"],
+    heads: ["Move", "Standard", isByValue ? "Promise" : "Trappy", "Bonus for"],
     rows,
-    hint: `Scores are from ${opponent}'s point of view. Standard: ${whose}. ${isByValue ? promise : trappy}. Trap (paper): the reply with the best bonus by the arithmetic of trappy minimax, whether or not it tempts people. ${bound}.`,
+    hint: `Scores are from ${opponent}'s point of view. Standard: ${whose}. ${isByValue ? promise : trappy}. Bonus for: the reply that gives the bonus, which need not tempt people. ${bound}.`,
   });
 }
