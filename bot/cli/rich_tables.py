@@ -137,7 +137,8 @@ def _header(report: GameReport) -> RenderableType:
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
     taken = [d.forecast.is_taken for d in report.decisions if d.forecast is not None and _baits(d)]
     baits = f"{_moves_text(len(taken))} with one{accident}, {sum(map(bool, taken))} fallen for"
-    if unknown := sum(not _is_checked(d) for d in report.decisions if len(d.replies) > 1):
+    answered = [d for d in report.decisions if len(d.replies) > 1 and d.reply is not None]
+    if unknown := sum(not _is_checked(d) for d in answered):
         baits += f"; not known for {_moves_text(unknown)}"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))

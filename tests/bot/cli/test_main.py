@@ -185,7 +185,7 @@ def test_show_tells_a_game(desdemona: Command) -> None:
         "which cost 9.2 % of the game (3.00)." in words
     )
     assert "The paper's trap: d6, quality 7.4 %. Unanswered." in words
-    assert "baits 0 moves with one, 0 fallen for; not known for 3 moves" in words
+    assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words
     assert "paper's traps 2 set, 1 fallen into" in words
     assert "standard's choice" in out
     assert "<= +0.40" in out

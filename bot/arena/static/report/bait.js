@@ -35,6 +35,11 @@ export function surprise({ odds, cost }) {
   return odds * cost;
 }
 
+/** Whether it is open if an answered move tempts people: the forecast is missing, or no deeper search has confirmed it. */
+export function isUnknown({ forecast, outcome, replies }) {
+  return replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_confirmed;
+}
+
 /** Whether it is known if a move tempts people. */
 export function isChecked({ forecast }) {
   return Boolean(forecast?.is_confirmed);

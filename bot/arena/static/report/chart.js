@@ -89,7 +89,7 @@ export function depthChart({ replies, decision, unit, hasMargins, whose, isBlind
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
   const names = depthNames(lines[0].reply);
-  const depths = isBlind ? names.join(", ") : `looking 2 to ${names.at(-1)} plies ahead`;
+  const depths = isBlind ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : `looking 2 to ${names.at(-1)} plies ahead`;
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));

@@ -3,7 +3,7 @@
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
-import { baitsOf, gameShare, isChecked, peoplePlay, surprise } from "/static/report/bait.js";
+import { baitsOf, gameShare, isUnknown, peoplePlay, surprise } from "/static/report/bait.js";
 import { judge, VERDICTS } from "/static/report/verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
@@ -46,12 +46,12 @@ export class ReportSection {
       if (error.status === 401 || error.status === 403) return this.#note(error.message);
     }
     if (this.isClosed) return undefined;
-    // The bot finishes its last analyses after the game: a moment later the report is complete.
+    // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
     const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
     if (report !== null && text !== this.shown) this.#show(report, isWhole);
     this.shown = text;
-    if (isWhole && report.decisions.every(({ forecast, replies, state }) => forecast !== null || replies.length < 2 || state === "dropped")) return undefined;
+    if (isWhole && report.decisions.every((decision) => decision.forecast !== null || !isUnknown(decision))) return undefined;
     if (this.tries < RETRY_MS.length) {
       this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
       this.tries += 1;
@@ -122,7 +122,7 @@ export class ReportSection {
     const traps = this.verdicts.filter(({ isTrap }) => isTrap).length;
     const [fell, saw] = ["fell", "saw"].map((wanted) => this.verdicts.filter(({ kind }) => kind === wanted).length);
     const slips = this.verdicts.filter(({ isSlip }) => isSlip).length;
-    const unchecked = this.report.decisions.filter((decision) => decision.replies.length > 1 && !isChecked(decision)).length;
+    const unchecked = this.report.decisions.filter(isUnknown).length;
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
     const lost = this.report.decisions.reduce((sum, { cost }, i) => sum + (this.verdicts[i].kind === "fell" ? cost : 0), 0);
     const { sets_traps: isMeant, blind: isBlind } = this.report;
