@@ -3,8 +3,12 @@
 It shows the traps that stood in the game, whoever set them.  Left out is what follows from the player rather
 than from the position: its name and settings, the draw, how it searched (depth, time, sources, models), and
 what it thought of the other moves.  Lists are sorted, since their order in the record follows the search.
+
+How a reply looks is told at three depths, whatever the depth of the search: at a glance (two plies), a little
+deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from storage.report import DecisionReport, GameReport, ReplyReport
@@ -40,6 +44,7 @@ def _decision(decision: DecisionReport) -> dict[str, Any]:
     trap = decision.trap if decision.is_trap else None
     candidates = sorted(decision.candidates, key=lambda each: each.move)
     replies = sorted(decision.replies, key=lambda each: (each.final_centi, each.reply))
+    shown = _shown_depths(decision)
     return {
         "ply": decision.ply,
         "number": decision.number,
@@ -65,7 +70,7 @@ def _decision(decision: DecisionReport) -> dict[str, Any]:
         },
         "is_decided": decision.is_decided,
         "forecast": _forecast(decision),
-        "replies": [_reply(each) for each in replies],
+        "replies": [_reply(each, shown, decision.forecast is not None) for each in replies],
         "reply": decision.reply,
         "reply_name": decision.reply_name,
         "outcome": decision.outcome,
@@ -87,8 +92,27 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
 
 
-def _reply(reply: ReplyReport) -> dict[str, Any]:
-    """Without the scores by depth, whose number is the depth of the player's search."""
+def _shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
+    """Places in the lists of scores by depth: the first, one between, the last.
+
+    The one between is where the bait deceives, if it does not do so at the first; otherwise the middle.
+    """
+    last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
+    middle = last // 2
+    if decision.forecast is not None and decision.forecast.baits:
+        deceives = [depth - 2 for depth in decision.forecast.baits[0].deceives_at]
+        middle = min([at for at in deceives if at > 0], key=lambda at: abs(at - middle), default=middle)
+    return 0, middle, last
+
+
+def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict[str, Any]:
+    """Without the scores by depth, whose number is the depth of the player's search.
+
+    Args:
+        shown: Of `_shown_depths`.
+        has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
+    """
+    known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
     return {
         "reply": reply.reply,
         "name": reply.name,
@@ -97,8 +121,9 @@ def _reply(reply: ReplyReport) -> dict[str, Any]:
         "their_text": reply.their_text,
         "quality": reply.quality,
         "is_fall": reply.is_fall,
-        "probability": reply.probability,
+        "probability": reply.probability if has_forecast else None,
         "cost": reply.cost,
         "cost_text": reply.cost_text,
-        "glance_text": reply.glance_text,
+        "looks_centi": [reply.scores_centi[at] for at in known],
+        "looks": [reply.looks[at] for at in known],
     }

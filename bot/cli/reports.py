@@ -86,12 +86,12 @@ def show(
     account: Annotated[
         str | None, typer.Option(help="Needed when two of our accounts played each other.")
     ] = None,
-    traps: Annotated[bool, typer.Option("--traps", help="Only the moves that set a trap.")] = False,
+    traps: Annotated[bool, typer.Option("--traps", help="Only the moves with a bait.")] = False,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
     """Show a game and its traps, move by move.
 
-    Board, moves, and for each move of ours its value, its trap, and the reply.
+    Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
     from bot.cli import rich_tables
     from storage.games import list_games_by_site_id

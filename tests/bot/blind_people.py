@@ -46,8 +46,18 @@ PLAY = frozenset(
             "reply_name",
             "number",
         ),
-        *("ply", "final_centi", "their_text", "quality_centi", "cost_text", "cost_centi", "glance_text"),
-        *("is_trap", "trap", "outcome", "fell_for_best"),
+        *(
+            "ply",
+            "final_centi",
+            "their_text",
+            "quality",
+            "cost",
+            "cost_text",
+            "cost_centi",
+            "looks",
+            "looks_centi",
+        ),
+        *("is_trap", "is_fall", "is_decided", "trap", "outcome", "fell_for_best", "forecast", "probability"),
     ]
 )
 """Keys whose values follow from the play, which differs because the players do."""

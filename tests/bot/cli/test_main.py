@@ -147,13 +147,19 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert status == 0
     assert "1. f5 d6 2. c3 d3 3. c4" in out
     assert "Move 1, black plays f5 (depth 4, 0.25 s)" in out
-    assert "Trap d6, quality 2.25. Reply d6: fell for the best trap, which cost 3.00." in out
-    assert "No trap. Reply f4: erred elsewhere, which cost 1.00." in out
-    assert "Trap d6, quality 2.25. Unanswered." in out
+    words = " ".join(out.split())
+    assert (
+        "Whether people are tempted is not known. The paper's trap: d6, quality 7.4 %. "
+        "Reply d6: not quite the best (the paper's Figure 9: fell for the best trap), "
+        "which cost 9.2 % of the game (3.00)." in words
+    )
+    assert "The paper's trap: d6, quality 7.4 %. Unanswered." in words
+    assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words
+    assert "paper's traps 2 set, 1 fallen into" in words
     assert "standard's choice" in out
     assert "<= +0.40" in out
     assert out.count("Move ") == 3
-    assert desdemona("show", "first", "--traps")[1].count("Move ") == 2
+    assert desdemona("show", "first", "--traps")[1].count("Move ") == 0
     assert json.loads(desdemona("show", "first", "--format", "json")[1])["site_game_id"] == "first"
 
 
