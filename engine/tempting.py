@@ -59,8 +59,6 @@ def worth(score_centi: int, params: TemptingParams) -> int:
 @lru_cache(maxsize=4096)
 def least_score(least_worth: int, params: TemptingParams) -> int:
     """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
-    if least_worth <= 0:
-        return -UNBOUNDED
     low, high = -UNBOUNDED, UNBOUNDED
     while low < high:
         middle = (low + high) // 2
@@ -239,8 +237,7 @@ class TemptingBounds:
         spare = self.needed(best) - 1 - known
         if spare < 0 or open_weight == 0:
             return None
-        profit = min(spare // open_weight, WHOLE - 1 - self._raw_worth)
-        return least_score(self._raw_worth + profit + 1, self._params) - 1
+        return least_score(self._raw_worth + spare // open_weight + 1, self._params) - 1
 
     def _profits(self, scores_centi: Sequence[int]) -> int:
         return sum(

@@ -18,6 +18,7 @@ same candidates, and the C++ core (``engine/native/search/tempting_profile.hpp``
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from engine.decision import Candidate, ReplyProfile
@@ -113,20 +114,7 @@ def with_tempting_bounds(
         if move in looked:
             texts = map(text, profiler.replies_to(move))
             replies = profiles_of(looked[move], list(texts))
-        made.append(
-            with_trap(
-                Candidate(
-                    candidate.move,
-                    candidate.raw_centi,
-                    candidate.raw_is_bound,
-                    0.0,
-                    replies=replies,
-                    complete=candidate.complete,
-                ),
-                params,
-                swindle=True,
-            )
-        )
+        made.append(with_trap(replace(candidate, replies=replies), params, swindle=True))
     return made
 
 
@@ -243,19 +231,13 @@ def _escapes(profiler: Profiler, depth: int, params: TrapParams) -> list[Candida
                 replies.append(ReplyProfile(text(reply), (), -WIN_CENTI))
         bare = _bare(profiler, move, profiler.raw_value(move, depth), is_bound=False)
         whole = all(reply.bound_centi is None for reply in replies)
-        found.append(
-            with_trap(
-                Candidate(bare.move, bare.raw_centi, False, 0.0, replies=tuple(replies), complete=whole),
-                params,
-                swindle=True,
-            )
-        )
+        found.append(with_trap(replace(bare, replies=tuple(replies), complete=whole), params, swindle=True))
     return found
 
 
 def _bare(profiler: Profiler, move: Move, raw_centi: int, *, is_bound: bool) -> Candidate:
     over = not is_bound and not profiler.replies_to(move)
-    return Candidate(profiler.game.move_text(move), raw_centi, is_bound, 0.0, complete=over)
+    return Candidate(profiler.game.move_text(move), raw_centi, is_bound, raw_centi, complete=over)
 
 
 assert UNBOUNDED == INFINITY  # noqa: S101 - the arithmetic knows no search

@@ -266,6 +266,15 @@ def test_a_sure_win_is_as_good_as_an_exact_score() -> None:
     assert not known.is_settled(1)
 
 
+def test_replies_come_by_falling_weight_and_are_ruled_out_until_none_is_open() -> None:
+    known = TemptingBounds(0, 0, [(9, 9), (0, 0), (9, 9), (-9, -9)], PARAMS)
+    assert known.order == [3, 1, 0, 2]
+    least = known.high()
+    assert known.telling_centi(least._replace(before=-1)) == known.certain_centi - 1
+    known.most_centi = [5] * 4
+    assert known.telling_centi(least) is None
+
+
 # --- Records --------------------------------------------------------------------------------------------
 
 KIND = kind_named("tempting")

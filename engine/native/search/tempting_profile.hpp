@@ -30,7 +30,6 @@ class TemptingArithmetic {
 
     // The least score of that worth or more.
     int least_score(int least_worth) const {
-        if (least_worth <= 0) return -kInfinity;
         int low = -kInfinity;
         int high = kInfinity;
         while (low < high) {
@@ -348,9 +347,7 @@ class Tempter {
         }
         const std::int64_t spare = needed(index, best) - 1 - known;
         if (spare < 0 || open == 0) return false;
-        const int most = TemptingArithmetic::kWhole - 1 - raw_worth;
-        const int profit = spare / open < most ? static_cast<int>(spare / open) : most;
-        x = arithmetic_.least_score(raw_worth + profit + 1) - 1;
+        x = arithmetic_.least_score(raw_worth + static_cast<int>(spare / open) + 1) - 1;
         return true;
     }
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from engine.choice import verify
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI
+from engine.game import positions as game_positions
 from engine.games import get_game
 from engine.params import Decided, TemptingParams, TrapParams
 from engine.player_kinds import kind_named
@@ -107,6 +109,37 @@ def test_lazy_equals_the_whole_table_and_the_core_equals_python(
         assert choose_tempting(found, params, trap.decided) == choose_from_table(table, params, trap.decided)
     assert looked > 0
     assert (lost > 0) == (name == "connect4" and trap.decided is Decided.SWINDLE)
+
+
+def test_every_yardstick_gives_the_same_candidates() -> None:
+    """Scores that are as good as won begin at another place with each; and nearly everything is allowed."""
+    game, settings, trap = get_game("connect4"), SETTINGS["any risk"][0], TrapParams(decided=Decided.PAPER)
+    core, judge = native("connect4"), native("connect4")
+    for number in range(12):
+        rng = random.Random(number)
+        position = random_position(game, rng, rng.randint(4, 24))
+        profiler = Profiler(game, judge, position, trap, StopFlag())
+        for logistic in range(1, 40):
+            params = replace(settings, logistic_centi=logistic, budget=10_000, share_percent=100)
+            found = core.tempting_candidates(game.for_search(position), 5, trap, params, StopFlag())
+            assert tempting_candidates(profiler, 5, trap, params) == found
+
+
+def test_a_move_that_ends_the_game_has_no_replies_to_weigh() -> None:
+    """Here one that is no better than the best: for the third time the same position."""
+    game, trap = get_game("chess"), TrapParams()
+    *_, position = game_positions(game, ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"])
+    params = SETTINGS["any risk"][0].for_position(game.expected_scale_centi(position))
+    profiler = Profiler(game, native("chess"), position, trap, StopFlag())
+    root = game.for_search(position)
+    found = native("chess").tempting_candidates(root, 4, trap, params, StopFlag())
+    assert tempting_candidates(profiler, 4, trap, params) == found
+    table = profiler.naive_candidates(4)
+    assert [each.move for each in table if not each.replies] == ["f6g8"]
+    assert [each.move for each in found if each.complete] == ["f6g8"]
+    for index, (one, whole) in enumerate(zip(found, table, strict=True)):
+        assert_bounds_hold(one, whole, params, index)
+    assert choose_tempting(found, params, trap.decided) == choose_from_table(table, params, trap.decided)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello"])
