@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.games import half_of, is_within, year_of
+from bot.analysis.persons import person_key
 from engine.game import Game
 from engine.games import get_game
 from engine.human.calibrated import expected, profile_array, reply_features
 from engine.training.calibrated import ReplyRows, join
 from storage.analysis import StoredPosition, each_position
 from storage.database import Database
+from storage.inference.persons import codes_of
 
 BAD = 0.10
 """A reply is *bad*, or an *error*, when it costs at least this much expected score."""
@@ -69,6 +71,11 @@ class Population:
     def games(self) -> NDArray[np.int64]:
         """The game of each position, numbered from 0."""
         return self.rows.games
+
+    @property
+    def persons(self) -> NDArray[np.int64]:
+        """The person who replied in each position, numbered from 0 (`person_key`)."""
+        return codes_of([person_key(stored) for stored in self.positions]).astype(np.int64)
 
     @property
     def is_played(self) -> NDArray[np.bool_]:

@@ -78,7 +78,7 @@ def test_scores_of_probabilities() -> None:
 def test_the_reliability_curve() -> None:
     rng = np.random.default_rng(2)
     odds = rng.random(4000)
-    bins = reliability(odds, rng.random(4000) < odds)
+    bins = reliability(odds, rng.random(4000) < odds, np.arange(4000))
     assert [each.actual.of for each in bins] == [400] * 10
     held = [(each.actual.low or 0) <= each.predicted <= (each.actual.high or 0) for each in bins]
     assert sum(held) >= 8

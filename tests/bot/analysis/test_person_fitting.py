@@ -17,11 +17,10 @@ from bot.analysis.person_fitting import (
     BaseOdds,
     FittedPrior,
     fit_person_prior,
-    is_person,
     merged_card,
     replies_of,
-    seconds_of,
 )
+from bot.analysis.persons import is_person, seconds_of
 from bot.analysis.population import Population, population
 from bot.analysis.report import person_text
 from engine.games import get_game

@@ -5,7 +5,8 @@ import pytest
 
 from bot.analysis.population import BAD, Portion, population
 from bot.analysis.report import study_text, table
-from bot.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study, trap_kinds
+from bot.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study
+from bot.analysis.trap_counts import trap_kinds
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from engine.training.calibrated import Part, to_onnx
@@ -83,7 +84,7 @@ def test_a_study_ranks_its_predictors(found: Study) -> None:
 
 def test_a_study_in_words(found: Study) -> None:
     text = study_text(found)
-    assert "300 positions of 100 games, 900 replies" in text
+    assert "300 positions of 100 games, 100 persons, 900 replies" in text
     assert "Which bad reply is played" in text
     assert all(line == line.rstrip() for line in text.splitlines())
     assert table([["a", "b"], ["ccc", "10"]]) == "a     b\nccc  10"
