@@ -103,6 +103,20 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
 
     Matches between programs count only if the filters name their site or one of them.
     """
+    # Numbered before the filters choose among them.
+    numbers = (
+        select(
+            GameRow.id,
+            func.row_number()
+            .over(
+                partition_by=(GameRow.opponent_id, GameRow.game, GameRow.account),
+                order_by=(GameRow.started_at, GameRow.id),
+            )
+            .label("number"),
+        )
+        .where(GameRow.state != GameStatus.ABORTED)
+        .subquery()
+    )
     rows = await session.execute(
         select(
             GameRow.id,
@@ -124,12 +138,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             GameRow.ended_at,
             func.length(GameRow.moves).label("length"),
             func.length(func.replace(GameRow.moves, " ", "")).label("letters"),
-            func.row_number()
-            .over(
-                partition_by=(GameRow.opponent_id, GameRow.game, GameRow.account),
-                order_by=(GameRow.started_at, GameRow.id),
-            )
-            .label("number"),
+            numbers.c.number,
             EngineConfigRow.engine_version,
             EngineConfigRow.assessment,
             EngineConfigRow.scale,
@@ -141,7 +150,8 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
         )
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
-        .where(GameRow.state != GameStatus.ABORTED, *_which(filters))
+        .join(numbers, numbers.c.id == GameRow.id)
+        .where(*_which(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
     return [

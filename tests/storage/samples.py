@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.judgement import RULE
 from engine.params import TrapParams
 from storage.decisions import commit_decision
 from storage.games import open_game
@@ -82,11 +83,11 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
     )
 
 
-FELL = Outcome(OutcomeKind.FELL, "d6", True, 225.0, 300)
-FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 30.0, 100)
-OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0)
-ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 0.0, 100)
-UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
+FELL = Outcome(OutcomeKind.FELL, "d6", True, 3000.0, 300, 6000, RULE)
+FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 600.0, 100, 2000, RULE)
+OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, RULE)
+ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 0.0, 100, 2000, RULE)
+UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)
 
 
 async def settled(
