@@ -136,14 +136,15 @@ def forecasters(
 
     Returns:
         First the program's own way: with the calibrated model, if there is one; then the human-move model
-        without it; then the scores alone.
+        without it, each also untilted if the tilt changes it; then the scores alone.
     """
     network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
     ways: list[tuple[str, Models]] = []
-    if calibrated is not None:
-        ways.append(("calibrated model", Models(network, calibrated, person_prior=prior)))
-    if human is not None:
-        ways.append((human.name, Models(network, person_prior=prior)))
+    for tilt in (prior, None):
+        if calibrated is not None:
+            ways.append(("calibrated model", Models(network, calibrated, person_prior=tilt)))
+        if human is not None:
+            ways.append((human.name, Models(network, person_prior=tilt)))
     found: list[list[ReplyForecast | None]] = [[] for _ in range(len(ways) + 1)]
     for stored in people.positions:
         candidate, scale = stored.found.candidate, stored.found.logistic_centi
@@ -152,11 +153,13 @@ def forecasters(
             found[at].append(None if expected is None else forecast(candidate, scale, expected))
         found[-1].append(forecast(candidate, scale))
         on_count(1)
-    named = [
-        Forecaster(name, tuple(made))
-        for name, made in zip([*(name for name, _ in ways), LOOKS_NAME], found, strict=True)
-    ]
-    return tuple(replace(each, name=f"{each.name}, tilted") if each.is_tilted else each for each in named)
+    named: dict[str, Forecaster] = {}
+    for name, made in zip([*(name for name, _ in ways), LOOKS_NAME], found, strict=True):
+        each = Forecaster(name, tuple(made))
+        if each.is_tilted:
+            each = replace(each, name=f"{name}, tilted")
+        named.setdefault(each.name, each)  # once where there is no tilt
+    return tuple(named.values())
 
 
 def _expected(

@@ -98,6 +98,15 @@ def study_command(
         bool, typer.Option("--own", help="The bot's own games with people instead of the analysed games.")
     ] = False,
     half: Half = None,
+    person_half: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The priors of the people "
+            "model were learned from half 0 of seed 1.",
+        ),
+    ] = None,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -153,6 +162,7 @@ def study_command(
 
     portion = Portion(
         half=half,
+        person_half=person_half,
         seed=seed,
         from_year=from_year,
         to_year=to_year,
