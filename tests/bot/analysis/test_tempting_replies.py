@@ -118,11 +118,7 @@ def test_baits_offered_and_played() -> None:
 
 
 def test_the_bait_is_the_reply_of_the_greatest_probability_times_cost() -> None:
-    both = (
-        [0, 0, 0],
-        [-300, -400, 900],
-        [-500, -500, 400],
-    )  # the second costs more, .3 x .36 against .2 x .19
+    both = ([0, 0, 0], [-300, -400, 900], [-500, -500, 400])  # .3 x .36 against .2 x .19
     people = people_of([both, both], [1, 2])
     row = bait_table(people, forecasters(people, None, NET, None), "no").primary
     assert (row.played.count, row.fell.count) == (1, 2)
