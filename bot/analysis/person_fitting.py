@@ -4,11 +4,9 @@ Persons are halved by lot: the prior is learned from one half and measured on th
 expected for one that happened), with intervals by resampling persons.  A prior without a gain is rejected.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,8 @@ from bot.analysis.elo import EloStanding
 from bot.analysis.fitting import FitRefused
 from bot.analysis.games import half_of_person
 from bot.analysis.measures import Estimate, Resamples
+from bot.analysis.persons import games_bands, is_person, rating_bands, seconds_of
 from bot.analysis.population import BAD, Population
-from engine.formats.clock import BadClock, GgfClock
 from engine.human.person_prior import (
     BULLET,
     BULLET_BELOW_S,
@@ -35,7 +33,6 @@ from engine.human.person_prior import (
     base_record,
     costs_of,
     features_of,
-    speed_s,
 )
 from engine.training.person_prior import STEPS, JudgedReplies, fit_gaussian, log_likelihoods, predicted
 from storage.analysis import StoredPosition
@@ -50,10 +47,7 @@ TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
 """Grids: x and k; k alone, for people with few replies each."""
 LEAST_PERSONS, LEAST_REPLIES = 40, 1000
 """With less data in either half, a prior learns noise."""
-RATING_STEPS = (1300, 1700, 2100)
-GAMES_STEPS = (1, 31, 201)
 _DIGITS = 6
-_INCREMENT = re.compile(r"(\d{1,6})(?:\+(\d{1,5}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,24 +145,6 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
         raise FitRefused(f"the card there is for {other}, not for {shared}; give another file")
     others = [] if known is None else [each for each in known["bases"] if each["base"] != entry["base"]]
     return {**shared, "bases": [*others, entry]}
-
-
-def is_person(name: str) -> bool:
-    """Whether a name is a person's: WTHOR writes programs with the author in parentheses."""
-    return bool(name) and not set(name) & set("?(")
-
-
-def seconds_of(time_control: str) -> float | None:
-    """`engine.human.person_prior.speed_s` of a time control as PGN or GGF files write it; None: unknown."""
-    if found := _INCREMENT.fullmatch(time_control):
-        return speed_s(float(found[1]), float(found[2] or 0))
-    if ":" not in time_control:
-        return None
-    try:
-        clock = GgfClock.parse(time_control)
-    except BadClock:
-        return None
-    return speed_s(clock.initial_s, clock.increment_s)
 
 
 def replies_of(
@@ -359,26 +335,12 @@ def _measured(data: PersonReplies, prior: BasePrior, resamples: int, seed: int) 
 
 
 def _band_masks(data: PersonReplies) -> dict[str, NDArray[np.bool_]]:
-    masks = {"all": np.ones(len(data.persons), bool)}
-    ratings = np.array([np.nan if each is None else each for each in data.ratings])
-    edges = (-np.inf, *RATING_STEPS, np.inf)
-    for low, high in pairwise(edges):
-        masks[_range_text("rated", low, high)] = (ratings >= low) & (ratings < high)
-    masks["without a rating"] = np.isnan(ratings)
-    of_person = np.array([np.nan if each is None else each for each in data.experience])
-    games = of_person[data.persons]
-    edges = (0, *GAMES_STEPS, np.inf)
-    for low, high in pairwise(edges):
-        masks[_range_text("games before:", low, high)] = (games >= low) & (games < high)
-    return masks
-
-
-def _range_text(what: str, low: float, high: float) -> str:
-    if low == -np.inf:
-        return f"{what} under {high:.0f}"
-    if high == np.inf:
-        return f"{what} from {low:.0f}"
-    return f"{what} {low:.0f}" if high - low == 1 else f"{what} {low:.0f}-{high - 1:.0f}"
+    experience = [data.experience[person] for person in data.persons]
+    return {
+        "all": np.ones(len(data.persons), bool),
+        **rating_bands(data.ratings),
+        **games_bands(experience),
+    }
 
 
 def _band(

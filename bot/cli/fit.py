@@ -145,7 +145,7 @@ def fit_command(
             raise UsageError("--person cannot go with --first, --against or --name")
         _require_writable(out, ".json")
         known = _known_card(out)
-        people, about, model = read_people(context, database, game, analysis, human, portion, own)
+        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own)
         note(about)
         results = _results(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
@@ -175,7 +175,7 @@ def fit_command(
         raise UsageError("--first and --against exclude each other")
     _require_writable(out, ".onnx")
     other = None if first else calibrated_of(against, game)
-    people, about, _ = read_people(context, database, game, analysis, human, portion, own)
+    people, about, _, _ = read_people(context, database, game, analysis, human, portion, own)
     note(about)
     try:
         fitted = fit(

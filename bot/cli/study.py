@@ -1,6 +1,7 @@
 """`desdemona study`: reports on analysed games; and what `desdemona model fit` reads of them, too."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.base.log import printable
-from bot.cli.analyse import counting
+from bot.cli.analyse import Source, counting
 from bot.cli.common import (
     MOST,
     ShowFormat,
@@ -21,6 +22,7 @@ from bot.cli.common import (
     print_json,
     require_known,
 )
+from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.formats.record import GameRecord
 from engine.games import GAMES
@@ -29,18 +31,23 @@ from engine.human.odds import default_path
 from engine.params import TrapParams
 from storage.analysis import (
     AnalysisCount,
+    AnalysisSettings,
     StoredPosition,
     count_analyses,
     list_models,
     own_positions,
     predictions,
 )
+from storage.archive import list_players
 from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
     from bot.analysis.population import Population, Portion
+    from bot.analysis.tempting_replies import Forecaster
     from engine.human.calibrated import CalibratedModel
+
+_TABLE_MB = 64
 
 StudyGameOption = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
 AnalysisId = Annotated[
@@ -75,7 +82,7 @@ DatabaseUrl = Annotated[
     typer.Option("--database", metavar="URL", help="Database to use instead of the configured one."),
 ]
 ResamplesOption = Annotated[
-    int, typer.Option(min=20, max=100_000, help="Number of resamples of the games, for the intervals.")
+    int, typer.Option(min=20, max=100_000, help="Number of resamples, for the intervals.")
 ]
 
 
@@ -91,6 +98,15 @@ def study_command(
         bool, typer.Option("--own", help="The bot's own games with people instead of the analysed games.")
     ] = False,
     half: Half = None,
+    person_half: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The priors of the people "
+            "model were learned from half 0 of seed 1.",
+        ),
+    ] = None,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -105,6 +121,13 @@ def study_command(
         ),
     ] = TrapParams().threshold_percent,
     resamples: ResamplesOption = 1000,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            help="Search positions with a bait two plies deeper, which takes seconds each; only for profiles "
+            "of our own search."
+        ),
+    ] = True,
     plots: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves, as SVG files in this folder.")
     ] = None,
@@ -117,11 +140,13 @@ def study_command(
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Study traps in analysed games of people, with 95 % intervals by games.
+    """Study traps in analysed games of people, with 95 % intervals by persons.
 
-    Reports Figure 9 for this population; how often replies of equal cost are played, traps and others; and
-    how well each predictor foresees which bad reply is played (one that costs 10 % of expected score or more)
-    and which position provokes an error: AUC, Brier score, log-loss, reliability.
+    Reports which replies tempted, how often these baits were played and how often that was expected (the
+    primary endpoint); errors by the games that people had played before; Figure 9 for this population; how
+    often replies of equal cost are played, traps and others; and how well each predictor foresees which bad
+    reply is played (one that costs 10 % of expected score or more) and which position provokes an error: AUC,
+    Brier score, log-loss, reliability.
     """
     if list_them:
         if own or plots is not None or analysis is not None or human is not None:
@@ -133,9 +158,11 @@ def study_command(
     from bot.analysis.population import Portion
     from bot.analysis.report import study_text
     from bot.analysis.study import study
+    from bot.analysis.tempting_replies import bait_table
 
     portion = Portion(
         half=half,
+        person_half=person_half,
         seed=seed,
         from_year=from_year,
         to_year=to_year,
@@ -143,10 +170,22 @@ def study_command(
         max_rating=max_rating,
     )
     model = calibrated_of(calibrated, game)
-    people, about, _ = read_people(context, database, game, analysis, human, portion, own)
+    people, about, human_model, way = read_people(context, database, game, analysis, human, portion, own)
     note(about)
+    try:
+        forecasts, unconfirmed = _forecasts(people, model, human_model, way, confirm)
+    except BadModel as error:
+        raise UsageError(str(error)) from None
     found = study(
-        people, model, threshold_percent=threshold, resamples=resamples, seed=seed, on_step=report_step
+        people,
+        model,
+        baits=bait_table(people, forecasts, unconfirmed),
+        tilted={each.name: odds for each in forecasts if each.is_tilted and (odds := each.odds) is not None},
+        games_before=None if own else _games_before(context, database, people),
+        threshold_percent=threshold,
+        resamples=resamples,
+        seed=seed,
+        on_step=report_step,
     )
     if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
@@ -162,6 +201,57 @@ def study_command(
             raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+def _forecasts(
+    people: "Population",
+    calibrated: "CalibratedModel | None",
+    human: ModelInfo | None,
+    way: AnalysisSettings | None,
+    is_asked: bool,
+) -> "tuple[tuple[Forecaster, ...], str]":
+    """The forecasts of the replies, and why their baits are not confirmed (empty: they are).
+
+    Raises:
+        BadModel: The card of the people model is broken.
+    """
+    from bot.analysis.tempting_replies import confirm_all, forecasters
+    from engine.human.person_prior import card_path, read_card
+    from engine.search.searchers import make_searcher
+
+    game, count = people.game.name, len(people.positions)
+    path = card_path(game)
+    with counting("forecasts", count) as on_count:
+        made = forecasters(people, calibrated, human, read_card(path) if path.exists() else None, on_count)
+    if not is_asked:
+        return made, "--no-confirm"
+    if way is None:
+        return made, "of our own games `desdemona stats` has the confirmed ones"
+    if way.source != Source.NATIVE or way.engine_version != SEARCH_REVISION:
+        return made, "the profiles are not of this program's present search"
+    with counting("confirmed", count) as on_count:
+        return confirm_all(people, made, make_searcher(game, _TABLE_MB), on_count), ""
+
+
+def _games_before(context: typer.Context, url: str | None, people: "Population") -> Counter[str] | None:
+    """Imported games of each person before the year of the first position; None: there are none."""
+    from bot.analysis.games import year_of
+
+    first = min((year for each in people.positions if (year := year_of(each.date)) is not None), default=None)
+    if first is None:
+        return None
+
+    async def read(database: Database) -> Counter[str]:
+        async with database.read() as session:
+            played = await list_players(session, people.game.name)
+        return Counter(
+            name
+            for date, *names in played
+            if (year := year_of(date)) is not None and year < first
+            for name in names
+        )
+
+    return ask_database(context, read, url) or None
 
 
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:
@@ -222,8 +312,9 @@ def read_people(
     human: str | None,
     portion: "Portion",
     own: bool,
-) -> "tuple[Population, str, ModelInfo | None]":
-    """The requested positions, a description of them, and the human-move model with predictions for them.
+) -> "tuple[Population, str, ModelInfo | None, AnalysisSettings | None]":
+    """The requested positions, a description of them, the human-move model with predictions for them, and how
+    they were analysed (None: in play).
 
     Raises:
         UsageError: There are none.
@@ -232,13 +323,15 @@ def read_people(
 
     require_known("--game", game, GAMES)
     others: dict[str, dict[int, tuple[float, ...]]] = {}
+    way = None
     if own:
         if analysis is not None or human is not None:
             raise UsageError("--analysis and --human are for analysed games and cannot go with --own")
         positions, model = _own(context, url, game, portion)
         about = f"{game}: the bot's own games with people"
     else:
-        about, positions, model, others = _analysed(context, url, game, analysis, human, portion)
+        way, positions, model, others = _analysed(context, url, game, analysis, human, portion)
+        about = f"{game}: {way.source}, depth {way.depth}"
     if not positions:
         raise UsageError(f"{about}: no position passes these filters")
     with counting("positions", len(positions)) as on_count:
@@ -250,7 +343,7 @@ def read_people(
     games = int(people.games.max()) + 1
     left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
     about = f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
-    return people, about, model if people.has_human else None
+    return people, about, model if people.has_human else None, way
 
 
 def _own(
@@ -281,13 +374,13 @@ def _analysed(
     analysis: int | None,
     human: str | None,
     portion: "Portion",
-) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """A description of the analysis, its positions, their human-move model, and other models' odds."""
+) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
+    """How it was analysed, its positions, their human-move model, and other models' odds."""
     from bot.analysis.population import load
 
     async def read(
         database: Database,
-    ) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+    ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
         async with database.read() as session:
             chosen = _choose(await count_analyses(session, game), analysis, game)
             known = await list_models(session, chosen.id)
@@ -295,8 +388,7 @@ def _analysed(
             others = {} if first is None else _others(known, first)
             odds = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
         found = await load(database, chosen.id, None if first is None else first[0], portion)
-        which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
-        return which, found, None if first is None else first[1], odds
+        return chosen.analysis, found, None if first is None else first[1], odds
 
     return ask_database(context, read, url)
 

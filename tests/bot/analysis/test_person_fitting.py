@@ -17,11 +17,10 @@ from bot.analysis.person_fitting import (
     BaseOdds,
     FittedPrior,
     fit_person_prior,
-    is_person,
     merged_card,
     replies_of,
-    seconds_of,
 )
+from bot.analysis.persons import seconds_of
 from bot.analysis.population import Population, population
 from bot.analysis.report import person_text
 from engine.games import get_game
@@ -163,7 +162,6 @@ def test_costs_are_those_of_the_position_after_our_move(people: Population) -> N
 
 
 def test_programs_and_nameless_people_are_left_out() -> None:
-    assert [is_person(name) for name in ("Ann", "", "???", "Zebra (andersson)")] == [True] + [False] * 3
     given = made_up(4, 3)
     names = ["Ann", "???", "", "Bob"]
     given = [replace(each, name=names[at // 3]) for at, each in enumerate(given)]
