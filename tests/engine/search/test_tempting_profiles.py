@@ -133,7 +133,7 @@ def test_every_yardstick_gives_the_same_candidates() -> None:
 def test_a_reply_that_a_window_bounded_gets_its_exact_score() -> None:
     """Even if the bound is the score itself."""
     game = get_game("connect4")
-    position = random_position(game, random.Random(5), 12)
+    position, uncertain = random_position(game, random.Random(5), 4), 0
     profiler = Profiler(game, native("connect4"), position, TrapParams(), StopFlag())
     params = TemptingParams(logistic_centi=300)
     for move, whole in zip(profiler.moves, profiler.naive_candidates(6), strict=True):
@@ -146,6 +146,8 @@ def test_a_reply_that_a_window_bounded_gets_its_exact_score() -> None:
                 duel._settle_reply(move, known, index)
                 assert known.is_settled(index)
                 assert known.least_centi[index] == min(reply.final_centi, known.certain_centi)
+                uncertain += known.least_centi[index] < known.certain_centi
+    assert uncertain > 0
 
 
 def test_a_move_that_ends_the_game_has_no_replies_to_weigh() -> None:
