@@ -243,6 +243,10 @@ def test_bounds_enclose_adj_and_windows_rule_out(seed: int) -> None:
     assert known.open_weight() == 0
 
 
+def test_the_ceiling_of_a_move() -> None:
+    assert ceiling(0, 3, PARAMS) == TemptingStanding(400 * 5000 + 6_000_000, 0, -3)
+
+
 def test_needed_is_the_least_that_is_enough() -> None:
     rng = random.Random(7)
     for _ in range(100):

@@ -18,7 +18,12 @@ from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
-from engine.search.tempting_profiles import TemptingSource, tempting_candidates, with_tempting_bounds
+from engine.search.tempting_profiles import (
+    TemptingSource,
+    _Duel,
+    tempting_candidates,
+    with_tempting_bounds,
+)
 from engine.stop import StopFlag
 from engine.tempting import (
     adjusted,
@@ -123,6 +128,26 @@ def test_every_yardstick_gives_the_same_candidates() -> None:
             params = replace(settings, logistic_centi=logistic, budget=10_000, share_percent=100)
             found = core.tempting_candidates(game.for_search(position), 5, trap, params, StopFlag())
             assert tempting_candidates(profiler, 5, trap, params) == found
+
+
+def test_a_reply_that_a_window_bounded_gets_its_exact_score() -> None:
+    """Even if the bound is the score itself."""
+    game = get_game("connect4")
+    position, uncertain = random_position(game, random.Random(5), 4), 0
+    profiler = Profiler(game, native("connect4"), position, TrapParams(), StopFlag())
+    params = TemptingParams(logistic_centi=300)
+    for move, whole in zip(profiler.moves, profiler.naive_candidates(6), strict=True):
+        duel = _Duel(profiler, 6, params, {move: whole.raw_centi})
+        known = duel._look(move)
+        for index, reply in enumerate(whole.replies):
+            for above in (0, 1, 50):
+                known.least_centi[index] = whole.raw_centi
+                known.most_centi[index] = reply.final_centi + above
+                duel._settle_reply(move, known, index)
+                assert known.is_settled(index)
+                assert known.least_centi[index] == min(reply.final_centi, known.certain_centi)
+                uncertain += known.least_centi[index] < known.certain_centi
+    assert uncertain > 0
 
 
 def test_a_move_that_ends_the_game_has_no_replies_to_weigh() -> None:
