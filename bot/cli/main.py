@@ -75,7 +75,7 @@ DATABASE_COMMANDS = {
     "recheck": LazyCommand(
         "bot.cli.recheck",
         "recheck_command",
-        "Verify every decision from its record, and judge replies that have no outcome yet.",
+        "Verify every decision from its record, and judge replies not judged yet or judged by earlier rules.",
     ),
 }
 TRIAL_COMMANDS = {

@@ -16,7 +16,6 @@ from engine.decision import ModelInfo
 from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
 from engine.human.odds import ReplyOdds, default_path
 from engine.human.opponent_model_search import ModelHealth, Models
-from engine.human.person_prior import card_path, read_card
 from engine.human.shallow import ShallowModel
 from engine.params import ValueParams
 
@@ -124,6 +123,8 @@ class ModelRegistry:
             return Models(_Unopened(game_name, error), None, self._settings.value, health)
 
     def _models(self, game_name: str, health: ModelHealth) -> Models:
+        from engine.human.person_prior import card_path, read_card  # numpy takes a while to load
+
         path = card_path(game_name, self._folder)
         prior = read_card(path) if path.exists() else None
         if prior is not None and prior.game != game_name:

@@ -178,9 +178,9 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert status == 0
     assert "1. f5 d6 2. c3 d3 3. c4" in out
     assert "Move 1, black plays f5 (depth 4, 0.25 s)" in out
-    assert "Trap d6, quality 2.25. Reply d6: fell for the best trap, which cost 3.00." in out
+    assert "Trap d6, quality 7.4 %. Reply d6: fell for the best trap, which cost 3.00." in out
     assert "No trap. Reply f4: erred elsewhere, which cost 1.00." in out
-    assert "Trap d6, quality 2.25. Unanswered." in out
+    assert "Trap d6, quality 7.4 %. Unanswered." in out
     assert "standard's choice" in out
     assert "<= +0.40" in out
     assert out.count("Move ") == 3
