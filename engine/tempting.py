@@ -21,6 +21,7 @@ shallow score, and the raw value alone decides.
 
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -310,15 +311,25 @@ def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decide
 def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
     """The choice from candidates as far as they are known: the move of the greatest proved standing.
 
-    Where nothing is known of any replies, that is the move of the highest raw value, the first in order.
+    Where nothing is known of any replies, that is the move of the highest raw value, the first in order; so
+    it is where whole profiles have fewer than `LEAST_DEPTH` plies.
     """
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
     return max(
-        (bounds_of(c, index, params).low(), c.move)
+        (_proved(c, index, params), c.move)
         for index, c in enumerate(candidates)
         if not c.raw_is_bound and c.raw_centi >= floor
     )[1]
+
+
+def _proved(candidate: Candidate, index: int, params: TemptingParams) -> TemptingStanding:
+    if all(
+        reply.bound_centi is None and reply.glance_centi is None and len(reply.scores_centi) < LEAST_DEPTH - 1
+        for reply in candidate.replies
+    ):
+        candidate = replace(candidate, replies=())
+    return bounds_of(candidate, index, params).low()
 
 
 def verify_tempting(decision: Decision) -> None:

@@ -120,7 +120,8 @@ def fit_command(
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Fit a calibrated model, which predicts how likely people are to play each reply.
+    """Fit a calibrated model, which predicts how likely people are to play each reply, or the people
+    model's prior.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
     stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in

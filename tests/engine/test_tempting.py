@@ -16,8 +16,12 @@ from engine.decision import Candidate, Decision, OpponentModelUse, Person, Reply
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
+from engine.games import get_game
 from engine.params import Decided, TemptingParams, TrapParams, ValueParams
 from engine.player_kinds import kind_named
+from engine.players import Player, complete
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
 from engine.tempting import (
     LEAST_DEPTH,
     UNBOUNDED,
@@ -36,6 +40,7 @@ from engine.tempting import (
     weights,
     worth,
 )
+from engine.time_management import Limits
 from engine.trappy import with_trap
 from tests.engine.decisions import decision_with
 
@@ -411,6 +416,16 @@ def test_below_four_plies_the_raw_value_decides() -> None:
         refuses(tempting(plain("a", 10), plain("b", 11), move="a", depth=depth), "b follows")
         refuses(tempting(plain("a", 10), plain("b", 11, is_bound=True), move="a", depth=depth), "b could")
     refuses(tempting(plain("a", 10), plain("b", 9), move="a", depth=LEAST_DEPTH), "b could stand")
+
+
+@pytest.mark.parametrize("depth", [2, 3, LEAST_DEPTH])
+def test_a_decision_of_any_depth_still_verifies_with_its_whole_profile(depth: int) -> None:
+    game, searcher = get_game("othello"), make_searcher("othello", 1)
+    made = Player("tempting", game, TrapParams(), searcher).choose(game.initial(), Limits(depth), StopFlag())
+    verify(made)
+    whole = complete(made, searcher, StopFlag())
+    assert [len(reply.scores_centi) for reply in whole.chosen.replies] == [depth - 1] * 3
+    verify(whole)
 
 
 def test_where_all_is_lost_swindles_decide() -> None:

@@ -154,7 +154,7 @@ async def test_moves_of_ours_that_people_answered(database: Database, is_bot: bo
     assert (only.game_key, only.human, only.found.ply) == ("arena/game0001", None, 1)
     assert (only.found.move, only.found.reply, only.found.rating, only.found.side) == ("f5", "d6", 1600, 1)
     assert (only.name, only.time_control) == ("Anna", "180+2")
-    assert only.found.candidate.replies == decision().chosen.replies
+    assert only.found.candidate.replies == decision(quality=225).chosen.replies
 
 
 async def test_recorded_words_do_not_come_along(database: Database) -> None:

@@ -170,7 +170,7 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "Trap Nc6, quality 4.20. Reply Nc6: fell for the best trap, which cost 2.80." in shown
+    assert "Trap Nc6, quality 30.9 %. Reply Nc6: fell for the best trap, which cost 2.80." in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
@@ -189,7 +189,7 @@ async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Da
     (told,) = (await _chess_report(database, _chess_decision(params))).decisions
     assert (told.chosen.raw_text, told.chosen.adjusted_text) == ("+0.20", "53.4 %")
     assert told.trap is not None
-    assert told.trap.quality_text == "4.2 %"
+    assert told.trap.quality_text == "30.9 %"
 
 
 async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
@@ -259,7 +259,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
     shown = _shown(report)
     assert "expected" in shown
     assert "62.3 %" in shown
-    assert "Trap d6, quality 2.25 (expected in 41.5 %)." in shown
+    assert "Trap d6, quality 7.4 % (expected in 41.5 %)." in shown
     assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
 
 

@@ -9,10 +9,11 @@ from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT, ChatLine, Room
 from bot.game.chat_commands import ChatFacts, Command, answer, heard, may_tell
 from engine import ENGINE_VERSION
-from engine.decision import Candidate, Decision, Pick
+from engine.decision import Candidate, Decision, ModelInfo, Pick
 from engine.games import get_game
 from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
+from engine.temptation import ReplyForecast, TemptingReply
 from storage.intervals import performance
 from storage.statistics.players import PlayerStatistics
 
@@ -36,6 +37,8 @@ DECISION = Decision(
     profile_source="native",
     engine_version=ENGINE_VERSION,
 )
+BAIT = TemptingReply("e7e5", 0.24, 1490, (2, 3), 1200)
+FORECAST = ReplyForecast(1, ModelInfo("maia", "maia", ""), "", ("e7e5",), (0.24,), (), (BAIT,), 8)
 
 
 def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
@@ -73,7 +76,7 @@ def test_help_names_the_others() -> None:
 
 @pytest.mark.parametrize("command", [Command.EVAL, Command.TRAP])
 def test_secrets(command: Command) -> None:
-    told = answer(command, replace(SECRET, latest=DECISION))
+    told = answer(command, replace(SECRET, latest=DECISION, forecast=FORECAST))
     assert told == "I keep that to myself while we play."
     assert answer(command, FACTS) == "I have not moved yet."
 
@@ -112,8 +115,8 @@ def test_who_may_be_told() -> None:
     assert not may_tell(watcher, "Anna", quiet)
     assert not may_tell(replace(watcher, name="ANNA"), "Anna", open_to_watchers)
     assert not may_tell(replace(watcher, room=Room.PLAYER), "Anna", open_to_watchers)
-    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION))
-    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION))
+    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION, forecast=FORECAST))
+    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION, forecast=FORECAST))
 
 
 def test_the_player_is_a_secret_too() -> None:
@@ -134,13 +137,16 @@ def test_what_the_engine_thinks() -> None:
 
 
 def test_the_trap() -> None:
-    def told(candidate: Candidate) -> str:
-        return answer(Command.TRAP, replace(FACTS, latest=replace(DECISION, candidates=(candidate,))))
+    def told(made: ReplyForecast | None, candidate: Candidate = KNIGHT) -> str:
+        latest = replace(DECISION, candidates=(candidate,))
+        return answer(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
-    assert told(KNIGHT) == "The trap of Nf3: e5 looks good and is not."
-    assert told(replace(KNIGHT, quality_centi=99)) == "Nf3 set no trap."
-    assert told(replace(KNIGHT, trap=None)) == "Nf3 set no trap."
-    assert told(replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
+    assert told(FORECAST) == "24% of people reply e5 to Nf3. It costs 15% of the game."
+    unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
+    for nothing in (unconfirmed, replace(FORECAST, tempting=())):
+        assert told(nothing) == "Nf3 tempts nobody to an error that I know of."
+    assert told(None) == "I am still working out what people reply to Nf3."
+    assert told(None, replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
 
 
 def test_the_figures_of_all_players_together() -> None:

@@ -15,7 +15,7 @@ from storage.database import Database
 from storage.games import reopen_game
 from storage.recheck import settle_later
 from storage.records import GameStatus
-from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow, TallyRow
+from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OutcomeRow, TallyRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
 from tests.bot.game.test_player_kill import late_othello
@@ -132,7 +132,7 @@ async def test_profiles_that_were_never_completed(
     await check_books(database, server)
     late = (await books(database))[1]
     async with database.write() as session:
-        for table in (OutcomeRow, EventRow, DecisionRow, TallyRow, GameRow):
+        for table in (OutcomeRow, ForecastRow, EventRow, DecisionRow, TallyRow, GameRow):
             await session.execute(delete(table))
     await play(database)  # the same game, judged in time
     assert [row[1:] for row in (await books(database))[1]] == [row[1:] for row in late]
@@ -348,9 +348,9 @@ async def test_a_game_that_is_opened_again_meanwhile(
     await lose_outcomes(database)
     game_id = (await stored_decisions(database))[0].game_id
 
-    async def reopened_first(session: Any, found: Any, decision: Any, outcome: Any) -> bool | None:
+    async def reopened_first(session: Any, *settled: Any) -> bool | None:
         await reopen_game(session, game_id)
-        return await settle_later(session, found, decision, outcome)
+        return await settle_later(session, *settled)
 
     monkeypatch.setattr(module, "settle_later", reopened_first)
     found = await recheck(database)
@@ -368,10 +368,10 @@ async def test_killed_half_way(database: Database, monkeypatch: pytest.MonkeyPat
     class Killed(BaseException):
         pass
 
-    async def mortal(session: Any, found: Any, decision: Any, outcome: Any) -> bool | None:
+    async def mortal(session: Any, *settled: Any) -> bool | None:
         nonlocal begun
         begun += 1
-        done = await settle_later(session, found, decision, outcome)
+        done = await settle_later(session, *settled)
         if begun > survived:
             raise Killed
         return done
