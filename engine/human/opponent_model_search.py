@@ -20,13 +20,8 @@ from engine.params import TrapParams, ValueParams
 from engine.search.profiles import Profiler
 from engine.trappy import with_trap
 
-<<<<<<< HEAD
 if TYPE_CHECKING:  # it loads numpy, which takes a while: only when used
     from engine.human.person_prior import PersonPrior
-=======
-if TYPE_CHECKING:
-    from engine.human.person_prior import PersonPrior  # numpy takes a while to load
->>>>>>> judged
 
 logger = logging.getLogger(__name__)
 

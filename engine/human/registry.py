@@ -126,16 +126,7 @@ class ModelRegistry:
             return Models(_Unopened(game_name, error), None, self._settings.value, health)
 
     def _models(self, game_name: str, health: ModelHealth) -> Models:
-<<<<<<< HEAD
         prior = self._person_prior(game_name)
-=======
-        from engine.human.person_prior import card_path, read_card  # numpy takes a while to load
-
-        path = card_path(game_name, self._folder)
-        prior = read_card(path) if path.exists() else None
-        if prior is not None and prior.game != game_name:
-            raise BadModel(f"{path}: game: {prior.game!r}, not {game_name!r}")
->>>>>>> judged
         return Models(self._human(game_name), self._odds(game_name), self._settings.value, health, prior)
 
     def _person_prior(self, game_name: str) -> "PersonPrior | None":

@@ -147,7 +147,6 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert status == 0
     assert "1. f5 d6 2. c3 d3 3. c4" in out
     assert "Move 1, black plays f5 (depth 4, 0.25 s)" in out
-<<<<<<< HEAD
     words = " ".join(out.split())
     assert (
         "Whether people are tempted is not known. The paper's trap: d6, quality 7.4 %. "
@@ -157,11 +156,6 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert "The paper's trap: d6, quality 7.4 %. Unanswered." in words
     assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words
     assert "paper's traps 2 set, 1 fallen into" in words
-=======
-    assert "Trap d6, quality 7.4 %. Reply d6: fell for the best trap, which cost 3.00." in out
-    assert "No trap. Reply f4: erred elsewhere, which cost 1.00." in out
-    assert "Trap d6, quality 7.4 %. Unanswered." in out
->>>>>>> judged
     assert "standard's choice" in out
     assert "<= +0.40" in out
     assert out.count("Move ") == 3
