@@ -207,7 +207,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
     assert "(depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
-    assert "Trap by accident: Nc6" in shown
+    assert "The paper's trap by accident: Nc6" in shown
 
 
 async def test_another_engine_is_named(database: Database) -> None:
@@ -216,7 +216,7 @@ async def test_another_engine_is_named(database: Database) -> None:
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "(depth 3 by Fake 1.0" in _shown(report)
-    assert "Trap Nc6" in _shown(report)
+    assert "The paper's trap: Nc6" in _shown(report)
 
 
 def made_for_a_person(**changed: Any) -> Decision:
