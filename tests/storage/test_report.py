@@ -170,7 +170,7 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "The paper's trap: Nc6, quality 30.9 %. Reply Nc6: " in shown
+    assert "The paper's trap: Nc6, quality 28.1 %. Reply Nc6: " in shown
     assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
     assert " of the game (2.80)." in shown
 
@@ -261,7 +261,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
     shown = _shown(report)
     assert "expected" in shown
     assert "62.3 %" in shown
-    assert "Trap d6, quality 7.4 % (expected in 41.5 %)." in shown
+    assert "The paper's trap: d6, quality 7.4 %." in shown
     assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
 
 
