@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, case, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.judgement import RULE
 from storage.games import filter_conditions
 from storage.intervals import OpponentGames, Performance, Share, performance, share
-from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
 from storage.records import Filters as Filters
-from storage.tables.games import GameRow, TallyRow
+from storage.tables.games import DecisionRow, GameRow, TallyRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,30 @@ async def player_statistics(session: AsyncSession, filters: Filters | None = Non
     return [_statistics(player, groups[player]) for player in sorted(groups)]
 
 
+async def count_of_earlier_rules(session: AsyncSession, filters: Filters | None = None) -> int:
+    """Decisions in the same games that count nowhere because earlier rules judged them.
+
+    ``desdemona db recheck`` judges them anew.
+    """
+    statement = (
+        select(func.count())
+        .select_from(DecisionRow)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .where(
+            DecisionRow.rule < RULE,
+            DecisionRow.takeback == 0,
+            DecisionRow.state == DecisionState.CONFIRMED,
+            *_conditions(filters or Filters()),
+        )
+    )
+    return (await session.execute(statement)).scalar_one()
+
+
+def _conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    is_asked = true() if filters.site or filters.match else GameRow.site != MATCH_SITE
+    return [*filter_conditions(filters), is_asked]
+
+
 def _statement(filters: Filters) -> Select[*tuple[Any, ...]]:
     """The one query: sums of games and tallies, grouped by the opponent's rating for the performance."""
     tallied = [column for column in TallyRow.__table__.columns if column.name != "game_id"]
@@ -85,8 +110,7 @@ def _statement(filters: Filters) -> Select[*tuple[Any, ...]]:
             *(func.sum(column).label(column.name) for column in tallied),
         )
         .join(TallyRow, TallyRow.game_id == GameRow.id)
-        .where(*filter_conditions(filters))
-        .where(true() if filters.site or filters.match else GameRow.site != MATCH_SITE)
+        .where(*_conditions(filters))
         .group_by(GameRow.player, GameRow.opponent_rating)
     )
 

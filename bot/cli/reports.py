@@ -25,6 +25,7 @@ from bot.cli.common import (
     ask_database,
     console,
     filters_of,
+    note,
     print_json,
     write,
 )
@@ -57,7 +58,7 @@ def stats(
     With performance ratings and 95 % intervals.
     """
     from bot.cli import rich_tables
-    from storage.statistics import player_statistics
+    from storage.statistics import count_of_earlier_rules, player_statistics
 
     filters = filters_of(
         player,
@@ -73,13 +74,17 @@ def stats(
         match=match,
     )
 
-    async def read(database: "Database") -> "list[PlayerStatistics]":
+    async def read(database: "Database") -> "tuple[list[PlayerStatistics], int]":
         async with database.read() as session:
-            return await player_statistics(session, filters)
+            found = await player_statistics(session, filters)
+            return found, await count_of_earlier_rules(session, filters)
 
-    found = ask_database(context, read)
+    found, earlier = ask_database(context, read)
     table, rows = rich_tables.statistics_table(found), rich_tables.statistics_rows(found)
     write(output, table, rows, nested=[row.to_json() for row in found])
+    if earlier:
+        what = "1 decision is" if earlier == 1 else f"{earlier} decisions are"
+        note(f"{what} judged by earlier rules and not counted: run `desdemona db recheck`.")
 
 
 def games(

@@ -1,22 +1,26 @@
 import random
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Outcome, OutcomeKind
+from engine.decision import Outcome, OutcomeKind, ReplyProfile
+from engine.game import WIN_CENTI
 from engine.judgement import judge_decision
 from storage import tallies
 from storage.database import Database
-from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
+from storage.decisions import commit_decision, mark_confirmed, mark_dropped, store_profile, void_after
 from storage.games import finish_game
 from storage.intervals import OpponentGames, performance, share
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, Filters, GameResult
-from storage.statistics import PlayerStatistics, player_statistics
+from storage.statistics import PlayerStatistics, count_of_earlier_rules, player_statistics
+from storage.tables.games import DecisionRow, OutcomeRow
 from tests.storage.samples import (
     ERRED,
     FELL,
@@ -176,6 +180,51 @@ async def test_players_are_told_apart_and_filtered(database: Database) -> None:
         assert await player_statistics(session, Filters(site="elsewhere")) == []
     assert (await one(database, Filters(since=noon + timedelta(days=2)))).games == 1
     assert (await one(database, Filters(player="standard"))).player == "standard"
+
+
+async def earlier(database: Database, filters: Filters | None = None) -> int:
+    async with database.read() as session:
+        return await count_of_earlier_rules(session, filters)
+
+
+async def test_what_earlier_rules_judged_counts_nowhere_and_is_told(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        ids = [await settled(session, game.id, ply, decision(quality=200.0), FELL) for ply in (0, 2, 4, 6)]
+        await settled(session, game.id, 8, decision(complete=False), None)
+        for decision_id in ids[:3]:
+            await mark_confirmed(session, decision_id)
+    assert await earlier(database) == 0
+    async with database.write() as session:
+        await session.execute(update(DecisionRow).where(DecisionRow.rule.is_not(None)).values(rule=1))
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id != ids[0]).values(rule=1))
+        await void_after(session, game.id, 4)
+    assert await earlier(database) == 2
+    assert await earlier(database, Filters(player="standard")) == 0
+    assert (await one(database)).traps_set == 0
+    async with database.write() as session:  # judged anew, the reply not yet
+        for decision_id in ids[:2]:
+            await store_profile(session, decision_id, decision(quality=200.0))
+    row = await one(database)
+    assert (row.traps_set, row.fell, row.pending) == (2, 1, 1)
+    async with database.write() as session:
+        assert await record_outcome(session, ids[1], OPTIMAL)
+        found = (await session.scalars(select(OutcomeRow).where(OutcomeRow.decision_id == ids[1]))).one()
+        assert (found.rule, found.kind) == (OPTIMAL.rule, OPTIMAL.kind)
+    row = await one(database)
+    assert (row.fell, row.optimal, row.pending, await earlier(database)) == (1, 1, 0, 0)
+
+
+async def test_decided_positions_count_nowhere(database: Database) -> None:
+    made = decision(quality=200.0)
+    lost = (ReplyProfile("f6", (0, -50, -WIN_CENTI)), ReplyProfile("d6", (-300, -250, 400)))
+    made = made.with_chosen(replace(made.chosen, raw_centi=-WIN_CENTI, replies=lost))
+    assert judge_decision(made).is_trap
+    async with database.write() as session:
+        game = await opened(session)
+        await settled(session, game.id, 0, made, FELL)
+    row = await one(database)
+    assert (row.traps_set, row.fell, row.base_answered) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Collection
@@ -85,6 +86,23 @@ def test_stats_as_a_table(desdemona: Command) -> None:
     assert "into the best trap: " in out.splitlines()[-1]  # the legend
     assert any(line.startswith("fell, of the answered - 1 of 1 = 100.0 %") for line in lines)
     assert any(line.startswith("performance rating - above ") for line in lines)
+
+
+@pytest.mark.usefixtures("two_games")
+def test_stats_tell_what_earlier_rules_judged(desdemona: Command, database_file: Path) -> None:
+    assert desdemona("stats")[2] == ""
+    for condition, told in (
+        ("ply = 0", "1 decision is judged by earlier rules"),
+        ("ply < 4", "2 decisions are judged by earlier rules"),
+    ):
+        connection = sqlite3.connect(database_file)
+        with connection:
+            connection.execute(f"UPDATE decisions SET rule = 1, state = 'confirmed' WHERE {condition}")
+        connection.close()
+        for form in ("table", "json", "csv"):
+            status, _, err = desdemona("stats", "--format", form)
+            assert (status, err) == (0, f"{told} and not counted: run `desdemona db recheck`.\n")
+    assert desdemona("stats", "--player", "standard")[2] == ""
 
 
 @pytest.mark.usefixtures("two_games")
