@@ -67,7 +67,8 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
     # It looked best to the opponent after two plies, where our score was -300.
     assert (bait.glance_text, bait.glance_plies) == ("+3.00", 2)
     assert (best.quality, best.is_fall, best.cost) == (0, False, 0)
-    assert (bait.quality, bait.is_fall, bait.cost) == (pytest.approx(744.3, abs=0.05), True, 922)
+    assert bait.quality == pytest.approx(744.3, abs=0.05)
+    assert (bait.is_fall, bait.cost) == (True, 922)
 
 
 async def test_it_is_plain_json(database: Database) -> None:
