@@ -47,9 +47,9 @@ def forecast_replies(
     game, scale = get_game(decision.game), expected_scale_centi(decision)
     expected = None
     if models is not None and decision.chosen.complete:
-        position = before[-1] if before else game.parse_position(decision.position)
-        after = game.play(position, game.parse_move(position, decision.move))
-        found = predict_replies(game, (*before, after), decision.chosen, models, person, seconds)
+        known = before or (game.parse_position(decision.position),)
+        after = game.play(known[-1], game.parse_move(known[-1], decision.move))
+        found = predict_replies(game, (*known, after), decision.chosen, models, person, seconds)
         if found is not None:
             base = found.base if found.version else ()
             expected = ExpectedReplies(found.probabilities, found.model, base, found.version)

@@ -41,8 +41,10 @@ class RecordedDecision:
     state: DecisionState
     outcome_rule: int | None
     """The version of the rules that judged its outcome; None: it has none."""
+    outcome_reply: str | None
+    """The reply that it judges; None: it has none, or there was no reply."""
     rule: int | None
-    """The same of its profile; None: that is incomplete."""
+    """The version of the rules that judged its profile; None: that is incomplete."""
     forecast_rule: int | None
     """The version of the rules that made its forecast; None: it has none."""
     opponent_rating: int | None
@@ -116,6 +118,7 @@ def _decisions() -> _Statement:
             DecisionRow.takeback,
             DecisionRow.state,
             OutcomeRow.rule.label("outcome_rule"),
+            OutcomeRow.reply.label("outcome_reply"),
             DecisionRow.rule,
             ForecastRow.rule.label("forecast_rule"),
             GameRow.opponent_rating,
@@ -147,6 +150,7 @@ def _decision(row: Any) -> RecordedDecision:
         is_taken_back=row.takeback != 0,
         state=row.state,
         outcome_rule=row.outcome_rule,
+        outcome_reply=row.outcome_reply,
         rule=row.rule,
         forecast_rule=row.forecast_rule,
         opponent_rating=row.opponent_rating,

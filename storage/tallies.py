@@ -58,7 +58,7 @@ _LOCK = select(_TALLIES.c.game_id).where(_TALLIES.c.game_id == _GAME).with_for_u
 _COUNTS = (
     select(*(_count(condition).label(name) for name, condition in _COUNTED.items()))
     .select_from(DecisionRow)
-    .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
     .where(
         DecisionRow.game_id == _GAME,
         DecisionRow.takeback == 0,

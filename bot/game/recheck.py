@@ -225,7 +225,8 @@ class _Recheck:
             trouble = str(left)
         outcome = made = None
         if found.outcome_rule != JUDGED:
-            reply = await self._reply(decision)
+            is_first = found.outcome_rule is None  # else the reply was judged before, by earlier rules
+            reply = await self._reply(decision) if is_first else found.outcome_reply
             if reply is None or full.is_complete:
                 outcome = classify_reply(full, reply)
         if full.is_complete and found.forecast_rule != FORECAST:

@@ -36,7 +36,28 @@ TABLE = (
         "engine/trappy.py",
         ("tests/engine/test_trappy.py",),
         sample=24,
-        fixed=(("kind is OutcomeKind.FELL and reply == chosen.trap", "reply == chosen.trap"),),
+    ),
+    Guarded(
+        "engine/judgement.py",
+        ("tests/engine/test_judgement.py",),
+        fixed=(
+            ("kind is OutcomeKind.FELL and judgement.trap == judged", "judgement.trap == judged"),
+            ("judged.quality >= self.threshold", "judged.quality > self.threshold"),
+        ),
+    ),
+    Guarded(
+        "engine/temptation.py",
+        ("tests/engine/test_temptation.py",),
+        sample=24,
+        fixed=(
+            ("looks(reply, at) >= looks(other, at)", "looks(reply, at) > looks(other, at)"),
+            ("cost >= ERROR and p >= LIKELY and", "cost >= ERROR and"),
+        ),
+    ),
+    Guarded(
+        "engine/forecasts.py",
+        ("tests/engine/test_forecasts.py",),
+        fixed=(("depth - 2, stop", "depth - 1, stop"),),
     ),
     Guarded(
         "engine/time_management.py",
