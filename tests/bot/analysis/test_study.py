@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from bot.analysis.games import half_of_person
+from bot.analysis.measures import mean_of, within_auc
 from bot.analysis.population import BAD, Portion, population
 from bot.analysis.report import study_text, table
 from bot.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study
@@ -91,6 +92,19 @@ def test_a_study_ranks_its_predictors(found: Study) -> None:
     assert errors[CALIBRATED].within is None
     assert (found.persons, found.errors.persons) == (100, 100)
     assert (found.baits, found.experience) == (None, ())
+
+
+def test_within_positions_each_person_is_left_out_with_their_own_positions() -> None:
+    given = [replace(each, name=f"player {at**2 % 23}") for at, each in enumerate(made_up(200))]
+    people = population("othello", given, "net")
+    net = next(each for each in study(people, None, resamples=20).bad_reply if each.name == "net")
+    bad = people.loss >= BAD
+    positions = people.of_position[bad]
+    values = within_auc(people.models["net"][bad], people.is_played[bad], positions)
+    persons = people.persons[np.unique(positions)]
+    assert len(persons) < 200, "some positions have no bad reply"
+    known = np.isfinite(values)
+    assert net.within == mean_of(values[known], persons[known])
 
 
 def test_a_study_in_words(found: Study) -> None:

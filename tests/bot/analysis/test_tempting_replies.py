@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -87,17 +88,19 @@ def test_the_tilt_and_what_it_changes() -> None:
     assert found[0].odds.tolist() != pytest.approx(HUMAN, abs=1e-3)
 
 
-def test_replies_in_another_order_keep_their_own_odds() -> None:
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_replies_in_another_order_keep_their_own_odds(order: tuple[int, ...]) -> None:
+    given = position(0, TRAP, 1, HUMAN)
+    replies = tuple(given.found.replies[at] for at in order)
+    human = tuple(HUMAN[at] for at in order)
+    turned = replace(given, found=replace(given.found, replies=replies), human=human)
+    (made, _) = forecasters(population("othello", [turned], "net"), None, NET, None)
+    assert made.odds == pytest.approx(human)
+
+
+def test_replies_that_the_rules_no_longer_allow() -> None:
     given = position(0, TRAP, 1, HUMAN)
     replies = given.found.replies
-    turned = replace(
-        given,
-        found=replace(given.found, replies=(replies[2], replies[0], replies[1])),
-        human=(HUMAN[2], HUMAN[0], HUMAN[1]),
-    )
-    people = population("othello", [turned], "net")
-    (made, _) = forecasters(people, None, NET, None)
-    assert made.odds == pytest.approx((0.2, 0.5, 0.3))
     illegal = replace(replies[0], reply="a1")
     odd = replace(given, found=replace(given.found, replies=(illegal, *replies[1:])))
     assert forecasters(population("othello", [odd], "net"), None, NET, None)[0].odds is None
@@ -118,10 +121,10 @@ def test_baits_offered_and_played() -> None:
 
 
 def test_the_bait_is_the_reply_of_the_greatest_probability_times_cost() -> None:
-    both = ([0, 0, 0], [-300, -400, 900], [-500, -500, 400])  # .3 x .36 against .2 x .19
+    both = ([0, 0, 0], [-300, -400, 400], [-500, -500, 900])  # .3 x .19 against .2 x .36
     people = people_of([both, both], [1, 2])
     row = bait_table(people, forecasters(people, None, NET, None), "no").primary
-    assert (row.played.count, row.fell.count) == (1, 2)
+    assert (row.played.count, row.fell.count, row.predicted) == (1, 2, 0.2)
 
 
 def test_decided_positions_and_bands_of_ratings() -> None:
