@@ -17,7 +17,7 @@ from storage.database import Database, create_engine, parse_url
 from storage.games import reopen_game
 from storage.recheck import settle_later
 from storage.records import GameStatus
-from storage.statistics import count_of_earlier_rules
+from storage.statistics.facts import count_outdated
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OutcomeRow, TallyRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
@@ -450,7 +450,7 @@ async def whole_books(database: Database) -> list[list[Any]]:
 
 async def earlier(database: Database) -> int:
     async with database.read() as session:
-        return await count_of_earlier_rules(session)
+        return await count_outdated(session)
 
 
 async def test_a_database_of_earlier_rules_is_judged_anew(url: str) -> None:
