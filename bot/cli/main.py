@@ -36,7 +36,7 @@ COMMANDS = {
     "study": LazyCommand(
         "bot.cli.study",
         "study_command",
-        "Study traps in analysed games of people, with 95 % intervals by games.",
+        "Study traps in analysed games of people, with 95 % intervals by persons.",
     ),
     "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
     "status": LazyCommand(
@@ -107,7 +107,8 @@ MODEL_COMMANDS = {
     "fit": LazyCommand(
         "bot.cli.fit",
         "fit_command",
-        "Fit a calibrated model, which predicts how likely people are to play each reply.",
+        "Fit a calibrated model, which predicts how likely people are to play each reply, or the people "
+        "model's prior.",
     ),
 }
 

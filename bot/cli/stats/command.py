@@ -122,13 +122,11 @@ def stats(
 def _keys(text: str) -> "list[By]":
     from storage.statistics.groups import By
 
-    found = []
-    for name in text.split(","):
-        try:
-            found.append(By(name.strip()))
-        except ValueError:
-            raise UsageError(f"--by: {name.strip()!r} is not known; known: {', '.join(By)}") from None
-    return found
+    names = [name.strip() for name in text.split(",")]
+    known = {key.value: key for key in By}
+    if wrong := [name for name in names if name not in known]:
+        raise UsageError(f"--by: {wrong[0]!r} is not known; known: {', '.join(known)}")
+    return [known[name] for name in names]
 
 
 def _plan(output: OutputFormat) -> None:
