@@ -2,6 +2,7 @@
 
     python -m bench.proof_in_play play chess-odds --maia data/maia [--games 402] [--folder docs/data]
     python -m bench.proof_in_play tell chess-odds [--games 402] [--folder docs/data]
+    python -m bench.proof_in_play play othello-corners --people shallow --players standard tempting ...
 
 The parts are `PARTS`: chess and Othello, from normal starts and at odds.  In each, every player meets the
 same people in the same openings, in batches, so that all have played about the same number of games whenever
@@ -12,12 +13,16 @@ careless than it is, once as it is, and once surer of itself (temperature 1.5, 1
 a fixed depth; at chess those with an opponent model use the network for 1500 against all opponents, and do
 not get the rating.
 
+`--people` chooses other people, `--players` fewer players: *shallow* people see one or two plies and choose
+with noise (`engine.human.shallow`, sharper and duller than it was fitted), at any game; *stockfish* is that
+program (`--stockfish`) with its option Skill Level, at chess.  A folder of their own keeps their games apart.
+
 Games are those of `desdemona match`.  The part's file has one line a game (`bench.proof_told.Row`), which
 suffices for all tables.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -41,8 +46,21 @@ PLAYERS = {
     "expected scale": "trappy:assessment=median,scale=expected",
     "opponent_model": "opponent_model",
     "calibrated": "calibrated",
+    "tempting": "tempting",
 }
 """The players by their names in the files; the first is the control."""
+
+SHALLOW = {
+    "shallow 1": "plies=1,percent=8,share_percent=5",
+    "shallow 2": "plies=2,percent=4,share_percent=3",
+    "shallow 2 sure": "plies=2,percent=1.5,share_percent=1",
+}
+"""People who see so few plies, by their names in the files: from careless to careful."""
+SKILLS = {"stockfish 0": 0, "stockfish 3": 3, "stockfish 6": 6}
+"""Stockfish's levels of skill, of 0 to 20, by their names in the files."""
+_STOCKFISH_DEPTH = 8
+GROUPS = ("models", "shallow", "stockfish")
+"""The groups of people to choose; the first is that of docs/played-out.md."""
 
 _RATINGS = (1100, 1500, 1900)
 _OUR_RATING = 1500
@@ -86,25 +104,61 @@ PARTS = {
 }
 
 
-def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, GameTask]]:
+@dataclass(frozen=True)
+class Who:
+    """Who plays."""
+
+    players: tuple[str, ...] = tuple(PLAYERS)
+    groups: tuple[str, ...] = GROUPS[:1]
+    """Of people: some of `GROUPS`."""
+    maia: Path | None = None
+    """Folder of Maia's networks, for chess."""
+    stockfish: str = "stockfish"
+    """Command of that program."""
+
+    def people(self, part: Part) -> dict[str, str]:
+        """The specifications of the people, by their names in the files.
+
+        Raises:
+            SystemExit: The part has no such people, or a file of theirs is not named.
+        """
+        found: dict[str, str] = {}
+        for group in self.groups:
+            match group:
+                case "models":
+                    found |= _models(part, self.maia)
+                case "shallow":
+                    found |= {name: f"human:{numbers},name={name}" for name, numbers in SHALLOW.items()}
+                case _:
+                    if part.game != "chess":
+                        raise SystemExit(f"--people: stockfish plays chess, not {part.game}")
+                    found |= {name: self._stockfish(name, skill) for name, skill in SKILLS.items()}
+        return found
+
+    def _stockfish(self, name: str, skill: int) -> str:
+        return f"uci:{self.stockfish}; option.Skill Level={skill}; depth={_STOCKFISH_DEPTH}; name={name}"
+
+
+def tasks(name: str, each: int, who: Who) -> Iterator[tuple[str, str, GameTask]]:
     """Every game of a part in the order of playing, with the names of the player and the people.
 
     Args:
         name: One of `PARTS`.
         each: Games of each player with each of the people.
-        maia: Folder of Maia's networks, for chess.
+        who: The players and the people.
     """
     part = PARTS[name]
     openings: list[Opening] | None = None
     if part.openings:
         openings = read_openings("\n".join(part.openings).encode(), part.game, name)
     matches = {}
-    for player, text in PLAYERS.items():
+    for player in who.players:
+        text = PLAYERS[player]
         model, ours = "", parse_spec(text)
         models_opponent = isinstance(ours, OurSpec) and ours.kind.models_opponent
-        if maia is not None and part.game == "chess" and models_opponent:
-            model = f":model={maia / f'maia-{_OUR_RATING}.onnx'}"
-        for people, spec in _people(part, maia).items():
+        if who.maia is not None and part.game == "chess" and models_opponent:
+            model = f":model={who.maia / f'maia-{_OUR_RATING}.onnx'}"
+        for people, spec in who.people(part).items():
             terms = Terms(
                 game=part.game,
                 a=parse_spec(text + model),
@@ -119,7 +173,7 @@ def tasks(name: str, each: int, maia: Path | None) -> Iterator[tuple[str, str, G
                 yield player, people, match.task(number)
 
 
-def _people(part: Part, maia: Path | None) -> dict[str, str]:
+def _models(part: Part, maia: Path | None) -> dict[str, str]:
     if part.game != "chess":
         return {f"t{heat:g}": f"human:temperature={heat:g},name=people t{heat:g}" for heat in _TEMPERATURES}
     if maia is None:
@@ -130,18 +184,26 @@ def _people(part: Part, maia: Path | None) -> dict[str, str]:
     }
 
 
-def play(name: str, games: int, maia: Path | None, folder: Path, processes: int) -> None:
-    """Play the remaining games of a part."""
+def names_of_people(part: Part, groups: Sequence[str]) -> set[str]:
+    """The names in the files of these groups of people."""
+    names = {"shallow": set(SHALLOW), "stockfish": set(SKILLS)}
+    models = {f"t{heat:g}" for heat in _TEMPERATURES}
+    names["models"] = {f"maia-{rating}" for rating in _RATINGS} if part.game == "chess" else models
+    return set().union(*(names[group] for group in groups))
+
+
+def play(name: str, each: int, who: Who, folder: Path, processes: int) -> None:
+    """Play the remaining games of a part; `each`: of each player with each of the people."""
     path = folder / f"{name}.csv"
     known = {(row.player, row.people, row.number) for row in (read_rows(path) if path.exists() else ())}
-    todo = (each for each in tasks(name, games // 3, maia) if (*each[:2], each[2].number) not in known)
+    todo = (game for game in tasks(name, each, who) if (*game[:2], game[2].number) not in known)
     workers = LocalWorkers(processes)
     running: set[Future[Row]] = set()
     try:
         with path.open("a", newline="") as file:
             while True:
-                for each in islice(todo, 2 * processes - len(running)):
-                    running.add(workers.run(played, each))
+                for game in islice(todo, 2 * processes - len(running)):
+                    running.add(workers.run(played, game))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -163,21 +225,32 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("play", "tell"))
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--games", type=int, default=402, help="of each player, a third with each model")
+    parser.add_argument("--games", type=int, default=402, help="of each player, with all the people together")
+    parser.add_argument("--players", nargs="+", choices=PLAYERS, default=list(PLAYERS), metavar="PLAYER")
+    parser.add_argument("--people", nargs="+", choices=GROUPS, default=list(GROUPS[:1]))
     parser.add_argument("--maia", type=Path)
+    parser.add_argument("--stockfish", default="stockfish", help="command of Stockfish")
     parser.add_argument("--folder", type=Path, default=Path("docs/data"), help="folder of the parts' files")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
+    control = next(iter(PLAYERS))
+    chosen = tuple(name for name in PLAYERS if name in (control, *options.players))
+    who = Who(chosen, tuple(dict.fromkeys(options.people)), options.maia, options.stockfish)
     if options.games % 6:
-        parser.error("--games must be a multiple of 6: three people, both colours")
+        parser.error("--games must be a multiple of 6: three people of each kind, both colours")
+    each = options.games // (3 * len(who.groups))
+    if each % 2:
+        parser.error(f"--games must be a multiple of {6 * len(who.groups)} with so many people")
     if options.what == "play":
         if not options.folder.is_dir():
             parser.error(f"--folder: {options.folder} is not a folder")
-        play(options.part, options.games, options.maia, options.folder, options.processes)
+        play(options.part, each, who, options.folder, options.processes)
     else:
         path = options.folder / f"{options.part}.csv"
         try:
-            print(told(read_rows(path), tuple(PLAYERS), options.games // 3))
+            people = names_of_people(PARTS[options.part], who.groups)
+            rows = [row for row in read_rows(path) if row.people in people]
+            print(told(rows, who.players, each))
         except (OSError, ValueError) as error:
             parser.error(f"{path}: {error}")
 

@@ -27,6 +27,8 @@ from engine.trappy import reply_quality
 
 RESAMPLES = 2000
 TRAP = TrapParams()
+THRESHOLD_CENTI = 100
+"""Least quality of a trap in docs/data, whose games were counted by the rules of that time."""
 """What counts as a trap for all players: the paper's median, quality of 100 or more."""
 
 Floats = NDArray[np.float64]
@@ -101,7 +103,7 @@ def _judge(decision: Decision, reply: str, row: Row) -> None:
     finals = np.array([each.final_centi for each in replies], np.float64)
     cost = expected(finals, logistic) - expected(np.array([raw]), logistic)
     quality = np.array([reply_quality(each.scores_centi, raw, TRAP) for each in replies])
-    is_set = quality.max() >= TRAP.threshold_centi
+    is_set = quality.max() >= THRESHOLD_CENTI
     falls = (quality > 0) & (finals > raw) & is_set
     errs = cost >= BAD
     row.judged += 1

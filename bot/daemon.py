@@ -91,7 +91,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             engines,
             models,
             MachineLimit(config.engine.max_games),
-            # Selecting players and spreading out retries need no cryptographic randomness.
+            # Spreading out retries needs no cryptographic randomness; draws of players have their own.
             random.Random(config.selection.seed or None),  # noqa: S311
             is_standby,
         )
@@ -171,7 +171,8 @@ class ArenaHost:
             await asyncio.sleep(STANDBY_S)
 
     async def _run_once(self) -> None:
-        arena = Arena(self._config.arena, self._database, report=stored_report(self._database))
+        report = stored_report(self._database, reveal=self._config.trial.reveal)
+        arena = Arena(self._config.arena, self._database, report=report)
         # The same tokens each time: its accounts may have kept theirs.
         async with arena.running(self._bots, self._tokens) as url:
             self._url, self._tokens = url, arena.bot_tokens

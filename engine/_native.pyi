@@ -108,6 +108,27 @@ class OthelloSearch:
         (infinity: no such limit).  Raises as `search` does.
         """
 
+    def tempting_candidates(
+        self,
+        position: tuple[int, int],
+        depth: int,
+        expected: bytes,
+        weights: bytes,
+        budget: int,
+        share_percent: int,
+        gap_centi: int,
+        won_gap_centi: int,
+        swindle: bool,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of
+        `trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.
+        Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,
+        others nothing but the upper bound.  The other arguments are those of `engine.tempting`:
+        `expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.
+        """
+
     def think(
         self,
         position: tuple[int, int],
@@ -193,6 +214,27 @@ class Connect4Search:
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
         its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
         (infinity: no such limit).  Raises as `search` does.
+        """
+
+    def tempting_candidates(
+        self,
+        position: tuple[int, int],
+        depth: int,
+        expected: bytes,
+        weights: bytes,
+        budget: int,
+        share_percent: int,
+        gap_centi: int,
+        won_gap_centi: int,
+        swindle: bool,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of
+        `trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.
+        Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,
+        others nothing but the upper bound.  The other arguments are those of `engine.tempting`:
+        `expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.
         """
 
     def think(
@@ -288,6 +330,27 @@ class ChessSearch:
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
         its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
         (infinity: no such limit).  Raises as `search` does.
+        """
+
+    def tempting_candidates(
+        self,
+        position: str,
+        depth: int,
+        expected: bytes,
+        weights: bytes,
+        budget: int,
+        share_percent: int,
+        gap_centi: int,
+        won_gap_centi: int,
+        swindle: bool,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of
+        `trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.
+        Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,
+        others nothing but the upper bound.  The other arguments are those of `engine.tempting`:
+        `expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.
         """
 
     def think(
@@ -398,6 +461,27 @@ class XiangqiSearch:
         scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`
         its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth
         (infinity: no such limit).  Raises as `search` does.
+        """
+
+    def tempting_candidates(
+        self,
+        position: str,
+        depth: int,
+        expected: bytes,
+        weights: bytes,
+        budget: int,
+        share_percent: int,
+        gap_centi: int,
+        won_gap_centi: int,
+        swindle: bool,
+        stop: StopFlag,
+    ) -> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]:
+        """
+        Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of
+        `trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.
+        Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,
+        others nothing but the upper bound.  The other arguments are those of `engine.tempting`:
+        `expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.
         """
 
     def think(

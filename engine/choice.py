@@ -5,17 +5,27 @@ from collections.abc import Sequence
 from engine.decision import ENGINE_MOVE, EXPLORER, ONLINE_TABLEBASE, Candidate, Decision
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.human.value import choose_by_value, goes_by_values, verify_values
-from engine.params import TrapParams
+from engine.params import TemptingParams, TrapParams
 from engine.player_kinds import Choosing, PlayerKind
+from engine.tempting import LEAST_DEPTH, choose_tempting, verify_tempting
 from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
 from engine.variety import draw_move
 
 
-def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams) -> str:
+def choose(
+    candidates: Sequence[Candidate],
+    kind: PlayerKind,
+    params: TrapParams,
+    tempting: TemptingParams | None = None,
+) -> str:
     """The move to play: the highest standing, ties to the higher raw value, then to the first in order.
 
-    That is for trappy players.  Players with an opponent model choose by values (`engine.human.value`), all
-    others by raw values alone.  A candidate whose raw value is only bounded is never chosen.
+    That is for trappy and tempting players, each by an arithmetic of its own; positions lost by force both
+    treat alike.  Players with an opponent model choose by values (`engine.human.value`), all others by raw
+    values alone.  A candidate whose raw value is only bounded is never chosen.
+
+    Raises:
+        BadSettings: The player is a tempting one, and its settings are missing.
     """
     known = [c for c in candidates if not c.raw_is_bound]
     match kind.choosing:
@@ -24,6 +34,12 @@ def choose(candidates: Sequence[Candidate], kind: PlayerKind, params: TrapParams
         case Choosing.ADJUSTED:
             swindle = is_swindle(candidates, params)
             return max(known, key=lambda c: standing(c, params, swindle)).move
+        case Choosing.TEMPTING:
+            if is_swindle(candidates, params):
+                return max(known, key=lambda c: standing(c, params, True)).move
+            if tempting is None:
+                raise BadSettings(f"the {kind.name} player needs its settings")
+            return choose_tempting(candidates, tempting, params.decided)
         case Choosing.RAW | Choosing.SELECTIVE:
             return max(known, key=lambda c: c.raw_centi).move
 
@@ -38,7 +54,7 @@ def verify(decision: Decision) -> None:
     another engine's own move we check that the record has the engine, its score and the whole profile.
     Another engine's scores prove nothing about moves that it did not analyse: here we check that these are
     exactly the moves below the record's floor, and that all others have whole profiles; for players with an
-    opponent model, that all likely replies were searched.
+    opponent model, that all likely replies were searched.  Of tempting players see `verify_tempting`.
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
@@ -79,12 +95,16 @@ def _verify(decision: Decision) -> None:
         return
     if kind.models_opponent:
         verify_values(decision)
-    if decision.move != choose(candidates, kind, params):
-        raise RecordError(f"{decision.move} was played, but {choose(candidates, kind, params)} follows")
+    follows = choose(candidates, kind, params, decision.tempting)
+    if decision.move != follows:
+        raise RecordError(f"{decision.move} was played, but {follows} follows")
+    is_tempting = kind.choosing is Choosing.TEMPTING and decision.depth >= LEAST_DEPTH
     if decision.search_mode == "engine":
         _verify_window(decision, trappy)
+    elif is_tempting and not swindle:
+        verify_tempting(decision)
     elif not goes_by_values(decision):
-        _verify_left_out(decision, trappy, swindle)
+        _verify_left_out(decision, trappy or (is_tempting and swindle), swindle)
 
 
 def _may_choose_by(kind: PlayerKind, search_mode: str) -> bool:

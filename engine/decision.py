@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from engine.errors import RecordError
-from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
+from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import PlayerKind, kind_named
 
 ENGINE_MOVE = "engine_move"
@@ -36,6 +36,12 @@ class ReplyProfile:
     no bound, or the scores are known."""
     probability: float | None = None
     """Probability that the person plays it, by the decision's model; None: the model was not queried."""
+    glance_centi: tuple[int, int] | None = None
+    """s_2 and s_3 where the tempting player needed no other shallow score; None: it did not look, or
+    `scores_centi` has them."""
+    least_centi: int | None = None
+    """Beside a glance: the search proved that s_D is at least this (our view); `bound_centi` if s_D is known;
+    None: no more than the move's raw value."""
 
     @property
     def final_centi(self) -> int:
@@ -210,6 +216,8 @@ class Decision:
     """The model behind the replies' probabilities; None: the choice used none."""
     reckoning: OpponentModelUse | None = None
     """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
+    tempting: TemptingParams | None = None
+    """Settings of the tempting player; None: for other players, and for a drawn move."""
 
     @property
     def kind(self) -> PlayerKind:
@@ -230,11 +238,6 @@ class Decision:
         """Whether the record has the chosen move's whole profile, so that any reply can be judged."""
         return self.chosen.complete
 
-    @property
-    def is_trap(self) -> bool:
-        """Whether the chosen move's best trap reaches the threshold.  Needs the whole profile."""
-        return self.chosen.trap is not None and self.chosen.quality_centi >= self.params.threshold_centi
-
     def with_chosen(self, candidate: Candidate) -> Self:
         """A copy with a fuller record of the chosen move."""
         if candidate.move != self.move:
@@ -248,6 +251,11 @@ class Decision:
         record = asdict(self)
         if self.pick is not None and not self.pick.origin:
             del record["pick"]["origin"]
+        if self.tempting is None:  # what only one player uses does not lengthen the records of the others
+            del record["tempting"]
+        for reply in (reply for candidate in record["candidates"] for reply in candidate["replies"]):
+            if reply["glance_centi"] is None:
+                del reply["glance_centi"], reply["least_centi"]
         return record
 
     @classmethod
@@ -262,10 +270,7 @@ class Decision:
                 Candidate(
                     **{
                         **candidate,
-                        "replies": tuple(
-                            ReplyProfile(**{**reply, "scores_centi": tuple(reply["scores_centi"])})
-                            for reply in candidate["replies"]
-                        ),
+                        "replies": tuple(_reply(reply) for reply in candidate["replies"]),
                     }
                 )
                 for candidate in record["candidates"]
@@ -281,6 +286,7 @@ class Decision:
                     "lot": _lot(record["lot"]) if record.get("lot") else None,
                     "model": ModelInfo(**record["model"]) if record.get("model") else None,
                     "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
+                    "tempting": TemptingParams(**record["tempting"]) if record.get("tempting") else None,
                 }
             )
             _check_types(decision)
@@ -315,7 +321,10 @@ def _check_types(decision: Decision) -> None:
         if not (math.isfinite(candidate.adjusted_centi) and math.isfinite(candidate.quality_centi)):
             raise ValueError("adjusted_centi or quality_centi is not finite")
         for reply in candidate.replies:
-            for score in (*reply.scores_centi, reply.bound_centi):
+            glance = reply.glance_centi or ()
+            if len(glance) not in (0, 2) or (glance and reply.bound_centi is None):
+                raise ValueError("a glance is not two scores beside a bound")
+            for score in (*reply.scores_centi, *glance, reply.bound_centi, reply.least_centi):
                 if score is not None:
                     _check_score("a reply's score", score)
             if reply.shallow_bound_centi is not None and not math.isfinite(reply.shallow_bound_centi):
@@ -339,8 +348,20 @@ def _check_score(name: str, value: object) -> None:
         raise ValueError(f"{name} is out of range")
 
 
+def _reply(record: dict[str, Any]) -> ReplyProfile:
+    glance = record.get("glance_centi")
+    return ReplyProfile(
+        **{
+            **record,
+            "scores_centi": tuple(record["scores_centi"]),
+            "glance_centi": None if glance is None else tuple(glance),
+        }
+    )
+
+
 def _params(record: dict[str, Any]) -> TrapParams:
     record = {**record}
+    record.pop("threshold_centi", None)  # of old records; no longer means anything (engine.judgement)
     scale = Scale(record.get("scale", Scale.PAPER))  # old records lack the scale and the share
     old = {"risk_share_percent": 100.0} if scale is Scale.EXPECTED else {}
     assessment, decided = Assessment(record["assessment"]), Decided(record["decided"])
@@ -373,9 +394,9 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
     FELL = "fell"
-    """Our move set a trap, and the reply is one: its quality is above 0 and it is not optimal."""
+    """The reply is itself a trap by the threshold (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
-    """Any other reply."""
+    """Any other reply that is not optimal."""
     UNANSWERED = "unanswered"
     """The game ended first.  Not part of Figure 9's sum, but always recorded."""
 
@@ -389,7 +410,11 @@ class Outcome:
     """The opponent's move; None when unanswered."""
     fell_for_best: bool
     """The reply is the best trap itself."""
-    quality_centi: float
-    """Quality of the reply as a trap, in the unit of the params' scale."""
+    quality: float
+    """Quality of the reply as a trap, in hundredths of a per cent of expected score."""
     cost_centi: int
     """Cost of the reply to the opponent: its s_D less our raw value, at least 0; centi-units."""
+    cost: int
+    """The same in hundredths of a per cent of expected score."""
+    rule: int
+    """The version of the rules that classified it (`engine.judgement.RULE`)."""

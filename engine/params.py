@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Self
 
 from engine.errors import BadSettings
-from engine.expected import LARGEST_LOGISTIC_CENTI, PER_PERCENT, SMALLEST_LOGISTIC_CENTI
+from engine.expected import LARGEST_LOGISTIC_CENTI, PER_PERCENT, SMALLEST_LOGISTIC_CENTI, WHOLE
 
 
 class Assessment(StrEnum):
@@ -47,9 +47,9 @@ class TrapParams:
     """Lower limit on a score's size in trappiness and scale, so that even positions get a bonus too.  0 in
     the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
     decided: Decided = Decided.SWINDLE
-    threshold_centi: int = 100
-    """A played move is a *trap set* when the quality of its best trap reaches this (the paper leaves it
-    open); at least 1.  Centi-units, or hundredths of a per cent on the expected scale."""
+    threshold_percent: float = 5.0
+    """A played move is a *trap set* when the quality of its best trap, in points of expected score
+    (hundredths of a game), reaches this (the paper leaves it open); above 0."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
     """Most points of expected score (hundredths of a game) to give up for a trap; above 0.  Only on the
@@ -65,8 +65,10 @@ class TrapParams:
     def __post_init__(self) -> None:
         if self.margin_centi < 0:
             raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 or more")
-        if self.threshold_centi < 1:
-            raise BadSettings(f"threshold_centi is {self.threshold_centi}, must be 1 or more")
+        if not 0 < self.threshold_percent <= 100:  # nor NaN
+            raise BadSettings(
+                f"threshold_percent is {self.threshold_percent}, must be above 0 and at most 100"
+            )
         if not 0 < self.risk_percent <= 100:  # nor NaN
             raise BadSettings(f"risk_percent is {self.risk_percent}, must be above 0 and at most 100")
         if not 0 < self.risk_share_percent <= 100:
@@ -78,6 +80,11 @@ class TrapParams:
             raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
         if self.scale is Scale.EXPECTED and self.margin_centi != 0:
             raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 with the expected scale")
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in hundredths of a per cent of expected score."""
+        return PER_PERCENT * self.threshold_percent
 
     @property
     def risk(self) -> float:
@@ -162,6 +169,51 @@ class ValueParams:
     def least(self) -> float:
         """The least probability of a reply that is searched."""
         return self.least_percent / 100
+
+    def for_position(self, expected_scale_centi: float) -> Self:
+        """A copy with the game's own logistic function, if none is set.
+
+        Args:
+            expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
+
+        Raises:
+            BadSettings: `expected_scale_centi` is out of range.
+        """
+        return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)
+
+
+@dataclass(frozen=True, slots=True)
+class TemptingParams:
+    """Settings of the tempting player (`engine.tempting`); stored with its decisions.
+
+    All limits are whole numbers, so that every machine draws the same line between allowed moves and others.
+    """
+
+    budget: int = 500
+    """Most hundredths of a per cent of expected score that a move may give up against the best move."""
+    share_percent: int = 25
+    """Largest share of the best move's expected score that a move may give up, in per cent."""
+    gap_percent: int = 35
+    """Largest loss of score, in per cent of `logistic_centi`, unless decided games count as any other
+    (`Decided.PAPER`).  Up to 80 % of expected score the default budget and share allow less anyway; at both
+    ends, where a hundredth of a per cent is worth more than a pawn, this limit remains."""
+    won_gap_percent: int = 10
+    """The same once the best move lacks less than `budget` to a certain win: where it limits nothing."""
+    logistic_centi: float = 0.0
+    """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
+    player fills in before it searches (`for_position`)."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.budget <= WHOLE:
+            raise BadSettings(f"budget is {self.budget}, must be 0 to {WHOLE}")
+        if not 0 <= self.share_percent <= 100:
+            raise BadSettings(f"share_percent is {self.share_percent}, must be 0 to 100")
+        for name in ("gap_percent", "won_gap_percent"):
+            if not 0 <= getattr(self, name) <= 1000:
+                raise BadSettings(f"{name} is {getattr(self, name)}, must be 0 to 1000")
+        least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
+        if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
+            raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
 
     def for_position(self, expected_scale_centi: float) -> Self:
         """A copy with the game's own logistic function, if none is set.

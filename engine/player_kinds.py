@@ -21,6 +21,8 @@ class Choosing(StrEnum):
     """The raw value adjusted for the best trap: trappy minimax."""
     EXPECTED = "expected"
     """The expected value over the replies that a model of the opponent predicts (`engine.human.value`)."""
+    TEMPTING = "tempting"
+    """The raw value plus what replies that tempt at a glance would cost the opponent (`engine.tempting`)."""
     SELECTIVE = "selective"
     """Books, tables and a time-limited selective search; the raw value for games without that search."""
 
@@ -45,7 +47,7 @@ class PlayerKind:
     @property
     def sets_traps(self) -> bool:
         """Whether it sets traps on purpose; other players set them only by accident."""
-        return self.choosing in (Choosing.ADJUSTED, Choosing.EXPECTED)
+        return self.choosing in (Choosing.ADJUSTED, Choosing.EXPECTED, Choosing.TEMPTING)
 
     @property
     def models_opponent(self) -> bool:
@@ -83,6 +85,9 @@ OPPONENT_MODEL = PlayerKind(name="opponent_model", choosing=Choosing.EXPECTED)
 CALIBRATED = PlayerKind(name="calibrated", choosing=Choosing.EXPECTED, is_calibrated=True)
 """`OPPONENT_MODEL` with reply odds that were learned from recorded games."""
 
+TEMPTING = PlayerKind(name="tempting", choosing=Choosing.TEMPTING)
+"""The move whose replies tempt most at a glance, in exact integers and without a model of people."""
+
 TRAPPY_UCI = PlayerKind(
     name="trappy_uci", choosing=Choosing.ADJUSTED, asks_engine=True, plays_engine_games=True
 )
@@ -110,6 +115,7 @@ PLAYER_KINDS: Mapping[str, PlayerKind] = MappingProxyType(
             STRONG,
             OPPONENT_MODEL,
             CALIBRATED,
+            TEMPTING,
             TRAPPY_UCI,
             STANDARD_UCI,
             OPPONENT_MODEL_UCI,

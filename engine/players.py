@@ -17,12 +17,14 @@ from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
-from engine.params import TrapParams
+from engine.params import TemptingParams, TrapParams
 from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS, STANDARD, Choosing, kind_named
 from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.result import SearchResult
+from engine.search.tempting_profiles import TemptingSource, tempting_candidates
 from engine.stop import StopFlag, Stopped
+from engine.tempting import LEAST_DEPTH
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap, worth
 from engine.uci.source import EngineAnalysis, EngineMove, EngineSource
@@ -133,6 +135,7 @@ class Player:
         rng: random.Random | None = None,
         source: EngineSource | None = None,
         models: Models | None = None,
+        tempting: TemptingParams | None = None,
     ) -> None:
         """
         Args:
@@ -144,6 +147,7 @@ class Player:
             rng: Chooses among a book's moves; None: seeded by the operating system.
             source: The other engine, for the same game, of players that need one.
             models: The human-move models of players that use one; None: the estimate from shallow searches.
+            tempting: Settings of the tempting player; None: the defaults.
 
         Raises:
             ValueError: No player of that kind.
@@ -156,6 +160,9 @@ class Player:
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
         self._source = source if self.kind.asks_engine else None
         self._models = models
+        self._tempting = None
+        if self.kind.choosing is Choosing.TEMPTING:
+            self._tempting = tempting or TemptingParams()
         if models is None and self.kind.models_opponent:
             self._models = Models(ShallowModel(game.name))
 
@@ -267,12 +274,13 @@ class Player:
             most = replace(_share(most, _JUDGED_SHARE), depth=min(most.depth, _JUDGED_DEPTH))
         candidates, depth = self._deepen(root, params, most, stop, searching_since, om_search=om_search)
         judged_s = stop.now_s() - searching_since
+        tempting = self._tempting_for(root)
         decision = Decision(
             game=game.name,
             position=game.position_text(position),
             player=self.kind.name,
             params=params,
-            move=choose(candidates, self.kind, params),
+            move=choose(candidates, self.kind, params, tempting),
             candidates=tuple(candidates),
             depth=depth,
             principal_variation=(),
@@ -280,6 +288,7 @@ class Player:
             time_s=0.0,
             profile_source=self._searcher.source,
             engine_version=ENGINE_VERSION,
+            tempting=tempting,
         )
         if self.kind.searches_selectively or found_at_root is not None:
             # By depth alone it searches as deep as the other players, otherwise as deep as its limits allow.
@@ -408,14 +417,19 @@ class Player:
         Raises:
             BadModel: A model gives no answer.
         """
-        is_trappy = self.kind.choosing is Choosing.ADJUSTED
-        analyses = om_search is not None or (is_trappy and within_centi is None)
+        choosing = self.kind.choosing if within_centi is None else Choosing.RAW
+        tempting = self._tempting_for(position)
+        analyses = om_search is not None or choosing in (Choosing.ADJUSTED, Choosing.TEMPTING)
 
         def found_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
             if om_search is not None:
                 return om_search.from_profiler(profiler, depth)
             if not analyses:
                 return profiler.plain(depth, within_centi or 0)
+            if tempting is not None:
+                if depth >= LEAST_DEPTH and isinstance(self._searcher, TemptingSource):
+                    return self._searcher.tempting_candidates(position, depth, params, tempting, stop)
+                return tempting_candidates(profiler, depth, params, tempting)
             if isinstance(self._searcher, LazySource):
                 return self._searcher.trappy_candidates(position, depth, params, stop)
             return profiler.pruned_candidates(depth)
@@ -447,6 +461,12 @@ class Player:
         except Stopped:
             pass  # the last completed iteration counts
         return candidates, depth
+
+    def _tempting_for(self, root: Any) -> TemptingParams | None:
+        """The tempting player's settings for a position to search; None: this is another player."""
+        if self._tempting is None:
+            return None
+        return self._tempting.for_position(self._game.expected_scale_centi(root))
 
     def _budget(self, limits: Limits, stop: StopFlag, began: float) -> _Budget:
         """The budget of time since `began`, or of nodes from now on."""

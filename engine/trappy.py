@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
-from engine.errors import BadSettings, IncompleteProfile, RecordError
+from engine.decision import Candidate, ReplyProfile
+from engine.errors import BadSettings
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -265,42 +265,3 @@ def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
     if reply.shallow_bound_centi is None:
         return float(max(0, worth(reply.final_centi, params) - worth(raw, params)))
     return quality_ceiling(reply.shallow_bound_centi, reply.final_centi, raw, params)
-
-
-# --- Afterwards -----------------------------------------------------------------------------------------
-
-
-def classify_reply(decision: Decision, reply: str | None) -> Outcome:
-    """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
-
-    Args:
-        decision: A decision with the chosen move's whole profile, unless there was no reply.
-        reply: The opponent's move; None: the game ended first.  When our rules ended the game with our move
-            but the server played on (`Game.goes_on`), any reply counts as none.
-
-    Raises:
-        IncompleteProfile: The chosen move's profile is incomplete.
-        RecordError: The profile is complete and lacks the reply.
-    """
-    chosen = decision.chosen
-    if reply is None or (chosen.complete and not chosen.replies):
-        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
-    if not chosen.complete:
-        raise IncompleteProfile(f"the profile of {chosen.move} is not complete: its reply cannot be judged")
-    profile = _profile_of(chosen, reply)
-    cost = profile.final_centi - chosen.raw_centi
-    quality = reply_quality(profile.scores_centi, chosen.raw_centi, decision.params)
-    if cost == 0:
-        kind = OutcomeKind.OPTIMAL
-    elif quality > 0 and decision.is_trap:
-        kind = OutcomeKind.FELL
-    else:
-        kind = OutcomeKind.ERRED_ELSEWHERE
-    return Outcome(kind, reply, kind is OutcomeKind.FELL and reply == chosen.trap, quality, cost)
-
-
-def _profile_of(candidate: Candidate, reply: str) -> ReplyProfile:
-    for profile in candidate.replies:
-        if profile.reply == reply:
-            return profile
-    raise RecordError(f"{reply} is not among the replies to {candidate.move}")

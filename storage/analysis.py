@@ -90,6 +90,10 @@ class StoredPosition:
     found: AnalysedPosition
     human: tuple[float, ...] | None
     """The requested model's probability of each reply; None: it has not predicted this position."""
+    name: str = ""
+    """The person's, as the game's source writes it; empty: unknown."""
+    time_control: str = ""
+    """The person's, as the game's source writes it, such as ``180+2``; empty: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,7 @@ async def each_position(
     last = 0
     while True:
         statement = (
-            select(AnalysedPositionRow, ImportedGameRow.content_key, ImportedGameRow.date, PredictionRow.odds)
+            select(AnalysedPositionRow, ImportedGameRow, PredictionRow.odds)
             .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
             .join(PredictionRow, _is_prediction(model_id), isouter=True)
             .where(AnalysedPositionRow.analysis_id == analysis_id, AnalysedPositionRow.id > last)
@@ -210,9 +214,16 @@ async def each_position(
         rows = (await session.execute(statement)).all()
         if not rows:
             return
-        for row, key, date, odds in rows:
-            human = None if odds is None else tuple(odds)
-            yield StoredPosition(id=row.id, game_key=key, date=date, found=_position(row), human=human)
+        for row, game, odds in rows:
+            yield StoredPosition(
+                id=row.id,
+                game_key=game.content_key,
+                date=game.date,
+                found=_position(row),
+                human=None if odds is None else tuple(odds),
+                name=(game.first_player, game.second_player)[row.side],
+                time_control=game.detail["clocks"][row.side],
+            )
         last = rows[-1][0].id
         session.expunge_all()
 
@@ -326,7 +337,7 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
     last = 0
     while True:
         statement = (
-            select(DecisionRow, GameRow, OutcomeRow.reply)
+            select(DecisionRow, GameRow, OpponentRow.name, OutcomeRow.reply)
             .join(GameRow, GameRow.id == DecisionRow.game_id)
             .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
             .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
@@ -344,8 +355,8 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
         rows = (await session.execute(statement)).all()
         if not rows:
             return
-        for row, stored, reply in rows:
-            found = _own(row, stored, reply)
+        for row, stored, name, reply in rows:
+            found = _own(row, stored, name, reply)
             if found is not None:
                 moves = tuple(stored.moves.split())
                 yield found, GameRecord(game=game, start=stored.initial_position, moves=moves)
@@ -353,7 +364,7 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
         session.expunge_all()
 
 
-def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition | None:
+def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> StoredPosition | None:
     decision = Decision.from_record(row.record)
     replies = decision.chosen.replies
     if len(replies) < 2 or reply not in {each.reply for each in replies}:
@@ -361,6 +372,7 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
     game: Game[Any] = get_game(decision.game)
     scale = game.expected_scale_centi(game.parse_position(decision.position))
     reckoning = decision.reckoning
+    initial_s, increment_s = stored.clock_initial_s, stored.clock_increment_s
     return StoredPosition(
         id=row.id,
         game_key=f"{stored.site}/{stored.site_game_id}",
@@ -380,4 +392,6 @@ def _own(row: DecisionRow, stored: GameRow, reply: str | None) -> StoredPosition
             time_s=row.time_s,
         ),
         human=None,
+        name=name,
+        time_control="" if initial_s is None else f"{initial_s}+{increment_s or 0}",
     )

@@ -70,6 +70,13 @@ async def count_games(session: AsyncSession, game: str | None = None) -> int:
     return (await session.execute(statement)).scalar_one()
 
 
+async def list_players(session: AsyncSession, game: str) -> list[tuple[str, str, str]]:
+    """Date and both players of each imported game, in the order of their import; empty: unknown."""
+    columns = ImportedGameRow.date, ImportedGameRow.first_player, ImportedGameRow.second_player
+    statement = select(*columns).where(ImportedGameRow.game == game).order_by(ImportedGameRow.id)
+    return [(date, first, second) for date, first, second in await session.execute(statement)]
+
+
 async def each_game(
     session: AsyncSession, *, game: str | None = None, player: str | None = None
 ) -> AsyncIterator[GameRecord]:

@@ -5,6 +5,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
 from engine.decision import Decision, Outcome
+from engine.judgement import RULE, judge_decision
 from storage import tallies
 from storage.errors import DuplicateDecision
 from storage.inserts import insert_new
@@ -146,11 +147,14 @@ def _standing(game_id: int) -> Select[DecisionRow]:
 def _trap_columns(decision: Decision) -> dict[str, object]:
     if not decision.is_complete:
         return {"is_complete": False}
+    judgement = judge_decision(decision)
     return {
         "is_complete": True,
-        "is_trap": decision.is_trap,
-        "trap_quality_centi": decision.chosen.quality_centi,
-        "reply_count": len(decision.chosen.replies),
+        "is_trap": judgement.is_trap,
+        "trap_quality": 0.0 if judgement.trap is None else judgement.trap.quality,
+        "reply_count": len(judgement.replies),
+        "is_decided": judgement.is_decided,
+        "rule": RULE,
     }
 
 
@@ -158,7 +162,15 @@ def _stored(row: DecisionRow) -> StoredDecision:
     found = row.outcome
     outcome = None
     if found is not None:
-        outcome = Outcome(found.kind, found.reply, found.fell_for_best, found.quality_centi, found.cost_centi)
+        outcome = Outcome(
+            found.kind,
+            found.reply,
+            found.fell_for_best,
+            found.quality,
+            found.cost_centi,
+            found.cost or 0,
+            found.rule,
+        )
     return StoredDecision(
         id=row.id,
         game_id=row.game_id,

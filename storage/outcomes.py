@@ -1,17 +1,19 @@
 """Outcomes: what the opponent replied to a move of ours, at most one per decision."""
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome
-from storage import tallies
+from storage import forecasts, tallies
 from storage.inserts import insert_new
 from storage.tables.games import DecisionRow, OutcomeRow
 from storage.tables.types import now_utc
 
 
 async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outcome) -> bool:
-    """Store an outcome; False, and no change, if the decision already has one."""
+    """Store an outcome, in place of one by earlier rules; False, and no change, if there is another one."""
+    earlier = delete(OutcomeRow).where(OutcomeRow.decision_id == decision_id, OutcomeRow.rule < outcome.rule)
+    await session.execute(earlier)
     inserted = await insert_new(
         session,
         OutcomeRow,
@@ -19,13 +21,16 @@ async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outco
         kind=outcome.kind,
         reply=outcome.reply,
         fell_for_best=outcome.fell_for_best,
-        quality_centi=outcome.quality_centi,
+        quality=outcome.quality,
         cost_centi=outcome.cost_centi,
+        cost=outcome.cost,
+        rule=outcome.rule,
         at=now_utc(),
     )
     if inserted is None:
         return False
     game_id = await session.scalar(select(DecisionRow.game_id).where(DecisionRow.id == decision_id))
+    await forecasts.settle(session, decision_id)
     if game_id is not None:
         await tallies.refresh(session, game_id)
     return True

@@ -12,11 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
+from engine.judgement import RULE
+from engine.temptation import ReplyForecast
 from storage.decisions import store_profile
 from storage.errors import is_undecodable
+from storage.forecasts import store_forecast
 from storage.outcomes import record_outcome
 from storage.records import DecisionState, GameStatus
-from storage.tables.games import DecisionRow, GameRow, OutcomeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 
 T = TypeVar("T")
 _Statement = Select[*tuple[Any, ...]]
@@ -36,7 +39,17 @@ class RecordedDecision:
     ply: int
     is_taken_back: bool
     state: DecisionState
-    has_outcome: bool
+    outcome_rule: int | None
+    """The version of the rules that judged its outcome; None: it has none."""
+    outcome_reply: str | None
+    """The reply that it judges; None: it has none, or there was no reply."""
+    rule: int | None
+    """The version of the rules that judged its profile; None: that is incomplete."""
+    forecast_rule: int | None
+    """The version of the rules that made its forecast; None: it has none."""
+    opponent_rating: int | None
+    clock_initial_s: int | None
+    clock_increment_s: int | None
     record: object
     """Input of `Decision.from_record`; None: not valid JSON."""
     created_at: datetime
@@ -104,13 +117,20 @@ def _decisions() -> _Statement:
             DecisionRow.ply,
             DecisionRow.takeback,
             DecisionRow.state,
-            OutcomeRow.decision_id.label("judged_id"),
+            OutcomeRow.rule.label("outcome_rule"),
+            OutcomeRow.reply.label("outcome_reply"),
+            DecisionRow.rule,
+            ForecastRow.rule.label("forecast_rule"),
+            GameRow.opponent_rating,
+            GameRow.clock_initial_s,
+            GameRow.clock_increment_s,
             # As text: one damaged record must not hide the others.
             cast(DecisionRow.record, Text).label("record"),
             DecisionRow.created_at,
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     )
 
 
@@ -129,7 +149,13 @@ def _decision(row: Any) -> RecordedDecision:
         ply=row.ply,
         is_taken_back=row.takeback != 0,
         state=row.state,
-        has_outcome=row.judged_id is not None,
+        outcome_rule=row.outcome_rule,
+        outcome_reply=row.outcome_reply,
+        rule=row.rule,
+        forecast_rule=row.forecast_rule,
+        opponent_rating=row.opponent_rating,
+        clock_initial_s=row.clock_initial_s,
+        clock_increment_s=row.clock_increment_s,
         record=_read(row.record),
         created_at=row.created_at,
     )
@@ -201,14 +227,19 @@ async def next_decision(
 
 
 async def settle_later(
-    session: AsyncSession, found: RecordedDecision, decision: Decision, outcome: Outcome | None
+    session: AsyncSession,
+    found: RecordedDecision,
+    decision: Decision,
+    outcome: Outcome | None,
+    made: ReplyForecast | None = None,
 ) -> bool | None:
-    """Store what a confirmed decision of a closed game still lacks.
+    """Store what a confirmed decision of a closed game still lacks, or has only by earlier rules.
 
     Args:
         found: The decision as it was read before.
         decision: The same, with the chosen move's complete profile if it was found.
-        outcome: None: the decision has one, or cannot be judged.
+        outcome: None: the decision has one by today's rules, or cannot be judged.
+        made: None: the decision has a forecast, or there can be none.
 
     Returns:
         Whether the outcome was stored; False if there was none to store, or the decision has one by now.
@@ -221,15 +252,17 @@ async def settle_later(
         return None
     row = (
         await session.execute(
-            select(DecisionRow.move, DecisionRow.state, DecisionRow.takeback, DecisionRow.is_complete).where(
+            select(DecisionRow.move, DecisionRow.state, DecisionRow.takeback, DecisionRow.rule).where(
                 DecisionRow.id == found.id
             )
         )
     ).one_or_none()
     if row is None or (row.move, row.state, row.takeback) != (decision.move, DecisionState.CONFIRMED, 0):
         return None
-    if decision.is_complete and not row.is_complete:
+    if decision.is_complete and (row.rule is None or row.rule < RULE):
         await store_profile(session, found.id, decision)
+    if made is not None:
+        await store_forecast(session, found.id, decision, made)
     return outcome is not None and await record_outcome(session, found.id, outcome)
 
 

@@ -29,6 +29,15 @@ class GameResult(StrEnum):
     LOSS = "loss"
 
 
+class Endpoint(StrEnum):
+    """What a trial compares between its players."""
+
+    SCORE = "score"
+    """A game's result for us: 1, 1/2 or 0 points."""
+    COST = "cost"
+    """What the opponent's judged replies cost, in the mean of a game."""
+
+
 class DecisionState(StrEnum):
     """How far a decision's move has got on its way to the server."""
 
@@ -90,11 +99,21 @@ class NewGame:
     engine_version: str
     selection: Mapping[str, Any]
     """Why this player was chosen; plain JSON values."""
+    trial_id: int | None = None
+    """Key of the trial that the game belongs to (`storage.trials`); None: of no trial."""
 
     @property
     def owner(self) -> AccountKey:
         """Whose game it is."""
         return AccountKey(self.site, self.account)
+
+    @property
+    def drawn_from(self) -> tuple[str, ...]:
+        """The players of whom one was drawn at random, by name; empty: the player was certain."""
+        # Draws of earlier versions stored counts for all players and the chance of only one.
+        known = self.selection.get("chances", self.selection.get("against_opponent"))
+        players = sorted(known) if isinstance(known, Mapping) else []
+        return tuple(players) if len(players) > 1 else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

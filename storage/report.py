@@ -5,7 +5,7 @@ Moves appear twice: as in the records (``move``, ``reply``, ``trap``), and in pe
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from engine.decision import (
     Decision,
     ModelInfo,
     OpponentModelUse,
+    Outcome,
     OutcomeKind,
     Pick,
     ReplyProfile,
@@ -25,10 +26,12 @@ from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
 from engine.human.value import NOBODY_LOOKED
+from engine.judgement import Judgement, expected_scale_centi, judge
 from engine.params import Scale, TrapParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS
-from engine.trappy import reply_quality
+from engine.temptation import ReplyForecast, expectations
 from storage.decisions import list_decisions
+from storage.forecasts import forecasts_of_game
 from storage.records import StoredDecision, StoredGame
 
 _UNIT_CENTI = 100
@@ -74,8 +77,14 @@ class ReplyReport:
     our_text: str
     their_text: str
     """The same for the opponent."""
-    quality_centi: float
-    """Quality as a trap."""
+    looks: tuple[str, ...]
+    """`scores_centi` for the opponent, as text: how good the reply looks to them, the deeper the truer."""
+    quality: float
+    """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
+    is_fall: bool
+    """It is a trap by the threshold."""
+    cost: int
+    """What it costs in hundredths of a per cent of expected score."""
     cost_text: str
     """What it loses against the best reply; empty if it is the best, or only a bound is known."""
     glance_text: str | None
@@ -83,7 +92,7 @@ class ReplyReport:
     glance_plies: int | None
     """Depth of that search in plies."""
     probability: float | None
-    """Predicted by the decision's model; None: no model was used."""
+    """Of people, by the decision's forecast, or else by the model that chose the move; None: by neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +101,40 @@ class TrapReport:
 
     reply: str
     name: str
-    quality_centi: float
+    quality: float
+    """In hundredths of a per cent of expected score."""
     quality_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaitReport:
+    """A reply that tempts people, confirmed by a deeper search (`engine.temptation`)."""
+
+    reply: str
+    name: str
+    odds: float
+    """How likely people play it."""
+    cost: int
+    """In hundredths of a per cent of expected score, by the decision's search."""
+    confirmed_cost: int
+    """The same by the confirming search."""
+    deceives_at: tuple[int, ...]
+    """Depths in plies at which it looks at least as good as the best reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastReport:
+    """What people were expected to reply to the move that we played."""
+
+    model: ModelInfo
+    is_confirmed: bool
+    """Whether there was a confirming search: without one no bait is named."""
+    baits: tuple[BaitReport, ...]
+    """Confirmed baits, by falling surprise (probability times cost); the first is *the* bait."""
+    error_odds: float
+    """Probability of an error: a reply that costs a tenth of the game or more."""
+    is_taken: bool | None
+    """Whether the reply takes a bait; None: it is not judged yet, or there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +175,10 @@ class DecisionReport:
     """Whether all replies are known; until then it is open whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
+    is_decided: bool | None
+    """Our move wins or loses by force; None until the profile is complete."""
+    forecast: ForecastReport | None
+    """None until it is made."""
     replies: tuple[ReplyReport, ...]
     reply: str | None
     """The opponent's move; None: none (yet)."""
@@ -143,6 +188,8 @@ class DecisionReport:
     cost_centi: int | None
     """The reply's cost to the opponent; None, like the two above, until it is judged."""
     cost_text: str | None
+    cost: int | None
+    """The same in hundredths of a per cent of expected score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +227,17 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
         ValueError: A recorded decision cannot be read.
     """
     decisions = await list_decisions(session, stored.id)
+    forecasts = await forecasts_of_game(session, stored.id)
     # Naming thousands of moves is slow and must not block the event loop.
-    return await asyncio.to_thread(_build_report, get_game(stored.game), stored, decisions)
+    return await asyncio.to_thread(_build_report, get_game(stored.game), stored, decisions, forecasts)
 
 
-def _build_report(game: Game[Any], stored: StoredGame, decisions: Sequence[StoredDecision]) -> GameReport:
+def _build_report(
+    game: Game[Any],
+    stored: StoredGame,
+    decisions: Sequence[StoredDecision],
+    forecasts: Mapping[int, ReplyForecast],
+) -> GameReport:
     names = []
     position = (
         game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)
@@ -199,7 +252,7 @@ def _build_report(game: Game[Any], stored: StoredGame, decisions: Sequence[Store
         _sets_traps(stored.player),
         game.sides,
         tuple(names),
-        tuple(_decision(game, stored, made) for made in decisions),
+        tuple(_decision(game, stored, made, forecasts.get(made.id)) for made in decisions),
     )
 
 
@@ -235,7 +288,9 @@ class _Board:
         return self.game.score_text(score_centi, self.position)
 
 
-def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> DecisionReport:
+def _decision(
+    game: Game[Any], stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+) -> DecisionReport:
     decision = made.decision
     before = _Board(game, game.for_search(game.parse_position(decision.position)))
     after = before.after(decision.move)
@@ -244,12 +299,13 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
     outcome = made.outcome
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
     reply = known if outcome is None else outcome.reply
+    judgement = judge(chosen, decision.params, expected_scale_centi(decision)) if made.is_complete else None
+    best = None if judgement is None else judgement.trap
     trap = None
-    if chosen.trap is not None:
-        text = _quality_text(before, chosen.quality_centi, decision.params)
-        trap = TrapReport(chosen.trap, after.name(chosen.trap), chosen.quality_centi, text)
+    if best is not None:
+        trap = TrapReport(best.reply, after.name(best.reply), best.quality, _percent_text(best.quality))
     searched = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
-    replies = tuple(_reply(after, made, profile) for profile in searched)
+    replies = tuple(_reply(after, made, profile, judgement, forecast) for profile in searched)
     cost_text = None
     if outcome is not None:
         played = next((each for each in replies if each.reply == outcome.reply), None)
@@ -279,8 +335,10 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         chosen=reports[decision.move],
         candidates=tuple(reports.values()),
         is_complete=made.is_complete,
-        is_trap=made.is_trap,
+        is_trap=None if judgement is None else judgement.is_trap,
         trap=trap,
+        is_decided=None if judgement is None else judgement.is_decided,
+        forecast=_forecast(after, forecast, judgement, outcome),
         replies=replies,
         reply=reply,
         reply_name=None if reply is None else after.name(reply),
@@ -288,6 +346,33 @@ def _decision(game: Game[Any], stored: StoredGame, made: StoredDecision) -> Deci
         fell_for_best=None if outcome is None else outcome.fell_for_best,
         cost_centi=None if outcome is None else outcome.cost_centi,
         cost_text=cost_text,
+        cost=None if outcome is None or judgement is None or outcome.reply is None else outcome.cost,
+    )
+
+
+def _forecast(
+    board: "_Board", made: ReplyForecast | None, judgement: Judgement | None, outcome: Outcome | None
+) -> ForecastReport | None:
+    if made is None or judgement is None:
+        return None
+    baits = sorted(made.confirmed, key=lambda each: -each.surprise)
+    reply = None if outcome is None else outcome.reply
+    return ForecastReport(
+        model=made.model,
+        is_confirmed=made.confirm_depth > 0,
+        baits=tuple(
+            BaitReport(
+                each.reply,
+                board.name(each.reply),
+                each.odds,
+                each.cost,
+                each.confirmed_cost or 0,
+                each.deceives_at,
+            )
+            for each in baits
+        ),
+        error_odds=expectations(made, judgement).error_expected,
+        is_taken=None if reply is None or not baits else made.is_bait(reply),
     )
 
 
@@ -310,12 +395,17 @@ def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> Candi
     )
 
 
-def _reply(board: _Board, made: StoredDecision, profile: ReplyProfile) -> ReplyReport:
-    chosen, params = made.decision.chosen, made.decision.params
-    scores, final, quality = profile.scores_centi, profile.final_centi, 0.0
+def _reply(
+    board: _Board,
+    made: StoredDecision,
+    profile: ReplyProfile,
+    judgement: Judgement | None,
+    forecast: ReplyForecast | None,
+) -> ReplyReport:
+    chosen = made.decision.chosen
+    scores, final = profile.scores_centi, profile.final_centi
+    judged = None if judgement is None else judgement.of(profile.reply)
     glance_text = glance_plies = None
-    if scores:
-        quality = reply_quality(scores, chosen.raw_centi, params)
     if len(scores) > 1:
         # The lowest for us; of equal ones the deepest, which means the most.
         least, glance_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
@@ -328,11 +418,14 @@ def _reply(board: _Board, made: StoredDecision, profile: ReplyProfile) -> ReplyR
         final_centi=final,
         our_text=board.score(final),
         their_text=board.score(-final),
-        quality_centi=quality,
+        looks=tuple(board.score(-score) for score in scores),
+        quality=0.0 if judged is None else judged.quality,
+        is_fall=judged is not None and judgement is not None and judgement.is_fall(judged),
+        cost=0 if judged is None else judged.cost,
         cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
         glance_text=glance_text,
         glance_plies=glance_plies,
-        probability=profile.probability,
+        probability=profile.probability if forecast is None else forecast.odds_of(profile.reply),
     )
 
 
@@ -355,10 +448,9 @@ def _value_text(board: _Board, value: float | None, reckoning: OpponentModelUse 
     return board.score(value)
 
 
-def _quality_text(board: _Board, quality: float, params: TrapParams) -> str:
-    if params.scale is Scale.EXPECTED:
-        return f"{quality / PER_PERCENT:.1f} %"
-    return _size_text(board, quality)
+def _percent_text(size: float) -> str:
+    """A size in hundredths of a per cent of expected score."""
+    return f"{size / PER_PERCENT:.1f} %"
 
 
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:

@@ -11,6 +11,7 @@ from sqlalchemy import BigInteger, ColumnElement, Table, and_, bindparam, case, 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
+from engine.judgement import RULE
 from storage.records import DecisionState
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow, TallyRow
 
@@ -37,8 +38,10 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
 # Built once: they run twice for every move of every game, and building takes longer than running.
 
 _GAME = bindparam("counted_game_id", type_=BigInteger)
-_TRAP = DecisionRow.is_trap.is_(True)
-_PLAIN = and_(DecisionRow.is_trap.is_(False), DecisionRow.reply_count >= 2)
+# What earlier rules judged counts nowhere (`desdemona db recheck` judges it anew), nor do decided positions.
+_COUNTS_HERE = and_(DecisionRow.rule == RULE, DecisionRow.is_decided.is_(False))
+_TRAP = and_(_COUNTS_HERE, DecisionRow.is_trap.is_(True))
+_PLAIN = and_(_COUNTS_HERE, DecisionRow.is_trap.is_(False), DecisionRow.reply_count >= 2)
 _KIND = OutcomeRow.kind
 _COUNTED = {
     "traps_set": _TRAP,
@@ -55,7 +58,7 @@ _LOCK = select(_TALLIES.c.game_id).where(_TALLIES.c.game_id == _GAME).with_for_u
 _COUNTS = (
     select(*(_count(condition).label(name) for name, condition in _COUNTED.items()))
     .select_from(DecisionRow)
-    .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
     .where(
         DecisionRow.game_id == _GAME,
         DecisionRow.takeback == 0,

@@ -1,6 +1,7 @@
 """The seams: which package may import which, what only some may use, and the map that tells it."""
 
 import ast
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -42,21 +43,29 @@ ENGINE = {
     "engine.formats": {"game", "games"},
     "engine.decision": {"errors", "params", "player_kinds"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
+    "engine.tempting": {"errors", "decision", "expected", "params"},
+    "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
+    "engine.temptation": {"decision", "errors", "expected", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
-    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "trappy"},
+    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
-    "engine.choice": {"errors", "decision", "human", "params", "player_kinds", "trappy", "variety"},
+    "engine.choice": {
+        "errors", "decision", "human", "params", "player_kinds", "tempting", "trappy", "variety",
+    },
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
     },
+    "engine.forecasts": {
+        "decision", "expected", "games", "human", "judgement", "search", "stop", "temptation",
+    },
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
         "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
-        "search", "stop", "time_management", "trappy", "uci", "variety",
+        "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),
     "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
@@ -65,6 +74,7 @@ STORAGE = {
     "storage": set[str](),
     "storage.errors": set[str](),
     "storage.intervals": set[str](),
+    "storage.inference": set[str](),
     "storage.records": set[str](),
     "storage.tables": {"records"},
     "storage.inserts": {"tables"},
@@ -76,12 +86,14 @@ STORAGE = {
     "storage.migrate": {"tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
+    "storage.forecasts": {"inserts", "records", "tables"},
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
     "storage.games": {"inserts", "records", "tables", "tallies"},
-    "storage.outcomes": {"inserts", "tables", "tallies"},
-    "storage.recheck": {"errors", "decisions", "outcomes", "records", "tables"},
-    "storage.report": {"decisions", "records"},
-    "storage.statistics": {"games", "intervals", "records", "tables"},
+    "storage.outcomes": {"forecasts", "inserts", "tables", "tallies"},
+    "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
+    "storage.report": {"decisions", "forecasts", "records"},
+    "storage.trials": {"errors", "inserts", "records", "tables"},
+    "storage.statistics": {"games", "inference", "intervals", "records", "tables", "trials"},
 }
 BOT = {
     "bot": set[str](),
@@ -206,6 +218,13 @@ def test_the_engine_leans_on_no_network_and_no_loop() -> None:
     for path in code_of("engine"):
         allowed = {"asyncio"} if path.as_posix() in LOOP_INSIDE else set()
         assert not of_others(path) & (NOT_IN_ENGINE - allowed), path
+
+
+def test_inference_is_pure_arithmetic() -> None:
+    """No database: the numbers of a trial can be recomputed from plain rows."""
+    for path in code_of("storage"):
+        if path.parent.as_posix() == "storage/inference":
+            assert of_others(path) - set(sys.stdlib_module_names) <= {"numpy", "storage"}, path
 
 
 def test_only_storage_speaks_sql() -> None:

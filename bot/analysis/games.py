@@ -114,6 +114,11 @@ def half_of(key: str, seed: int) -> int:
     return _draw(seed, key, "half") & 1
 
 
+def half_of_person(name: str, seed: int) -> int:
+    """The half of all persons to which a person belongs, 0 or 1."""
+    return _draw(seed, name, "person") & 1
+
+
 def read_games(
     paths: Sequence[Path],
     game: str,

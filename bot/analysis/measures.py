@@ -1,17 +1,21 @@
-"""Quality of a predictor: AUC, Brier score, log-loss, reliability; intervals by resampling whole games.
+"""Quality of a predictor: AUC, Brier score, log-loss, reliability; and intervals by groups, such as persons.
 
-Moves of one game are not independent, so a resample draws games with replacement and takes all their moves
-(the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between two
-predictors are taken within each resample, so they are much more precise than either predictor's own score.
+Moves of one person are not independent.  A resample therefore draws groups with replacement and takes all
+their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between
+two predictors are taken within each resample, so they are much more precise than either predictor's own
+score.  Shares, means and ratios have intervals by leaving out one person at a time
+(`storage.inference.fixed`).
 """
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.intervals import Share, share
+from storage.inference.fixed import FixedInterval, fixed_mean
+from storage.intervals import share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,12 +36,27 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonShare:
+    """A count among cases, as a share in [0, 1] with its 95 % interval by persons; None without cases."""
+
+    count: int
+    of: int
+    persons: int
+    """Persons with a case."""
+    share: float | None
+    low: float | None
+    """None while there are too few persons."""
+    high: float | None
+    """None while there are too few persons."""
+
+
+@dataclass(frozen=True, slots=True)
 class Bin:
     """Cases with about the same predicted probability."""
 
     predicted: float
     """Mean predicted probability."""
-    actual: Share
+    actual: PersonShare
 
 
 class Drawn:
@@ -62,21 +81,21 @@ class Drawn:
 
 
 class Resamples:
-    """Resamples of games, shared by all statistics on a set of cases.
+    """Resamples of groups, shared by all statistics on a set of cases.
 
     Args:
-        groups: The game of each case, as a number from 0.
+        groups: The person of each case, or the game, as a number from 0.
     """
 
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
         self._groups = groups
-        self._games = int(groups.max()) + 1
-        if self._games == 1:
-            count = 0  # resampling a single game would look like certainty
+        self._size = int(groups.max()) + 1
+        if self._size == 1:
+            count = 0  # resampling a single group would look like certainty
         rng = np.random.default_rng(seed)
         # The first row is the original data.
-        drawn = rng.multinomial(self._games, np.full(self._games, 1 / self._games), count)
-        self._weights = np.concatenate([np.ones((1, self._games)), drawn])
+        drawn = rng.multinomial(self._size, np.full(self._size, 1 / self._size), count)
+        self._weights = np.concatenate([np.ones((1, self._size)), drawn])
 
     def ratio(self, above: Floats, below: Floats) -> Drawn:
         """The sum of one value over all cases, divided by the sum of another."""
@@ -84,7 +103,7 @@ class Resamples:
         tops, bottoms = (self._weights @ each for each in sums)
         found = np.divide(tops, bottoms, out=np.full(len(tops), math.nan), where=bottoms != 0)
         if np.count_nonzero(sums[1]) == 1:
-            found[1:] = math.nan  # every resample has the same single game below the line
+            found[1:] = math.nan  # every resample has the same single group below the line
         return _drawn(found)
 
     def mean(self, values: Floats) -> Drawn:
@@ -117,27 +136,84 @@ class Resamples:
         return _drawn(found)
 
     def _sums(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self._groups, values, self._games), np.float64)
+        return np.asarray(np.bincount(self._groups, values, self._size), np.float64)
 
 
 def _drawn(found: Floats) -> Drawn:
     return Drawn(float(found[0]), found[1:])
 
 
-def reliability(odds: Floats, hits: Bools) -> list[Bin]:
+def reliability(odds: Floats, hits: Bools, persons: Ints) -> list[Bin]:
     """The reliability curve: predicted and actual frequency in each decile of the predictions."""
     order = np.argsort(odds, kind="stable")
     return [
-        Bin(float(odds[part].mean()), share(int(hits[part].sum()), len(part)))
+        Bin(float(odds[part].mean()), person_share(hits[part], persons[part]))
         for part in np.array_split(order, BINS)
         if len(part)
     ]
 
 
-def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Turn scores of any scale into probabilities, with a logistic curve fitted on other games.
+def person_share(hits: Bools, persons: Ints) -> PersonShare:
+    """A share with its interval by leaving out one person at a time.
 
-    NaN if there are no other games.
+    Where none or all of the cases are hits, no omission changes anything; the interval is then Wilson's, as
+    if each of the effective persons had one case.
+
+    Args:
+        hits: Shape (n,).
+        persons: The person of each case, shape (n,).
+    """
+    count, of, number = int(hits.sum()), len(hits), len(np.unique(persons))
+    found = fixed_mean(hits.astype(np.float64), persons)
+    if found.value is None or found.low is None or found.high is None:
+        return PersonShare(count, of, number, found.value, None, None)
+    if count in (0, of):
+        effective = int(found.effective_persons)
+        one_each = share(effective if count else 0, effective)
+        return PersonShare(count, of, number, found.value, one_each.low, one_each.high)
+    return PersonShare(count, of, number, found.value, max(0.0, found.low), min(1.0, found.high))
+
+
+def estimate_of(found: FixedInterval) -> Estimate:
+    """A fixed interval as an estimate, with NaN for what is undefined."""
+    low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
+    return Estimate(value, low, high)
+
+
+def mean_of(values: Floats, persons: Ints) -> Estimate:
+    """The mean of a value over all cases, with its interval by leaving out one person at a time."""
+    return estimate_of(fixed_mean(values, persons))
+
+
+def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
+    """For each position its own AUC: how often a hit scores above a miss of the same position.
+
+    Pooled over positions, an AUC also rewards telling apart positions in which hits are frequent; this one
+    does not.
+
+    Args:
+        scores: Shape (n,).
+        hits: Shape (n,).
+        positions: The position of each case, in ascending order, shape (n,).
+
+    Returns:
+        Shape (number of different positions,), in their order; NaN where all or none are hits.
+    """
+    starts = np.flatnonzero(np.diff(positions, prepend=-1))
+    found = np.full(len(starts), math.nan)
+    for at, (start, end) in enumerate(pairwise([*starts, len(positions)])):
+        hit = hits[start:end]
+        above, below = scores[start:end][hit], scores[start:end][~hit]
+        if len(above) and len(below):
+            gaps = above[:, None] - below[None, :]
+            found[at] = ((gaps > 0) + (gaps == 0) / 2).mean()
+    return found
+
+
+def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
+    """Turn scores of any scale into probabilities, with a logistic curve fitted on other groups.
+
+    NaN if there are no others.
     """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))

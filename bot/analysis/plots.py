@@ -80,10 +80,12 @@ def _areas(pyplot: Any, found: Study) -> Any:
             colour = colours.get(row.name, _OTHER)
             axis.plot([row.auc.low, row.auc.high], [at, at], color=colour, linewidth=2)
             axis.plot([row.auc.value], [at], "o", color=colour, markersize=4)
+            if row.within is not None:
+                axis.plot([row.within.value], [at], "o", color=colour, markersize=5, fillstyle="none")
         axis.set_yticks(range(len(ordered)), [_plain(row.name) for row in ordered])
         axis.axvline(0.5, color="#cccccc", linewidth=1, zorder=0)
         axis.set_xlim(0.4, 1.0)
-        axis.set_xlabel("AUC, 95 % by games")
+        axis.set_xlabel("AUC, 95 % by persons; hollow: within positions")
         axis.set_title(title)
     figure.tight_layout()
     return figure

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.games import half_of, is_within, year_of
+from bot.analysis.games import half_of, half_of_person, is_within, year_of
+from bot.analysis.persons import is_person, person_key
 from engine.game import Game
 from engine.games import get_game
 from engine.human.calibrated import expected, profile_array, reply_features
 from engine.training.calibrated import ReplyRows, join
 from storage.analysis import StoredPosition, each_position
 from storage.database import Database
+from storage.inference.persons import codes_of
 
 BAD = 0.10
 """A reply is *bad*, or an *error*, when it costs at least this much expected score."""
@@ -25,8 +27,11 @@ class Portion:
 
     half: int | None = None
     """0 or 1: positions of one half of the games (`bot.analysis.games.half_of`); None: of all games."""
+    person_half: int | None = None
+    """0 or 1: replies of one half of the persons (`bot.analysis.games.half_of_person`), of no program; the
+    priors of the people model are learned from half 0.  None: of everybody."""
     seed: int = 1
-    """Seeds the split into halves."""
+    """Seeds the splits into halves."""
     from_year: int | None = None
     to_year: int | None = None
     min_rating: int | None = None
@@ -36,6 +41,10 @@ class Portion:
     def holds(self, stored: StoredPosition) -> bool:
         """Whether a position passes the filter."""
         if self.half is not None and half_of(stored.game_key, self.seed) != self.half:
+            return False
+        if self.person_half is not None and (
+            not is_person(stored.name) or half_of_person(stored.name, self.seed) != self.person_half
+        ):
             return False
         return is_within(year_of(stored.date), self.from_year, self.to_year) and is_within(
             stored.found.rating, self.min_rating, self.max_rating
@@ -69,6 +78,11 @@ class Population:
     def games(self) -> NDArray[np.int64]:
         """The game of each position, numbered from 0."""
         return self.rows.games
+
+    @property
+    def persons(self) -> NDArray[np.int64]:
+        """The person who replied in each position, numbered from 0 (`person_key`)."""
+        return codes_of([person_key(stored) for stored in self.positions]).astype(np.int64)
 
     @property
     def is_played(self) -> NDArray[np.bool_]:

@@ -1,12 +1,15 @@
 """Formats a study as plain-text tables that fit a page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from bot.analysis.experience import ErrorBand
 from bot.analysis.fitting import Fitted
-from bot.analysis.measures import Estimate
-from bot.analysis.study import Figure9, Judged, Study, Temptation
-from storage.intervals import Share
+from bot.analysis.measures import Estimate, PersonShare
+from bot.analysis.person_fitting import FittedPrior
+from bot.analysis.study import Judged, Study
+from bot.analysis.tempting_replies import BaitRow, BaitTable
+from bot.analysis.trap_counts import Figure9, Temptation
 
 
 def study_text(found: Study) -> str:
@@ -16,10 +19,17 @@ def study_text(found: Study) -> str:
         for name in found.nll
     ]
     parts = [
-        f"{found.positions} positions of {found.games} games, {found.replies} replies, "
+        f"{found.positions} positions of {found.games} games, {found.persons} persons, "
+        f"{found.replies} replies, "
         f"{found.bad_replies} of them bad (10 % of expected score or more)\n"
         f"errors: {_share(found.errors)}; mean loss {_number(found.mean_loss, 4)}",
+        "" if found.baits is None else _baits(found.baits),
+        "Everything below explores; nothing in it was fixed as an endpoint beforehand.",
         "\n".join(["Predictions of all replies, by model:", *models]) if models else "",
+        _section(
+            "Errors by the games that people had played before: made, and expected for one that was made",
+            _experience(found.experience),
+        ),
         _section("Figure 9: traps that stood, and what people did", _figure9(found.figure9)),
         *(
             _section(f"Replies that cost the same, played: traps ({name}) and others", _temptation(rows))
@@ -44,6 +54,35 @@ def fitted_text(fitted: Fitted) -> str:
     return "\n".join(lines) + "\n"
 
 
+def person_text(fitted: FittedPrior) -> str:
+    """A people model's prior and its measurement as text."""
+    prior = fitted.prior
+    lines = [
+        f"over {fitted.base.name}, costs at depth {prior.depth}; learned from {fitted.replies} replies of "
+        f"{fitted.persons} persons"
+    ]
+    kinds = {"unrated": prior.unrated} | ({} if prior.rated is None else {"rated": prior.rated})
+    for kind, gaussian in kinds.items():
+        for at, axis in enumerate(("x", "k")):
+            mean = " ".join(
+                f"{number:+.3f} {name}"
+                for name, number in zip(gaussian.features, gaussian.coefficients[:, at], strict=True)
+            )
+            deviation = math.sqrt(gaussian.covariance[at, at])
+            lines.append(f"  {kind}, {axis}: {mean}, standard deviation {deviation:.3f}")
+    head = ["people", "persons", "replies", "errors", "nats", "expected/happened"]
+    for kind in kinds:
+        head += [f"{kind}: gain", "expected/happened"]
+    body = []
+    for band in fitted.bands:
+        row = [band.name, str(band.persons), str(band.replies), str(band.errors)]
+        row += [_value(band.nats, ".3f"), _number(band.ratio, 2)]
+        for kind in kinds:
+            row += [_number(band.gains[kind], 4, signed=True), _number(band.ratios[kind], 2)]
+        body.append(row)
+    return "\n".join([*lines, table([head, *body])]) + "\n"
+
+
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Align columns: the first to the left, the others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
@@ -57,6 +96,59 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 def _section(title: str, text: str) -> str:
     return f"{title}\n{text}" if text else ""
+
+
+def _baits(found: BaitTable) -> str:
+    """The primary endpoint, and the table of tempting replies."""
+    first = found.primary
+    what = "confirmed baits" if first.is_confirmed else f"baits, not confirmed ({found.unconfirmed})"
+    lines = [
+        f"Primary endpoint, {what}, {first.model}: expected to be played for one that was played: "
+        f"{_number(first.ratio, 2)}",
+        "Tempting replies; a bait is the one of the greatest probability times cost",
+        _bait_rows(found.rows),
+        f"decided positions left out: {found.decided}"
+        + (f"; confirming searches that took too long: {found.unsearched}" if found.unsearched else ""),
+    ]
+    return "\n".join(lines)
+
+
+def _bait_rows(rows: Sequence[BaitRow]) -> str:
+    head = ["model", "people", "confirmed", "moves", "persons", "set a bait", "baits", "played"]
+    body = [
+        [
+            row.model,
+            row.people,
+            "yes" if row.is_confirmed else "no",
+            str(row.offered.of),
+            str(row.offered.persons),
+            _share(row.offered),
+            str(row.played.of),
+            _share(row.played),
+            "-" if row.predicted is None else f"{row.predicted:.1%}",
+            _number(row.ratio, 2),
+            _share(row.fell),
+        ]
+        for row in rows
+    ]
+    return table([[*head, "predicted", "predicted/played", "any tempting reply"], *body])
+
+
+def _experience(rows: Sequence[ErrorBand]) -> str:
+    if not rows:
+        return ""
+    names = list(rows[0].expected)
+    body = [
+        [
+            row.people,
+            str(row.errors.persons),
+            str(row.errors.of),
+            _share(row.errors),
+            *(_number(row.expected[name], 2) for name in names),
+        ]
+        for row in rows
+    ]
+    return table([["people", "persons", "replies", "errors", *names], *body])
 
 
 def _figure9(rows: Sequence[Figure9]) -> str:
@@ -99,19 +191,26 @@ def _temptation(rows: Sequence[Temptation]) -> str:
 def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
     if not rows:
         return ""
-    head = ["predictor", "AUC", *(f"above {name}" for name in models), "Brier", "log-loss"]
+    inside = any(row.within is not None for row in rows)
+    within = ["AUC within positions", *(f"above {name}" for name in models)] if inside else []
+    head = ["predictor", "AUC", *(f"above {name}" for name in models), *within, "Brier", "log-loss"]
     body = [
         [
             row.name if row.is_probability else f"{row.name} *",
             _number(row.auc),
-            *(_number(row.above[name], signed=True) if name in row.above else "" for name in models),
+            *_above(row.above, models),
+            *([] if row.within is None else [_number(row.within), *_above(row.within_above, models)]),
             _value(row.brier, ".5f"),
             _value(row.log_loss, ".5f"),
         ]
         for row in rows
     ]
-    note = "* no probability: Brier and log-loss are of a logistic curve, fitted on other games"
+    note = "* no probability: Brier and log-loss are of a logistic curve, fitted on other people"
     return f"{table([head, *body])}\n{note}"
+
+
+def _above(above: Mapping[str, Estimate], models: Sequence[str]) -> list[str]:
+    return [_number(above[name], signed=True) if name in above else "" for name in models]
 
 
 def _number(each: Estimate, digits: int = 3, *, signed: bool = False) -> str:
@@ -134,8 +233,10 @@ def _value(each: Estimate, form: str) -> str:
     return "-" if math.isnan(each.value) else f"{each.value:{form}}"
 
 
-def _share(each: Share) -> str:
-    if each.share is None or each.low is None or each.high is None:
+def _share(each: PersonShare) -> str:
+    if each.share is None:
         return "-"
     digits = 2 if each.share < 0.1 else 1
+    if each.low is None or each.high is None:
+        return f"{each.share:.{digits}%} [-]"
     return f"{each.share:.{digits}%} [{each.low:.{digits}%}, {each.high:.{digits}%}]"

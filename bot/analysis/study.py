@@ -1,55 +1,48 @@
-"""Computes a study: Figure 9 for a population of players, and how well each predictor foresees errors."""
+"""Computes a study: which replies tempt, Figure 9, and how well each predictor foresees errors.
 
-from collections.abc import Callable
+One endpoint is primary: how often the baits were played, against the program's own forecast
+(`bot.analysis.tempting_replies`).  Everything else explores.  Intervals are by person.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.measures import Bin, Estimate, Resamples, as_probabilities, reliability
+from bot.analysis.experience import ErrorBand, errors_by_experience
+from bot.analysis.measures import (
+    Bin,
+    Estimate,
+    PersonShare,
+    Resamples,
+    as_probabilities,
+    mean_of,
+    person_share,
+    reliability,
+    within_auc,
+)
 from bot.analysis.population import BAD, Population
-from engine.decision import Candidate, Decision, OutcomeKind
+from bot.analysis.tempting_replies import BaitTable
+from bot.analysis.trap_counts import (
+    Figure9,
+    Temptation,
+    falls,
+    figure9,
+    judgements,
+    temptation,
+    trap_kinds,
+    trap_qualities,
+)
 from engine.human.calibrated import FEATURES, CalibratedModel
-from engine.params import Assessment, Scale, TrapParams
-from engine.trappy import classify_reply, reply_quality, with_trap
-from storage.intervals import Share, share
+from engine.params import Assessment, TrapParams
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
 """The paper's own predictor."""
-LOSS_STEPS = (0.05, 0.10, 0.20, 0.40, 1.0 + 1e-9)
 
 Odds = dict[str, NDArray[np.float64]]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure9:
-    """What people did with the traps in the positions, whether or not they were set on purpose."""
-
-    trap: str
-    """Name of the trap definition (`trap_kinds`)."""
-    set: int
-    optimal: Share
-    fell: Share
-    fell_for_best: Share
-    elsewhere: Share
-    plain_optimal: Share
-    """Share of optimal replies to moves that set no trap: the base rate."""
-    expected: dict[str, Estimate]
-    """By model name: expected falls per actual fall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Temptation:
-    """For replies of about the same cost, how often traps and others are played."""
-
-    low: float
-    high: float
-    """Bounds on the cost, in expected score."""
-    trap: Share
-    other: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +51,15 @@ class Judged:
 
     name: str
     auc: Estimate
+    """Over all cases, whatever their position."""
     above: dict[str, Estimate]
     """Difference of its AUC from those of the human-move models and of the paper's trappiness."""
+    within: Estimate | None
+    """Mean of the positions' own AUCs (`bot.analysis.measures.within_auc`); None: a case is a position."""
+    within_above: dict[str, Estimate]
+    """As `above`, for `within`."""
     is_probability: bool
-    """Whether it predicts probabilities; if not, a logistic curve fitted on other games supplies them."""
+    """Whether it predicts probabilities; if not, a logistic curve fitted on other people supplies them."""
     brier: Estimate
     log_loss: Estimate
     curve: tuple[Bin, ...]
@@ -74,10 +72,16 @@ class Study:
     game: str
     positions: int
     games: int
+    persons: int
+    """People who replied; where a name is missing, its game counts as one."""
     replies: int
     bad_replies: int
-    errors: Share
+    errors: PersonShare
     """Replies played that were bad."""
+    baits: BaitTable | None
+    """Tempting replies, with the primary endpoint; None: not asked for."""
+    experience: tuple[ErrorBand, ...]
+    """Errors by the games that people had played before; empty: unknown."""
     mean_loss: Estimate
     nll: dict[str, Estimate]
     """By model name: mean negative log-likelihood of the replies played."""
@@ -98,20 +102,14 @@ class Study:
         return asdict(self)
 
 
-def trap_kinds(threshold: int) -> dict[str, TrapParams]:
-    """Trap definitions, by their names in the tables."""
-    kinds = {
-        f"paper, {kind.value}": TrapParams(assessment=kind, threshold_centi=threshold) for kind in Assessment
-    }
-    kinds["expected score, median"] = TrapParams(scale=Scale.EXPECTED, threshold_centi=threshold)
-    return kinds
-
-
 def study(
     people: Population,
     calibrated: CalibratedModel | None,
     *,
-    threshold: int = 100,
+    baits: BaitTable | None = None,
+    tilted: Mapping[str, NDArray[np.float64]] | None = None,
+    games_before: Mapping[str, int] | None = None,
+    threshold_percent: float = TrapParams().threshold_percent,
     resamples: int = 1000,
     seed: int = 1,
     on_step: Callable[[str], None] = lambda _: None,
@@ -120,20 +118,19 @@ def study(
 
     Args:
         calibrated: A model that was not fitted to these games; None: no model.
-        threshold: Least quality of a trap that counts as set (`TrapParams.threshold_centi`).
-        resamples: Number of resamples of the games, for the intervals.
+        baits: The table of tempting replies (`bot.analysis.tempting_replies.bait_table`).
+        tilted: Odds of the replies by models tilted to the person, by name, for errors by experience.
+        games_before: See `bot.analysis.experience.errors_by_experience`; None: unknown.
+        threshold_percent: Least quality of a trap that counts as set (`TrapParams.threshold_percent`).
+        resamples: Number of resamples of the persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
     """
     on_step("models")
     odds = _odds(people, calibrated)
     on_step("traps")
-    kinds = trap_kinds(threshold)
-    qualities = {name: _qualities(people, params) for name, params in kinds.items()}
-    by_position = Resamples(people.games, resamples, seed)
-    figures = tuple(
-        _figure9(people, name, params, qualities[name], odds, by_position) for name, params in kinds.items()
-    )
-    temptation = {name: _temptation(people, qualities[name], threshold) for name in kinds}
+    kinds = trap_kinds(threshold_percent)
+    qualities = {name: trap_qualities(people, params) for name, params in kinds.items()}
+    judged = {name: judgements(people, params) for name, params in kinds.items()}
     bad = people.loss >= BAD
     on_step("bad replies")
     of_replies = _reply_predictors(people, qualities, odds)
@@ -142,9 +139,10 @@ def study(
         people,
         odds,
         people.is_played[bad],
-        people.games[people.of_position[bad]],
+        people.of_position[bad],
         resamples,
         seed,
+        is_within=True,
     )
     on_step("positions")
     has_bad = people.most(bad) > 0
@@ -155,26 +153,31 @@ def study(
         people,
         odds,
         lost[has_bad] >= BAD,
-        people.games[has_bad],
+        np.flatnonzero(has_bad),
         resamples,
         seed,
+        is_within=False,
     )
+    persons = people.persons
     return Study(
         game=people.game.name,
         positions=len(people.positions),
         games=int(people.games.max()) + 1,
+        persons=int(persons.max()) + 1,
         replies=len(people.loss),
         bad_replies=int(bad.sum()),
-        errors=share(int((lost >= BAD).sum()), len(lost)),
-        mean_loss=by_position.mean(lost).estimate,
+        errors=person_share(lost >= BAD, persons),
+        baits=baits,
+        experience=errors_by_experience(people, {**odds, **(tilted or {})}, games_before),
+        mean_loss=mean_of(lost, persons),
         nll={
-            name: by_position.mean(-np.log(np.maximum(p[people.rows.played], 1e-12))).estimate
+            name: mean_of(-np.log(np.maximum(p[people.rows.played], 1e-12)), persons)
             for name, p in odds.items()
         },
-        top1={name: by_position.mean(_is_top(people, p)).estimate for name, p in odds.items()},
-        figure9=figures,
+        top1={name: mean_of(_is_top(people, p), persons) for name, p in odds.items()},
+        figure9=tuple(figure9(people, name, kinds[name], judged[name], odds) for name in kinds),
         human_models=tuple(people.models),
-        temptation=temptation,
+        temptation={name: temptation(people, falls(judged[name])) for name in kinds},
         bad_reply=bad_reply,
         error=error,
     )
@@ -254,124 +257,45 @@ def _judge(
     people: Population,
     probabilities: Odds,
     hits: NDArray[np.bool_],
-    groups: NDArray[np.int64],
+    positions: NDArray[np.int64],
     count: int,
     seed: int,
+    *,
+    is_within: bool,
 ) -> tuple[Judged, ...]:
+    """Judge predictors of hits among cases.
+
+    Args:
+        positions: Each case's position, ascending.
+        is_within: Whether a position has several cases, so that there is an AUC within positions.
+    """
     if not len(hits) or hits.all() or not hits.any():
         return ()
-    groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
-    resamples = Resamples(groups, count, seed)
+    persons = np.unique(people.persons[positions], return_inverse=True)[1].astype(np.int64)
+    resamples = Resamples(persons, count, seed)
     areas = {name: resamples.auc(scores, hits) for name, scores in predictors.items()}
+    inside = {name: within_auc(scores, hits, positions) for name, scores in predictors.items() if is_within}
+    ranked = people.persons[np.unique(positions)]
     found = []
     for name, scores in predictors.items():
-        odds = scores if name in probabilities else as_probabilities(scores, hits, groups)
-        above = {
-            other: areas[name].minus(areas[other]).estimate
-            for other in (*people.models, PAPER)
-            if other != name
-        }
+        odds = scores if name in probabilities else as_probabilities(scores, hits, persons)
+        others = [other for other in (*people.models, PAPER) if other != name]
         found.append(
             Judged(
                 name,
                 areas[name].estimate,
-                above,
+                {other: areas[name].minus(areas[other]).estimate for other in others},
+                _mean_known(inside[name], ranked) if is_within else None,
+                {other: _mean_known(inside[name] - inside[other], ranked) for other in others if is_within},
                 name in probabilities,
                 resamples.brier(odds, hits).estimate,
                 resamples.log_loss(odds, hits).estimate,
-                tuple(reliability(odds, hits)),
+                tuple(reliability(odds, hits, persons)),
             )
         )
     return tuple(found)
 
 
-# --- Traps ----------------------------------------------------------------------------------------------
-
-
-def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
-    """The parameters for each position, with its own logistic function if the scale needs one."""
-    return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
-
-
-def _qualities(people: Population, params: TrapParams) -> NDArray[np.float64]:
-    """Quality of each reply as a trap."""
-    found: list[float] = []
-    for stored, filled in zip(people.positions, _filled(people, params), strict=True):
-        raw = stored.found.candidate.raw_centi
-        found += [reply_quality(reply.scores_centi, raw, filled) for reply in stored.found.replies]
-    return np.array(found)
-
-
-def _figure9(
-    people: Population,
-    name: str,
-    params: TrapParams,
-    qualities: NDArray[np.float64],
-    odds: Odds,
-    resamples: Resamples,
-) -> Figure9:
-    outcomes = []
-    is_set = []
-    for stored, filled in zip(people.positions, _filled(people, params), strict=True):
-        candidate = with_trap(stored.found.candidate, filled)
-        decision = _decision(people.game.name, stored.found.position, candidate, filled)
-        outcomes.append(classify_reply(decision, stored.found.reply))
-        is_set.append(decision.is_trap)
-    traps = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if trap]
-    plain = [outcome for outcome, trap in zip(outcomes, is_set, strict=True) if not trap]
-
-    def count(kind: OutcomeKind) -> Share:
-        return share(sum(outcome.kind is kind for outcome in traps), len(traps))
-
-    fell = np.array([outcome.kind is OutcomeKind.FELL for outcome in outcomes], np.float64)
-    # A fall is a suboptimal reply with quality above 0 (`classify_reply`).
-    could_fall = (qualities > 0) & np.array(is_set)[people.of_position]
-    return Figure9(
-        name,
-        len(traps),
-        count(OutcomeKind.OPTIMAL),
-        count(OutcomeKind.FELL),
-        share(sum(outcome.fell_for_best for outcome in traps), len(traps)),
-        count(OutcomeKind.ERRED_ELSEWHERE),
-        share(sum(outcome.kind is OutcomeKind.OPTIMAL for outcome in plain), len(plain)),
-        {
-            model: resamples.ratio(people.sums(np.where(could_fall, p, 0.0)), fell).estimate
-            for model, p in odds.items()
-            if fell.any()
-        },
-    )
-
-
-def _decision(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision for the move, as `classify_reply` needs it."""
-    return Decision(
-        game=game,
-        position=position,
-        player="standard",
-        params=params,
-        move=candidate.move,
-        candidates=(candidate,),
-        depth=len(candidate.replies[0].scores_centi) + 1,
-        principal_variation=(candidate.move,),
-        nodes=0,
-        time_s=0.0,
-        profile_source="",
-        engine_version="",
-    )
-
-
-def _temptation(people: Population, qualities: NDArray[np.float64], threshold: int) -> tuple[Temptation, ...]:
-    is_trap, played = qualities >= threshold, people.is_played
-    found = []
-    for low, high in pairwise(LOSS_STEPS):
-        inside = (people.loss >= low) & (people.loss < high)
-        traps, others = inside & is_trap, inside & ~is_trap
-        found.append(
-            Temptation(
-                low,
-                min(high, 1.0),
-                share(int(played[traps].sum()), int(traps.sum())),
-                share(int(played[others].sum()), int(others.sum())),
-            )
-        )
-    return tuple(found)
+def _mean_known(values: NDArray[np.float64], persons: NDArray[np.int64]) -> Estimate:
+    known = np.isfinite(values)
+    return mean_of(values[known], persons[known])

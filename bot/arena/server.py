@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 
 from bot.arena.accounts import Accounts, add_bot
+from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
@@ -25,6 +26,7 @@ from bot.base.errors import ConfigError
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
+from storage.records import GameStatus
 from storage.report import game_report
 
 __all__ = ["Arena", "add_bot", "serve", "stored_report"]
@@ -230,14 +232,24 @@ class Arena:
         self._referee.game_streams.close_all()
 
 
-def stored_report(database: Database) -> LoadReport:
-    """A loader for trap reports from the bot's own records in the same database."""
+def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
+    """A loader for trap reports from the bot's own records in the same database.
+
+    Args:
+        reveal: Whether reports tell which player played, even if another one could have been drawn; the
+            setting `trial.reveal`.
+    """
 
     async def report(game_id: str) -> dict[str, Any] | None:
         async with database.read() as session:
             games = await list_games_by_site_id(session, game_id)
             found = next((game for game in games if game.site == SITE), None)
-            return None if found is None else (await game_report(session, found)).to_json()
+            if found is None:
+                return None
+            if reveal or not found.drawn_from:
+                return (await game_report(session, found)).to_json()
+            # Not before every reply is judged: how long that takes depends on the player.
+            return None if found.state is GameStatus.OPEN else blind_report(await game_report(session, found))
 
     return report
 
@@ -250,7 +262,7 @@ async def serve(config: Config) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop.set)
-        arena = Arena(config.arena, database, report=stored_report(database))
+        arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
         async with arena.running() as url:
             logger.info("the arena is open: %s", config.arena.public_url or url)
             await stop.wait()

@@ -414,9 +414,9 @@ class TrapConfig(Section):
     decided: Decided = _TRAP.decided
     """What to do in decided games: swindle (no bonus when winning; the trap that is hardest to see when lost)
     or paper."""
-    threshold_centi: int = Field(default=_TRAP.threshold_centi, ge=1, le=100_000)
-    """Minimum quality at which a move counts as a trap, in hundredths of a disc or pawn; with the expected
-    scale, of a per cent."""
+    threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
+    """Minimum quality at which a move counts as a trap, and a reply as a fall, in points of expected score
+    out of 100, so that games can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
@@ -437,7 +437,7 @@ class TrapConfig(Section):
             self.assessment,
             self.margin_centi,
             self.decided,
-            self.threshold_centi,
+            self.threshold_percent,
             self.scale,
             self.risk_percent,
             self.risk_share_percent,
@@ -623,8 +623,8 @@ class SelectionConfig(Section):
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another engine for
-    every game they play: see uci.engines)."""
+    calibrated, tempting, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another
+    engine for every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
@@ -632,7 +632,8 @@ class SelectionConfig(Section):
     max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600
     }]"""
     seed: int = Field(default=0, ge=0)
-    """Random seed for `balanced`; 0: from the operating system."""
+    """Random seed for `balanced`, for tests: people who know it can predict the player. 0: the operating
+    system's cryptographic generator, which a trial requires."""
 
     @model_validator(mode="after")
     def _players_differ(self) -> "SelectionConfig":
@@ -649,6 +650,19 @@ class SelectionConfig(Section):
                 'set method = "fixed", or name it in players'
             )
         return self
+
+
+class TrialConfig(Section):
+    """Blind trials: what people may learn about the player that they met (docs/trials.md)."""
+
+    reveal: bool = False
+    """Whether chat, reports and pages tell which player somebody met when `selection` could have drawn
+    another one. False: people cannot tell, which a fair comparison needs. True: `desdemona trial start`
+    refuses."""
+    hold_s: float = Field(default=2.0, ge=0, le=60)
+    """In the games of a trial, send a move no sooner than the time planned for it by the clock, but wait at
+    most so many seconds from the beginning of our turn: otherwise the time used would tell the player. 0:
+    send at once."""
 
 
 CHALLENGER_SETTINGS = (
@@ -896,12 +910,14 @@ class ChatConfig(Section):
         default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
     )
     """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.
-    Sentences with {traps} or {fell} are left out when the player was one that sets no traps."""
+    When the player is no secret (see `trial.reveal`) and sets no traps, sentences with {traps} or {fell} are
+    left out."""
     spectators: str = Field(default="", max_length=CHAT_LIMIT)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
     """Whether to answer !help, !engine, !eval, !trap and !stats. During a game, !engine does not reveal which
-    player is at the board, and !eval and !trap reveal nothing, except to `watchers`."""
+    player is at the board, and !eval and !trap reveal nothing, except to `watchers`. While the player is a
+    secret (see `trial.reveal`), they reveal nothing at any time, to nobody."""
     watchers: bool = False
     """Whether spectators may use !eval and !trap during a game. A spectator may be the opponent."""
 
@@ -965,6 +981,7 @@ class Config(BaseSettings):
     uci: UciConfig = UciConfig()
     online: OnlineConfig = OnlineConfig()
     selection: SelectionConfig = SelectionConfig()
+    trial: TrialConfig = TrialConfig()
     challenges: ChallengesConfig = ChallengesConfig()
     manners: MannersConfig = MannersConfig()
     matchmaking: MatchmakingConfig = MatchmakingConfig()
@@ -1270,10 +1287,19 @@ def _explain(error: ErrorDetails, path: Path | None) -> str:
     return f"{_where(error['loc'], path)}: {_problem(error)}"
 
 
+_RETIRED = {
+    "trap.threshold_centi": "write threshold_percent, in points of expected score (default "
+    f"{_TRAP.threshold_percent:g}), instead"
+}
+"""Settings of earlier releases, and what to do about them."""
+
+
 def _problem(error: ErrorDetails) -> str:
     loc = error["loc"]
     key = ".".join(str(part) for part in loc)
     if error["type"] == "extra_forbidden":
+        if key in _RETIRED:
+            return f"{key} is no longer a setting: {_RETIRED[key]}"
         return f"{key} is not a setting; known here: {', '.join(_known(loc))}"
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]

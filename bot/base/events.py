@@ -277,8 +277,8 @@ class GameAdjourned:
 class MoveInfo:
     """The evaluation sent with a move to sites that want it."""
 
-    score_centi: int
-    """Score of the move, mover's view, in the game's own unit."""
+    score_centi: int | None
+    """Score of the move, mover's view, in the game's own unit; None: not to be told."""
     time_s: float
     """Time since the turn began, in seconds."""
 

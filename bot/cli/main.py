@@ -30,13 +30,13 @@ COMMANDS = {
     "match": LazyCommand(
         "bot.cli.match",
         "match_command",
-        "Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, human; "
-        "nboard:, gtp:, uci:, ucci:.",
+        "Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, tempting, "
+        "human; nboard:, gtp:, uci:, ucci:.",
     ),
     "study": LazyCommand(
         "bot.cli.study",
         "study_command",
-        "Study traps in analysed games of people, with 95 % intervals by games.",
+        "Study traps in analysed games of people, with 95 % intervals by persons.",
     ),
     "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
     "status": LazyCommand(
@@ -59,7 +59,11 @@ COMMANDS = {
         "Make the configured account a bot account, permanently.",
     ),
     "check": LazyCommand("bot.cli.check", "check_command", "Try everything that playing needs."),
-    "stats": LazyCommand("bot.cli.reports", "stats", "Results and traps (Figure 9), for each player."),
+    "stats": LazyCommand(
+        "bot.cli.stats.command",
+        "stats",
+        "Results, errors and traps of groups of games, beside what chance and a model of people expect.",
+    ),
     "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
     "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
 }
@@ -75,8 +79,19 @@ DATABASE_COMMANDS = {
     "recheck": LazyCommand(
         "bot.cli.recheck",
         "recheck_command",
-        "Verify every decision from its record, and judge replies that have no outcome yet.",
+        "Verify every decision from its record, and judge replies not judged yet or judged by earlier rules.",
     ),
+}
+TRIAL_COMMANDS = {
+    "start": LazyCommand(
+        "bot.cli.trial",
+        "start",
+        "Start a trial of the players that `selection` draws from, before its first game.",
+    ),
+    "end": LazyCommand(
+        "bot.cli.trial", "end", "End the open trial; games that are being played still belong to it."
+    ),
+    "list": LazyCommand("bot.cli.trial", "list_command", "List all trials, the latest first."),
 }
 MODEL_COMMANDS = {
     "import": LazyCommand(
@@ -90,14 +105,16 @@ MODEL_COMMANDS = {
         "Show a model's metadata and its predictions for the first move.",
     ),
     "fit": LazyCommand(
-        "bot.cli.study",
+        "bot.cli.fit",
         "fit_command",
-        "Fit a calibrated model, which predicts how likely people are to play each reply.",
+        "Fit a calibrated model, which predicts how likely people are to play each reply, or the people "
+        "model's prior.",
     ),
 }
 
 app = lazy_group(COMMANDS, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lazy_group(DATABASE_COMMANDS, help="The database: schema and records."), name="db")
+app.add_typer(lazy_group(TRIAL_COMMANDS, help="Trials: planned comparisons of players."), name="trial")
 app.add_typer(lazy_group(MODEL_COMMANDS, help="Models of how people move."), name="model")
 
 

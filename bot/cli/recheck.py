@@ -1,4 +1,4 @@
-"""`desdemona db recheck`: verifies all decisions again, and judges replies that have no outcome yet."""
+"""`desdemona db recheck`: verifies all decisions again, and judges what is not judged by today's rules."""
 
 from contextlib import ExitStack
 from typing import Annotated
@@ -16,12 +16,13 @@ def recheck_command(
     context: typer.Context,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Verify every decision from its record, and judge replies that have no outcome yet.
+    """Verify every decision from its record, and judge replies not judged yet or judged by earlier rules.
 
     It may run while the bot plays, and leaves open games alone.  It can be stopped and run again at any
     time.  The exit status is 1 when a record is wrong.
     """
-    table_mb = config_of(context).engine.table_mb
+    config = config_of(context)
+    table_mb, models = config.engine.table_mb, config.human.model_registry()
 
     async def work(database: Database) -> Findings:
         with ExitStack() as shown:
@@ -29,7 +30,7 @@ def recheck_command(
             def begin(total: int) -> OnCount:
                 return shown.enter_context(counting("decisions", total))
 
-            return await recheck(database, table_mb, begin)
+            return await recheck(database, table_mb, begin, models)
 
     found = ask_database(context, work)
     if output is ShowFormat.JSON:
@@ -44,6 +45,8 @@ def _print_findings(found: Findings) -> None:
         ply = "" if wrong.ply is None else f", ply {wrong.ply}"
         print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
-    print(f"judged now: {found.judged}, profiles completed: {found.completed}")
+    print(
+        f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
+    )
     for reason, count in sorted(found.left.items()):
         print(printable(f"left without an outcome: {count}: {reason}"))

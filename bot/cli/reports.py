@@ -1,4 +1,4 @@
-"""`desdemona stats`, `games` and `show`: reports on the games in the database."""
+"""`desdemona games` and `show`: reports on the games in the database."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,52 +34,6 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.records import StoredGame
     from storage.report import GameReport
-    from storage.statistics import PlayerStatistics
-
-
-def stats(
-    context: typer.Context,
-    player: PlayerName = None,
-    site: Site = None,
-    account: AccountName = None,
-    game: GameName = None,
-    opponent: OpponentOption = None,
-    match: MatchId = None,
-    since: Since = None,
-    until: Until = None,
-    min_rating: MinRating = None,
-    max_rating: MaxRating = None,
-    rated: Rated = None,
-    output: FormatOption = OutputFormat.TABLE,
-) -> None:
-    """Results and traps (Figure 9), for each player.
-
-    With performance ratings and 95 % intervals.
-    """
-    from bot.cli import rich_tables
-    from storage.statistics import player_statistics
-
-    filters = filters_of(
-        player,
-        site,
-        game,
-        since,
-        until,
-        min_rating,
-        max_rating,
-        rated,
-        account=account,
-        opponent=opponent,
-        match=match,
-    )
-
-    async def read(database: "Database") -> "list[PlayerStatistics]":
-        async with database.read() as session:
-            return await player_statistics(session, filters)
-
-    found = ask_database(context, read)
-    table, rows = rich_tables.statistics_table(found), rich_tables.statistics_rows(found)
-    write(output, table, rows, nested=[row.to_json() for row in found], filters=filters)
 
 
 def games(
@@ -132,12 +86,12 @@ def show(
     account: Annotated[
         str | None, typer.Option(help="Needed when two of our accounts played each other.")
     ] = None,
-    traps: Annotated[bool, typer.Option("--traps", help="Only the moves that set a trap.")] = False,
+    traps: Annotated[bool, typer.Option("--traps", help="Only the moves with a bait.")] = False,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
     """Show a game and its traps, move by move.
 
-    Board, moves, and for each move of ours its value, its trap, and the reply.
+    Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
     from bot.cli import rich_tables
     from storage.games import list_games_by_site_id

@@ -1,6 +1,6 @@
 """Formats records as rich tables, or as rows of plain values.  Prints nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -8,57 +8,24 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from engine.decision import OutcomeKind
+from engine.expected import PER_PERCENT
 from engine.game import replay
 from engine.games import get_game
-from storage.intervals import Performance, Share
+from engine.judgement import ERROR
+from storage.intervals import Performance
 from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
-from storage.report import CandidateReport, DecisionReport, GameReport
-from storage.statistics import PlayerStatistics
+from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
 
 NONE = "-"
 
 _LEGEND = """\
 standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
-bonus for the best trap; expected: what the move promises against the replies that a model of people expects;
-trap: the reply that looks better than it is; quality: what the trap is worth."""
-
-
-_STATISTICS_LEGEND = """\
-unfinished: running or adjourned; into the best trap: the reply was the move's best trap, not a lesser one."""
-
-
-def statistics_table(rows: Sequence[PlayerStatistics]) -> RenderableType:
-    """A column for each player, a row for each number, and a legend."""
-    table = Table(title="Games and traps (intervals: 95 %)")
-    table.add_column("")
-    for row in rows:
-        table.add_column(row.player, justify="right")
-
-    def add(name: str, values: Iterable[object], *, last: bool = False) -> None:
-        table.add_row(name, *(str(value) for value in values), end_section=last)
-
-    add("games", (r.games for r in rows))
-    add("won / drawn / lost", (f"{r.wins} / {r.draws} / {r.losses}" for r in rows))
-    add("unfinished", (r.unfinished for r in rows))
-    add("performance rating", (performance_text(r.performance) for r in rows), last=True)
-    add("traps set", (r.traps_set for r in rows))
-    add("  answered", (r.answered for r in rows))
-    add("    optimal", (r.optimal for r in rows))
-    add("    fell", (r.fell for r in rows))
-    add("      into the best trap", (r.fell_for_best for r in rows))
-    add("    erred elsewhere", (r.erred_elsewhere for r in rows))
-    add("  unanswered (game over)", (r.unanswered for r in rows))
-    add("  not judged yet", (r.pending for r in rows))
-    add("fell, of the answered", (share_text(r.fell_share) for r in rows), last=True)
-    add("erred after a trap", (share_text(r.trap_erred_share) for r in rows))
-    add("erred without a trap", (share_text(r.base_erred_share) for r in rows))
-    return Group(table, _STATISTICS_LEGEND)
-
-
-def statistics_rows(rows: Sequence[PlayerStatistics]) -> list[dict[str, Any]]:
-    """Flat rows, with ``fell_share_low`` and the like in columns of their own."""
-    return [_flat(row.to_json()) for row in rows]
+bonus for the paper's best trap; expected: what the move promises against the replies that a model of people
+expects; paper's trap: a reply whose quality (trappiness times cost) reaches the threshold, whether or not it
+tempts people; bait: a reply that costs a tenth of the game or more, that one person in ten or more is
+expected to play, and that looks as good as the best reply to some shorter search; game: a win is 100 %."""
 
 
 def games_table(games: Sequence[StoredGame]) -> RenderableType:
@@ -124,9 +91,13 @@ def games_rows(games: Sequence[StoredGame]) -> list[dict[str, Any]]:
 
 
 def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType:
-    """A whole game: header, final board, moves, and each decision with a table like the paper's Figure 8."""
+    """A whole game: header, final board, moves, and each decision with a table like the paper's Figure 8.
+
+    Args:
+        traps_only: Leave out moves without a bait.
+    """
     header = report.header
-    decisions = [d for d in report.decisions if d.is_trap or not traps_only]
+    decisions = [d for d in report.decisions if _baits(d) or not traps_only]
     return Group(
         _header(report),
         Padding(_final_board(header), (1, 0, 1, 2), expand=False),
@@ -155,23 +126,20 @@ def performance_text(found: Performance) -> str:
     return f"{found.rating:.0f} ({found.low:.0f} to {found.high:.0f})"
 
 
-def share_text(found: Share) -> str:
-    """For instance ``61 of 198 = 30.8 % (24.8 to 37.6)``."""
-    if found.share is None or found.low is None or found.high is None:
-        return NONE
-    percent = [f"{100 * value:.1f}" for value in (found.share, found.low, found.high)]
-    return f"{found.count} of {found.of} = {percent[0]} % ({percent[1]} to {percent[2]})"
-
-
 def _header(report: GameReport) -> RenderableType:
     game = report.header
     clock = NONE if game.clock_initial_s is None else f"{game.clock_initial_s} s + {game.clock_increment_s} s"
     kind = f"{'rated' if game.rated else 'casual'}, {game.speed}, {clock}"
     if (match := match_of(game)) is not None:
         kind = f"match {match}, {match_limits(game)}"
-    outcomes = [d.outcome for d in report.decisions if d.is_trap]
     accident = "" if report.sets_traps else " by accident"
+    outcomes = [d.outcome for d in report.decisions if d.is_trap and not d.is_decided]
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
+    taken = [d.forecast.is_taken for d in report.decisions if d.forecast is not None and _baits(d)]
+    baits = f"{_moves_text(len(taken))} with one{accident}, {sum(map(bool, taken))} fallen for"
+    answered = [d for d in report.decisions if len(d.replies) > 1 and d.reply is not None]
+    if unknown := sum(not _is_checked(d) for d in answered):
+        baits += f"; not known for {_moves_text(unknown)}"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
     for name, value in (
@@ -183,7 +151,8 @@ def _header(report: GameReport) -> RenderableType:
         ),
         ("opponent", f"{_printable(game.opponent_name)} ({theirs}), rating {_or_none(game.opponent_rating)}"),
         ("result", f"{result_text(game)} ({_or_none(game.end_reason)})"),
-        ("traps", traps),
+        ("baits", baits),
+        ("paper's traps", traps),
     ):
         table.add_row(name, value)
     return table
@@ -209,7 +178,7 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     table.add_column("move")
     table.add_column("standard", justify="right")
     table.add_column("expected" if goes_by_values else "trappy", justify="right")
-    table.add_column("trap")
+    table.add_column("paper's trap")
     table.add_column("")
     ranked = sorted(decision.candidates, key=_rank)
     for candidate in ranked:
@@ -269,24 +238,97 @@ def _story(decision: DecisionReport) -> str:
         return "Never played: the game ended before the server took the move."
     if not decision.is_complete:
         trap = "Its replies have not been analysed yet."
-    elif decision.is_trap and decision.trap is not None:
-        meant = "Trap" if decision.sets_traps else "Trap by accident:"
-        odds = _odds_text(decision, decision.trap.reply)
-        trap = f"{meant} {decision.trap.name}, quality {decision.trap.quality_text}{odds}."
     else:
-        trap = "No trap." if decision.trap is None else "No trap worth counting."
+        trap = " ".join([*_bait_lines(decision), _paper_text(decision)])
     if decision.outcome is None:
         reply = "" if decision.reply is None else f" Reply {decision.reply_name}, not judged yet."
     elif decision.reply is None:
         reply = " Unanswered."
     else:
-        kind = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
-        cost = f", which cost {decision.cost_text}" if decision.cost_centi else ""
-        reply = f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {kind}{cost}."
+        cost = f", which cost {_price(decision)}" if decision.cost_centi else ""
+        reply = (
+            f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {_answer(decision)}{cost}."
+        )
     trouble = (
         f"Decided without a model of people: {_printable(decision.trouble)}. " if decision.trouble else ""
     )
     return trouble + trap + reply
+
+
+def _is_checked(decision: DecisionReport) -> bool:
+    """Whether it is known which replies tempt people."""
+    return decision.forecast is not None and decision.forecast.is_confirmed
+
+
+def _baits(decision: DecisionReport) -> tuple[BaitReport, ...]:
+    """Confirmed baits, the costliest and likeliest first."""
+    return decision.forecast.baits if decision.forecast is not None and _is_checked(decision) else ()
+
+
+def _bait_lines(decision: DecisionReport) -> list[str]:
+    """A sentence for each bait: how likely, how it looks beside the best reply, what it costs."""
+    if not _is_checked(decision):
+        return ["Whether people are tempted is not known."] if len(decision.replies) > 1 else []
+    if not _baits(decision):
+        return ["No bait."]
+    replies = {each.reply: each for each in decision.replies}
+    best = min(decision.replies, key=lambda each: each.final_centi)
+    lines = []
+    for bait in _baits(decision):
+        accident = "" if decision.sets_traps else " by accident"
+        odds, looks = f"{100 * bait.odds:.1f} %", _looks(replies[bait.reply])
+        depths = ", ".join(map(str, bait.deceives_at))
+        lines.append(
+            f"Bait{accident} {bait.name} (expected in {odds}): {looks}, costs {_share(bait.cost)}; "
+            f"best {best.name}: {_looks(best)}; looks no worse at depth {depths}."
+        )
+    return lines
+
+
+def _looks(reply: ReplyReport) -> str:
+    """How a reply looks to the opponent after two plies, and what it is."""
+    return f"{reply.looks[0]} at a glance, {reply.their_text} in fact" if reply.looks else reply.their_text
+
+
+def _paper_text(decision: DecisionReport) -> str:
+    """The trap in the paper's sense, in one sentence."""
+    if decision.trap is None:
+        return "No trap in the paper's sense."
+    if not decision.is_trap:
+        return "No trap in the paper's sense worth counting."
+    accident = "" if decision.sets_traps else " by accident"
+    return f"The paper's trap{accident}: {decision.trap.name}, quality {decision.trap.quality_text}."
+
+
+def _answer(decision: DecisionReport) -> str:
+    """What the reply was: a bait, a slip, ...; then its kind in the paper's Figure 9."""
+    if decision.outcome is None:
+        return ""
+    paper = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
+    if decision.forecast is not None and decision.forecast.is_taken and _is_checked(decision):
+        found = "took a bait"
+    elif decision.outcome is OutcomeKind.OPTIMAL:
+        return "optimal"
+    else:
+        found = "a slip" if (decision.cost or 0) >= ERROR else "not quite the best"
+    return f"{found} (the paper's Figure 9: {paper})"
+
+
+def _price(decision: DecisionReport) -> str:
+    """What the reply cost: a share of the game, and the score's loss where that is a number."""
+    text = decision.cost_text or ""
+    if not decision.cost:
+        return text
+    return f"{_share(decision.cost)} ({text})" if text[:1].isdigit() else _share(decision.cost)
+
+
+def _share(cost: int) -> str:
+    """A share of the game, from hundredths of a per cent."""
+    return f"{cost / PER_PERCENT:.1f} % of the game"
+
+
+def _moves_text(count: int) -> str:
+    return f"{count} move" if count == 1 else f"{count} moves"
 
 
 def _odds_text(decision: DecisionReport, reply: str) -> str:
@@ -297,16 +339,6 @@ def _odds_text(decision: DecisionReport, reply: str) -> str:
 
 def _board(rows: Sequence[str]) -> Text:
     return Text("\n".join(" ".join(row) for row in rows))
-
-
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, dict):
-            flat |= {f"{key}_{inner}": part for inner, part in value.items()}
-        else:
-            flat[key] = value
-    return flat
 
 
 def _variant(game: StoredGame) -> str:

@@ -1,9 +1,7 @@
-"""`desdemona study` and `desdemona model fit`: reports on analysed games, and models fitted to them."""
+"""`desdemona study`: reports on analysed games; and what `desdemona model fit` reads of them, too."""
 
-import json
 import re
-import shlex
-import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -12,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.files import write_whole
 from bot.base.log import printable
-from bot.cli.analyse import counting
+from bot.cli.analyse import Source, counting
 from bot.cli.common import (
     MOST,
     ShowFormat,
@@ -25,26 +22,32 @@ from bot.cli.common import (
     print_json,
     require_known,
 )
+from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.formats.record import GameRecord
 from engine.games import GAMES
 from engine.human.model import SHALLOW, BadModel
 from engine.human.odds import default_path
+from engine.params import TrapParams
 from storage.analysis import (
     AnalysisCount,
+    AnalysisSettings,
     StoredPosition,
     count_analyses,
     list_models,
     own_positions,
     predictions,
 )
+from storage.archive import list_players
 from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
-    from bot.analysis.fitting import Fitted
     from bot.analysis.population import Population, Portion
+    from bot.analysis.tempting_replies import Forecaster
     from engine.human.calibrated import CalibratedModel
+
+_TABLE_MB = 64
 
 StudyGameOption = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
 AnalysisId = Annotated[
@@ -79,7 +82,7 @@ DatabaseUrl = Annotated[
     typer.Option("--database", metavar="URL", help="Database to use instead of the configured one."),
 ]
 ResamplesOption = Annotated[
-    int, typer.Option(min=20, max=100_000, help="Number of resamples of the games, for the intervals.")
+    int, typer.Option(min=20, max=100_000, help="Number of resamples, for the intervals.")
 ]
 
 
@@ -95,15 +98,36 @@ def study_command(
         bool, typer.Option("--own", help="The bot's own games with people instead of the analysed games.")
     ] = False,
     half: Half = None,
+    person_half: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The priors of the people "
+            "model were learned from half 0 of seed 1.",
+        ),
+    ] = None,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
     min_rating: ReplyMinRating = None,
     max_rating: ReplyMaxRating = None,
     threshold: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Least quality of a trap that counts as set.")
-    ] = 100,
+        float,
+        typer.Option(
+            min=0.01,
+            max=100,
+            help="Least quality of a trap that counts, in points of expected score out of 100.",
+        ),
+    ] = TrapParams().threshold_percent,
     resamples: ResamplesOption = 1000,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            help="Search positions with a bait two plies deeper, which takes seconds each; only for profiles "
+            "of our own search."
+        ),
+    ] = True,
     plots: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves, as SVG files in this folder.")
     ] = None,
@@ -116,11 +140,13 @@ def study_command(
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Study traps in analysed games of people, with 95 % intervals by games.
+    """Study traps in analysed games of people, with 95 % intervals by persons.
 
-    Reports Figure 9 for this population; how often replies of equal cost are played, traps and others; and
-    how well each predictor foresees which bad reply is played (one that costs 10 % of expected score or more)
-    and which position provokes an error: AUC, Brier score, log-loss, reliability.
+    Reports which replies tempted, how often these baits were played and how often that was expected (the
+    primary endpoint); errors by the games that people had played before; Figure 9 for this population; how
+    often replies of equal cost are played, traps and others; and how well each predictor foresees which bad
+    reply is played (one that costs 10 % of expected score or more) and which position provokes an error: AUC,
+    Brier score, log-loss, reliability.
     """
     if list_them:
         if own or plots is not None or analysis is not None or human is not None:
@@ -128,27 +154,43 @@ def study_command(
         _list(context, database, game, output)
         return
     if plots is not None:
-        _require_extra("--plots", "matplotlib")
+        require_extra("--plots", "matplotlib")
     from bot.analysis.population import Portion
     from bot.analysis.report import study_text
     from bot.analysis.study import study
+    from bot.analysis.tempting_replies import bait_table
 
     portion = Portion(
         half=half,
+        person_half=person_half,
         seed=seed,
         from_year=from_year,
         to_year=to_year,
         min_rating=min_rating,
         max_rating=max_rating,
     )
-    model = _calibrated(calibrated, game)
-    people, about = _people(context, database, game, analysis, human, portion, own)
+    model = calibrated_of(calibrated, game)
+    people, about, human_model, way = read_people(context, database, game, analysis, human, portion, own)
     note(about)
-    found = study(people, model, threshold=threshold, resamples=resamples, seed=seed, on_step=_step)
+    try:
+        forecasts, unconfirmed = _forecasts(people, model, human_model, way, confirm)
+    except BadModel as error:
+        raise UsageError(str(error)) from None
+    found = study(
+        people,
+        model,
+        baits=bait_table(people, forecasts, unconfirmed),
+        tilted={each.name: odds for each in forecasts if each.is_tilted and (odds := each.odds) is not None},
+        games_before=None if own else _games_before(context, database, people),
+        threshold_percent=threshold,
+        resamples=resamples,
+        seed=seed,
+        on_step=report_step,
+    )
     if output is ShowFormat.JSON:
         print_json({"about": about, **found.to_json()})
     else:
-        _print(f"{about}\n\n{study_text(found)}")
+        print_lines(f"{about}\n\n{study_text(found)}")
     if plots is not None:  # last, so that a failure does not lose the report
         from bot.analysis.plots import NoPlots, draw
 
@@ -159,6 +201,57 @@ def study_command(
             raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+def _forecasts(
+    people: "Population",
+    calibrated: "CalibratedModel | None",
+    human: ModelInfo | None,
+    way: AnalysisSettings | None,
+    is_asked: bool,
+) -> "tuple[tuple[Forecaster, ...], str]":
+    """The forecasts of the replies, and why their baits are not confirmed (empty: they are).
+
+    Raises:
+        BadModel: The card of the people model is broken.
+    """
+    from bot.analysis.tempting_replies import confirm_all, forecasters
+    from engine.human.person_prior import card_path, read_card
+    from engine.search.searchers import make_searcher
+
+    game, count = people.game.name, len(people.positions)
+    path = card_path(game)
+    with counting("forecasts", count) as on_count:
+        made = forecasters(people, calibrated, human, read_card(path) if path.exists() else None, on_count)
+    if not is_asked:
+        return made, "--no-confirm"
+    if way is None:
+        return made, "of our own games `desdemona stats` has the confirmed ones"
+    if way.source != Source.NATIVE or way.engine_version != SEARCH_REVISION:
+        return made, "the profiles are not of this program's present search"
+    with counting("confirmed", count) as on_count:
+        return confirm_all(people, made, make_searcher(game, _TABLE_MB), on_count), ""
+
+
+def _games_before(context: typer.Context, url: str | None, people: "Population") -> Counter[str] | None:
+    """Imported games of each person before the year of the first position; None: there are none."""
+    from bot.analysis.games import year_of
+
+    first = min((year for each in people.positions if (year := year_of(each.date)) is not None), default=None)
+    if first is None:
+        return None
+
+    async def read(database: Database) -> Counter[str]:
+        async with database.read() as session:
+            played = await list_players(session, people.game.name)
+        return Counter(
+            name
+            for date, *names in played
+            if (year := year_of(date)) is not None and year < first
+            for name in names
+        )
+
+    return ask_database(context, read, url) or None
 
 
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:
@@ -178,7 +271,7 @@ def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat
         return
     for each, models in found:
         what = "".join(f", {key} {value}" for key, value in each.analysis.settings.items() if value)
-        _print(
+        print_lines(
             f"{each.id}: {each.analysis.source}, depth {each.analysis.depth}, "
             f"{each.analysis.engine_version}{what}: "
             f"{each.positions} positions of {each.games} games; models: {', '.join(models) or 'none'}"
@@ -187,84 +280,7 @@ def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat
         note(f"there is no analysis of {game}: `desdemona analyse` makes one")
 
 
-def fit_command(
-    context: typer.Context,
-    game: StudyGameOption,
-    out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
-    analysis: AnalysisId = None,
-    human: ModelId = None,
-    own: Annotated[
-        bool,
-        typer.Option("--own", help="Fit to the bot's own games with people instead of the analysed games."),
-    ] = False,
-    against: Annotated[
-        Path | None,
-        typer.Option(help="The model to beat; by default the bundled one."),
-    ] = None,
-    first: Annotated[
-        bool, typer.Option("--first", help="The model only has to beat the human-move model, or chance.")
-    ] = False,
-    half: Half = None,
-    seed: Seed = 1,
-    from_year: FromYear = None,
-    to_year: ToYear = None,
-    min_rating: ReplyMinRating = None,
-    max_rating: ReplyMaxRating = None,
-    resamples: ResamplesOption = 1000,
-    name: Annotated[str | None, typer.Option(help="The model's name.")] = None,
-    database: DatabaseUrl = None,
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
-) -> None:
-    """Fit a calibrated model, which predicts how likely people are to play each reply.
-
-    Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in
-    cross-validation by game and is not worse without a human-move model; it also rejects too little data.
-    Needs the extra `fit`.
-    """
-    _require_extra("model fit", "sklearn")
-    from bot.analysis.fitting import fit
-    from bot.analysis.population import Portion
-    from bot.analysis.report import fitted_text
-    from engine.human.onnx import LONGEST_NAME
-    from engine.training.calibrated import NoScikit
-
-    portion = Portion(
-        half=half,
-        seed=seed,
-        from_year=from_year,
-        to_year=to_year,
-        min_rating=min_rating,
-        max_rating=max_rating,
-    )
-    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
-        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
-    if first and against is not None:
-        raise UsageError("--first and --against exclude each other")
-    _require_writable(out)
-    other = None if first else _calibrated(against, game)
-    people, about = _people(context, database, game, analysis, human, portion, own)
-    note(about)
-    try:
-        fitted = fit(
-            people,
-            name=name or f"calibrated-{game}",
-            against=other,
-            seed=seed,
-            resamples=resamples,
-            on_step=_step,
-        )
-    except NoScikit as error:
-        raise UsageError(str(error)) from None
-    card = fitted.card(_about(people, about, seed, portion))
-    _write(out, fitted, card)
-    if output is ShowFormat.JSON:
-        print_json(card)
-    else:
-        _print(f"{about}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")
-
-
-def _require_extra(option: str, module: str) -> None:
+def require_extra(option: str, module: str) -> None:
     """Report a missing dependency at once rather than after long work."""
     if find_spec(module) is None:
         raise UsageError(
@@ -272,40 +288,8 @@ def _require_extra(option: str, module: str) -> None:
         )
 
 
-def _about(people: "Population", about: str, seed: int, portion: "Portion") -> dict[str, Any]:
-    return {
-        "game": people.game.name,
-        "data": about,
-        "portion": {key: value for key, value in asdict(portion).items() if value is not None},
-        "seed": seed,
-        "command": shlex.join(["desdemona", *sys.argv[1:]]),
-    }
-
-
-def _require_writable(out: Path) -> None:
-    """Check as much as possible before the long fit."""
-    if out.suffix != ".onnx":
-        raise UsageError(f"--out: {out} does not end in .onnx")
-    if not out.parent.is_dir():
-        raise UsageError(f"--out: {out.parent} is no folder")
-    for path in (out, _card_of(out)):
-        if path.exists() and not path.is_file():
-            raise UsageError(f"--out: {path} is no regular file")
-
-
-def _card_of(out: Path) -> Path:
-    return out.with_suffix(".json")
-
-
-def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
-    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    try:
-        write_whole({out: fitted.data, _card_of(out): text.encode()})
-    except OSError as error:
-        raise UsageError(f"--out: {out}: {error.strerror}") from None
-
-
-def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
+def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
+    """The calibrated model in a file; without a path the bundled one, None if the game has none."""
     from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
@@ -320,7 +304,7 @@ def _calibrated(path: Path | None, game: str) -> "CalibratedModel | None":
     return model
 
 
-def _people(
+def read_people(
     context: typer.Context,
     url: str | None,
     game: str,
@@ -328,8 +312,9 @@ def _people(
     human: str | None,
     portion: "Portion",
     own: bool,
-) -> "tuple[Population, str]":
-    """The requested positions, and a description of them.
+) -> "tuple[Population, str, ModelInfo | None, AnalysisSettings | None]":
+    """The requested positions, a description of them, the human-move model with predictions for them, and how
+    they were analysed (None: in play).
 
     Raises:
         UsageError: There are none.
@@ -338,13 +323,15 @@ def _people(
 
     require_known("--game", game, GAMES)
     others: dict[str, dict[int, tuple[float, ...]]] = {}
+    way = None
     if own:
         if analysis is not None or human is not None:
             raise UsageError("--analysis and --human are for analysed games and cannot go with --own")
         positions, model = _own(context, url, game, portion)
         about = f"{game}: the bot's own games with people"
     else:
-        about, positions, model, others = _analysed(context, url, game, analysis, human, portion)
+        way, positions, model, others = _analysed(context, url, game, analysis, human, portion)
+        about = f"{game}: {way.source}, depth {way.depth}"
     if not positions:
         raise UsageError(f"{about}: no position passes these filters")
     with counting("positions", len(positions)) as on_count:
@@ -355,7 +342,8 @@ def _people(
         model_text = f"human-move model {_identity(model)}"
     games = int(people.games.max()) + 1
     left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
-    return people, f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
+    about = f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
+    return people, about, model if people.has_human else None, way
 
 
 def _own(
@@ -386,13 +374,13 @@ def _analysed(
     analysis: int | None,
     human: str | None,
     portion: "Portion",
-) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """A description of the analysis, its positions, their human-move model, and other models' odds."""
+) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
+    """How it was analysed, its positions, their human-move model, and other models' odds."""
     from bot.analysis.population import load
 
     async def read(
         database: Database,
-    ) -> tuple[str, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+    ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
         async with database.read() as session:
             chosen = _choose(await count_analyses(session, game), analysis, game)
             known = await list_models(session, chosen.id)
@@ -400,8 +388,7 @@ def _analysed(
             others = {} if first is None else _others(known, first)
             odds = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
         found = await load(database, chosen.id, None if first is None else first[0], portion)
-        which = f"{game}: {chosen.analysis.source}, depth {chosen.analysis.depth}"
-        return which, found, None if first is None else first[1], odds
+        return chosen.analysis, found, None if first is None else first[1], odds
 
     return ask_database(context, read, url)
 
@@ -447,11 +434,12 @@ def _identity(info: ModelInfo) -> str:
     return f"{info.name} {info.sha256[:6]}"
 
 
-def _print(text: str) -> None:
+def print_lines(text: str) -> None:
     """Print lines that contain names of models and files, with unprintable characters escaped."""
     for line in text.removesuffix("\n").split("\n"):
         print(printable(line))
 
 
-def _step(what: str) -> None:
+def report_step(what: str) -> None:
+    """Show the name of a step on standard error."""
     note(f"... {what}")

@@ -16,15 +16,17 @@ from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.registry import ModelRegistry
-from engine.params import TrapParams
+from engine.params import TemptingParams, TrapParams
 from engine.player_kinds import Choosing, PlayerKind
 from engine.players import Player, SelectiveSearcher, StrongOptions
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import INFINITY, Searcher, exact_score, principal_variation
 from engine.search.searchers import make_searcher
+from engine.search.tempting_profiles import with_tempting_bounds
 from engine.stop import StopFlag, Stopped
+from engine.tempting import LEAST_DEPTH
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
-from engine.trappy import with_trap
+from engine.trappy import is_swindle, with_trap
 
 OVERHEAD_S = 0.05
 """Default for the time that each move loses on the pipe or a busy machine, in seconds."""
@@ -396,6 +398,13 @@ class SearchDriver:
                 candidates = om_search.with_values(candidates, profiler, depth)
             except BadModel as error:
                 om_search.failed(error)
+        tempting = None
+        if kind.choosing is Choosing.TEMPTING:
+            tempting = TemptingParams().for_position(game.expected_scale_centi(root))
+            if depth >= LEAST_DEPTH and is_swindle(candidates, params):
+                candidates = profiler.pruned_candidates(depth)
+            elif depth >= LEAST_DEPTH:
+                candidates = with_tempting_bounds(candidates, profiler, depth, params, tempting)
         ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
         is_whole = depth >= game.most_plies_left(position)
         lines = [
@@ -404,7 +413,7 @@ class SearchDriver:
             )
             for c in ranked
         ]
-        return lines, choose(candidates, kind, params)
+        return lines, choose(candidates, kind, params, tempting)
 
     def _with_trap(
         self, profiler: Profiler, line: MoveLine, position: Any, depth: int, params: TrapParams

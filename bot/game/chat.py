@@ -14,6 +14,7 @@ from bot.game.ledger import Closed, GameLedger
 from bot.game.services import Services
 from bot.game.side_tasks import SideTasks
 from engine.games import get_game
+from engine.player_kinds import kind_named
 
 LAST_S = 2.0
 """After a wait that the server demands, chat waits this many seconds longer than all other requests."""
@@ -90,12 +91,15 @@ class GameChat:
             opponent=game.opponent_name,
             player=game.player,
             is_over=self._is_over(),
+            is_blind=self._services.is_blind(game),
             may_tell=commands.may_tell(line, game.opponent_name, self._config),
         )
         match command:
-            case Command.EVAL | Command.TRAP if facts.may_tell or facts.is_over:
+            case Command.EVAL | Command.TRAP if (facts.may_tell or facts.is_over) and not facts.is_blind:
                 stored = await self._ledger.latest(moves)
-                facts = replace(facts, latest=stored.decision if stored else None)
+                if stored is not None:
+                    made = await self._ledger.forecast_of(stored)
+                    facts = replace(facts, latest=stored.decision, forecast=made)
             case Command.STATS:
                 facts = replace(facts, figures=await self._ledger.figures())
             case _:
@@ -124,7 +128,7 @@ class GameChat:
         game = self._ledger.game
         text = talk.farewell(
             self._config,
-            player=game.player,
+            names_traps=kind_named(game.player).sets_traps or self._services.is_blind(game),
             opponent=game.opponent_name,
             bot=self._services.bot_name,
             game=get_game(game.game).title,

@@ -2,7 +2,8 @@
 
 The engine's evaluation is secret during the game, unless the operator lets spectators see it; a spectator may
 be the opponent under another name.  Which player is playing is always secret during the game: comparing
-players is fair only while opponents do not know it.
+players is fair only while opponents do not know it.  While the player is a secret for longer (a blind draw,
+docs/trials.md), no answer may depend on it, during the game or after.
 """
 
 from collections.abc import Sequence
@@ -13,9 +14,11 @@ from bot.base.config import ChatConfig
 from bot.base.events import ChatLine, Room
 from engine import ENGINE_VERSION
 from engine.decision import Decision
+from engine.expected import WHOLE
 from engine.games import get_game
 from engine.player_kinds import kind_named
-from storage.statistics import PlayerStatistics
+from engine.temptation import ReplyForecast
+from storage.statistics.players import PlayerStatistics
 
 PAUSE_S = 5.0
 """Least time between two answers in one room of a game, in seconds."""
@@ -40,11 +43,15 @@ class ChatFacts:
     player: str
     """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
     is_over: bool
-    """The game is over, so nothing is secret any more."""
+    """The game is over, so nothing is secret any more, unless `is_blind`."""
+    is_blind: bool
+    """Which player plays stays a secret after the game."""
     may_tell: bool
     """The room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
+    forecast: ReplyForecast | None = None
+    """What people were expected to reply to that move; None: it is not made yet; only for !trap."""
     figures: Sequence[PlayerStatistics] = ()
     """Statistics of earlier games with this opponent; only for !stats."""
 
@@ -72,6 +79,8 @@ def answer(command: Command, facts: ChatFacts) -> str:
             return _engine(facts)
         case Command.STATS:
             return _stats(facts)
+        case Command.EVAL | Command.TRAP if facts.is_blind:
+            return "I keep that to myself."
         case Command.EVAL | Command.TRAP if not (facts.may_tell or facts.is_over):
             return "I keep that to myself while we play."
         case Command.EVAL | Command.TRAP if facts.latest is None:
@@ -79,11 +88,13 @@ def answer(command: Command, facts: ChatFacts) -> str:
         case Command.EVAL:
             return _eval(facts.latest)
         case Command.TRAP:
-            return _trap(facts.latest)
+            return _trap(facts.latest, facts.forecast)
 
 
 def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
+    if facts.is_blind:
+        return f"{name}. In some games I set traps, in others I do not; I do not say which this is."
     if not facts.is_over:
         return f"{name}. In some games I set traps, in others I do not; I do not say yet which this is."
     manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"
@@ -103,18 +114,21 @@ def _eval(decision: Decision) -> str:
     return f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
 
 
-def _trap(decision: Decision) -> str:
+def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
     game = get_game(decision.game)
     position = game.parse_position(decision.position)
     played = game.parse_move(position, decision.move)
     move = game.move_name(position, played)
     if not decision.is_complete:
         return f"I am still working out what {move} does."
-    if not decision.is_trap or decision.chosen.trap is None:
-        return f"{move} set no trap."
+    if forecast is None:
+        return f"I am still working out what people reply to {move}."
+    bait = forecast.bait
+    if bait is None:
+        return f"{move} tempts nobody to an error that I know of."
     after = game.play(position, played)
-    reply = game.move_name(after, game.parse_move(after, decision.chosen.trap))
-    return f"The trap of {move}: {reply} looks good and is not."
+    reply = game.move_name(after, game.parse_move(after, bait.reply))
+    return f"{bait.odds:.0%} of people reply {reply} to {move}. It costs {bait.cost / WHOLE:.0%} of the game."
 
 
 def _stats(facts: ChatFacts) -> str:

@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
-from engine.player_kinds import kind_named
 
 
 class ResultForUs(StrEnum):
@@ -34,7 +33,7 @@ def greeting(config: ChatConfig, template: str, *, opponent: str, bot: str, game
 def farewell(
     config: ChatConfig,
     *,
-    player: str,
+    names_traps: bool,
     opponent: str,
     bot: str,
     game: str,
@@ -45,13 +44,13 @@ def farewell(
     """The farewell after a game; None if there is none.
 
     Args:
-        player: Name of one of `engine.player_kinds.PLAYER_KINDS`; sentences about traps are left out for a
-            player that sets none on purpose.
+        names_traps: Whether to say sentences about traps; they are left out after a game of a player that
+            sets none on purpose, unless that would tell somebody who must not know which player it was.
         traps: Traps set in the game.
         fell: Traps that the opponent fell into.
     """
     template = config.farewell
-    if not kind_named(player).sets_traps:
+    if not names_traps:
         sentences = _SENTENCE_ENDS.split(template)
         template = " ".join(each for each in sentences if "{traps}" not in each and "{fell}" not in each)
     numbers = {"traps": str(traps), "fell": str(fell)}

@@ -25,8 +25,9 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.decision import Decision, OutcomeKind
 from engine.games import get_game as get_rules
+from engine.judgement import classify_reply
 from engine.params import TrapParams
-from engine.trappy import classify_reply
+from engine.temptation import ReplyForecast
 from storage.database import Database, Role
 from storage.decisions import (
     commit_decision,
@@ -40,6 +41,7 @@ from storage.decisions import (
 )
 from storage.errors import DuplicateDecision
 from storage.events import list_events
+from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import (
@@ -52,7 +54,8 @@ from storage.records import (
     StoredDecision,
     StoredGame,
 )
-from storage.statistics import PlayerStatistics, player_statistics
+from storage.statistics.players import PlayerStatistics, player_statistics
+from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +142,7 @@ class GameLedger:
             if known is None:
                 selection = choose(await self._occasion(session, snapshot))
                 new = self._new_game(snapshot, selection, params)
+                new = replace(new, trial_id=await trial_for(session, new))
                 self._game = await open_game(session, new)
                 return True
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
@@ -210,12 +214,13 @@ class GameLedger:
             end: The end of the game; None while it is running.
 
         Returns:
-            Decisions whose profiles need completing.
+            Decisions that lack a complete profile or a forecast.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
         async with self._transaction() as session:
             await set_moves(session, self.game.id, moves)
+            unforeseen = await lacking_forecasts(session, self.game.id)
             # If the first new move is a reply, the one before it is ours.
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
@@ -229,7 +234,7 @@ class GameLedger:
                 if stored.state is not DecisionState.CONFIRMED:
                     await mark_confirmed(session, stored.id)
                 await self._judge(session, stored, stored.decision)
-                if not stored.is_complete:
+                if not stored.is_complete or stored.id in unforeseen:
                     incomplete.append(stored)
             if end is not None:
                 await self._drop_after(session, len(moves))
@@ -240,6 +245,16 @@ class GameLedger:
         async with self._transaction() as session:
             await store_profile(session, stored.id, decision)
             await self._judge(session, stored, decision)
+
+    async def forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
+        """Store what people were expected to reply to a move with a complete profile."""
+        async with self._transaction() as session:
+            await store_forecast(session, stored.id, decision, made)
+
+    async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
+        """What people were expected to reply to a decision's move; None: that is not known yet."""
+        async with self._database.read() as session:
+            return await get_forecast(session, stored.id)
 
     async def accepted_move(self, ply: int) -> str | None:
         """Our move at a ply if the server accepted it, though it may not have shown it."""

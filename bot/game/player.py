@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from http import HTTPStatus
+from typing import Any
 
 from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
@@ -18,7 +19,7 @@ from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.search_pool import Rank
-from bot.game.selection import Occasion, Selection, select
+from bot.game.selection import BLIND_FAVOUR, FAVOUR, Occasion, Selection, select
 from bot.game.services import Services
 from bot.game.session import (
     Action,
@@ -43,14 +44,17 @@ from bot.game.session import (
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker
 from bot.servers import goes_on
-from engine.decision import Decision
+from engine.decision import Decision, Person
 from engine.errors import EngineMismatch
-from engine.game import if_it_goes_on, replay
+from engine.forecasts import forecast_replies
+from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_game
+from engine.human.person_prior import speed_s
 from engine.player_kinds import kind_named
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
+from engine.temptation import ReplyForecast
 from storage.records import StoredDecision
 
 logger = logging.getLogger(__name__)
@@ -255,8 +259,13 @@ class GamePlayer:
         config = self._services.config
 
         def choose(occasion: Occasion) -> Selection:
-            found = select(occasion, config.selection, self._services.rng)
+            is_blind = not config.trial.reveal
+            favour = BLIND_FAVOUR if is_blind else FAVOUR
+            found = select(occasion, config.selection, self._services.draw_number(), favour)
             detail, kind = dict(found.detail), kind_named(found.player)
+            if "number" in detail:  # the player was drawn
+                detail["blind"] = is_blind
+                detail |= {"seed": config.selection.seed} if config.selection.seed else {}
             engine = self._services.engines.settings(occasion.game)
             if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()
@@ -349,7 +358,7 @@ class GamePlayer:
                     self.game_id,
                     stored.decision.move,
                     offer_draw=offers_draw,
-                    info=MoveInfo(score_centi(stored.decision), took_s),
+                    info=self._move_info(stored.decision, took_s),
                 )
             except TransientError as error:
                 # The move may have been played all the same; then the stream shows it and this loop ends.
@@ -365,6 +374,12 @@ class GamePlayer:
                 await self._ledger.sent(stored)
                 self._complete_later(stored)
                 return
+
+    def _move_info(self, decision: Decision, took_s: float) -> MoveInfo:
+        """What a site that wants it is told with the move, for everybody to see."""
+        is_blind = self._services.is_blind(self._ledger.game)
+        # A score shows whose search it is from: its depth, and whether the move is the best by it.
+        return MoveInfo(None if is_blind else score_centi(decision), took_s)
 
     def _move_waits(self) -> Iterator[float]:
         return delays(self._services.rng, cap_s=MOVE_CAP_S)
@@ -416,11 +431,17 @@ class GamePlayer:
     # --- On the opponent's time -------------------------------------------------------------------------
 
     def _complete_later(self, stored: StoredDecision) -> None:
-        if not stored.is_complete and stored.id not in self._profiles:
+        if stored.id not in self._profiles:
             self._profiles[stored.id] = self._tasks.create_task(self._complete(stored))
 
     async def _complete(self, stored: StoredDecision) -> None:
-        """Complete the chosen move's profile so that the reply can be judged."""
+        """Complete the chosen move's profile so that the reply can be judged, and forecast the reply."""
+        decision = stored.decision if stored.is_complete else await self._completed(stored)
+        if decision is not None:
+            await self._forecast(stored, decision)
+
+    async def _completed(self, stored: StoredDecision) -> Decision | None:
+        """The decision with its chosen move's profile completed and stored; None: that failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
             return complete(stored.decision, searcher, stop)
@@ -432,13 +453,46 @@ class GamePlayer:
         except EngineMismatch as error:  # the move can't be judged by this version
             logger.error("game %s, ply %d: %s", self.game_id, stored.ply, error)
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": str(error)})
-            return
+            return None
         except Exception as error:
             # The game matters more and goes on; `desdemona db recheck` judges the move later.
             logger.exception("game %s, ply %d: completing the profile crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
-            return
+            return None
         await self._ledger.complete(stored, decision)
+        return decision
+
+    async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
+        """Store what people are expected to reply, whether or not the reply is known by now."""
+        game, models = self._ledger.game, self._services.models
+        before = self._positions_before(stored)
+
+        def search(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
+            with models.lend(decision.game) as lent:
+                seconds = speed_s(game.clock_initial_s, game.clock_increment_s)
+                person = Person(game.opponent_rating)
+                return forecast_replies(decision, before, lent, person, seconds, searcher, stop)
+
+        try:
+            made = await self._services.pool.run(
+                search, decision.game, self._services.clock(), rank=Rank.BACKGROUND
+            )
+        except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
+            logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
+            await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
+            return
+        await self._ledger.forecast(stored, decision, made)
+
+    def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
+        """The game's positions up to that of a decision; empty if the server shows other moves by now."""
+        moves = (self._session.moves or self._ledger.game.moves)[: stored.ply]
+        text = self._ledger.game.initial_position
+        game = get_game(self._ledger.game.game)
+        try:
+            known = tuple(positions(game, moves, None if text is None else game.parse_position(text)))
+        except IllegalMove:
+            return ()
+        return known if game.position_text(known[-1]) == stored.decision.position else ()
 
     # --- The end ----------------------------------------------------------------------------------------
 

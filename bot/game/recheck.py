@@ -1,4 +1,4 @@
-"""All decisions of the database once more: each verified from its record, and judged if it never was.
+"""All decisions of the database once more: verified from the record, and judged if not by today's rules.
 
 A decision lacks an outcome if something crashed while its profile was being completed or its reply judged, or
 if rows were removed by hand.  Everything that judging needs is in the database, so the result here is what it
@@ -17,14 +17,20 @@ from typing import Any
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.search_pool import Rank, SearchPool
 from engine.choice import verify
-from engine.decision import Decision
+from engine.decision import Decision, Person
 from engine.errors import EngineMismatch, RecordError
+from engine.forecasts import forecast_replies
 from engine.game import if_it_goes_on
 from engine.games import get_game
+from engine.human.person_prior import speed_s
+from engine.human.registry import ModelRegistry
+from engine.judgement import RULE as JUDGED
+from engine.judgement import classify_reply
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
-from engine.trappy import classify_reply
+from engine.temptation import RULE as FORECAST
+from engine.temptation import ReplyForecast
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events
@@ -71,7 +77,9 @@ class Findings:
     verified: int = 0
     """Records that reproduce their choice."""
     judged: int = 0
-    """Outcomes that were missing and have been added."""
+    """Outcomes that were missing, or by earlier rules, and have been added."""
+    forecast: int = 0
+    """Forecasts of the reply that were missing, or by earlier rules, and have been added."""
     completed: int = 0
     """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
@@ -83,6 +91,7 @@ class Findings:
         return {
             "verified": self.verified,
             "judged": self.judged,
+            "forecast": self.forecast,
             "completed": self.completed,
             "wrong": [
                 {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
@@ -93,15 +102,20 @@ class Findings:
 
 
 async def recheck(
-    database: Database, table_mb: int = 16, counting: Callable[[int], OnCount] | None = None
+    database: Database,
+    table_mb: int = 16,
+    counting: Callable[[int], OnCount] | None = None,
+    models: ModelRegistry | None = None,
 ) -> Findings:
-    """Verify every decision, and judge those still unjudged.
+    """Verify every decision, and judge those still unjudged or judged by earlier rules.
 
     Args:
         table_mb: Size of the single search thread's transposition table for each game, in MiB.
         counting: Takes the number of decisions and returns a progress callback; None: no progress.
+        models: Of people, for the forecasts; None: the program's own.
     """
     findings = Findings()
+    models = models or ModelRegistry()
     async with database.read() as session:
         total, last_id = await count_decisions(session)
     on_count = None if counting is None else counting(total)
@@ -116,7 +130,7 @@ async def recheck(
                 if isinstance(found, UnreadableDecision):
                     findings.wrong.append(_unreadable(found))
                 else:
-                    await _Recheck(database, pool, findings, found).run()
+                    await _Recheck(database, pool, models, findings, found).run()
                 if on_count is not None:
                     on_count(1)
             done_id = batch[-1].id
@@ -135,10 +149,16 @@ class _Recheck:
     """The recheck of one decision."""
 
     def __init__(
-        self, database: Database, pool: SearchPool, findings: Findings, found: RecordedDecision
+        self,
+        database: Database,
+        pool: SearchPool,
+        models: ModelRegistry,
+        findings: Findings,
+        found: RecordedDecision,
     ) -> None:
         self._database = database
         self._pool = pool
+        self._models = models
         self._findings = findings
         self._found = found
 
@@ -186,7 +206,8 @@ class _Recheck:
         found = self._found
         if found.is_taken_back or found.state is DecisionState.DROPPED:  # these count nowhere
             return False
-        return not (found.has_outcome and decision.is_complete)
+        is_judged = found.outcome_rule == JUDGED and decision.is_complete and found.rule == JUDGED
+        return not (is_judged and found.forecast_rule == FORECAST)
 
     async def _settle(self, decision: Decision) -> None:
         found = self._found
@@ -202,18 +223,23 @@ class _Recheck:
             full = await self._completed(decision)
         except _Left as left:
             trouble = str(left)
-        outcome = None
-        if not found.has_outcome:
-            reply = await self._reply(decision)
+        outcome = made = None
+        if found.outcome_rule != JUDGED:
+            is_first = found.outcome_rule is None  # else the reply was judged before, by earlier rules
+            reply = await self._reply(decision) if is_first else found.outcome_reply
             if reply is None or full.is_complete:
                 outcome = classify_reply(full, reply)
-        if outcome is not None or full is not decision:
+        if full.is_complete and found.forecast_rule != FORECAST:
+            made = await self._forecast(full)
+        is_old = full.is_complete and found.rule != JUDGED
+        if outcome is not None or made is not None or is_old:
             async with self._database.write() as session:
-                is_judged = await settle_later(session, found, full, outcome)
+                is_judged = await settle_later(session, found, full, outcome, made)
             if is_judged is None:
                 raise _Left("it was changed meanwhile")
             self._findings.judged += is_judged
             self._findings.completed += full is not decision
+            self._findings.forecast += made is not None
         if trouble:
             raise _Left(trouble)
 
@@ -244,6 +270,18 @@ class _Recheck:
             logger.exception("game %s, ply %d: completing the profile crashed", found.site_game_id, found.ply)
             raise _Left(f"completing its profile crashed: {type(error).__name__}: {error}") from error
         return full
+
+    async def _forecast(self, full: Decision) -> ReplyForecast:
+        """What people were expected to reply, as far as the record tells."""
+        found, models = self._found, self._models
+
+        def search(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
+            with models.lend(full.game) as lent:
+                seconds = speed_s(found.clock_initial_s, found.clock_increment_s)
+                person = Person(found.opponent_rating)
+                return forecast_replies(full, (), lent, person, seconds, searcher, stop)
+
+        return await self._pool.run(search, full.game, 0.0, rank=Rank.BACKGROUND)
 
     async def _reply(self, decision: Decision) -> str | None:
         """Return the reply to judge: the first one, even if it was taken back; None if there was none."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
@@ -10,9 +9,17 @@ from bot.base.events import Speed
 from engine.players import kinds_for
 
 FAVOUR = 0.75
-"""Probability of choosing among the players that are behind.  Efron (1971, doi:10.1093/biomet/58.3.403) uses
-2/3 for a whole trial; an opponent plays few games, so balance must come sooner, yet the next player stays
-uncertain."""
+"""Probability of choosing among the players that are behind, when people may know which player they met.
+Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponent plays few games, so balance
+must come sooner, yet the next player stays uncertain."""
+
+BLIND_FAVOUR = 0.6
+"""The same while people must not learn it: even somebody who knew every earlier draw could predict the next
+one in 60 % of the games at most.  It is also nearly as precise as a fair coin: the variance of an effect that
+is weighted by the inverse chance grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
+
+NUMBER_BITS = 64
+"""Bits of the random number of a draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +45,15 @@ class Selection:
     """Plain JSON values, stored with the game."""
 
 
-def select(occasion: Occasion, config: SelectionConfig, random: Random) -> Selection:
-    """Choose the player of a game; if the settings choose none that can play it, the first that can."""
+def select(occasion: Occasion, config: SelectionConfig, number: int, favour: float = FAVOUR) -> Selection:
+    """Choose the player of a game; if the settings choose none that can play it, the first that can.
+
+    Args:
+        occasion: The game.
+        config: The settings.
+        number: Random, uniform from 0 to 2^`NUMBER_BITS` - 1; only method ``balanced`` uses it.
+        favour: `FAVOUR` or `BLIND_FAVOUR`.
+    """
     kinds = kinds_for(occasion.game)
     only = Selection(kinds[0], {"method": "only"})
     match config.method:
@@ -49,7 +63,7 @@ def select(occasion: Occasion, config: SelectionConfig, random: Random) -> Selec
             found = _by_rules(occasion, config)
         case SelectionMethod.BALANCED:
             players = [player for player in config.players if player in kinds]
-            found = _balanced(occasion, players, random) if players else only
+            found = _balanced(occasion, players, number, favour) if players else only
     return found if found.player in kinds else only
 
 
@@ -71,7 +85,31 @@ def _matches(rule: SelectionRule, occasion: Occasion) -> bool:
     )
 
 
-def _balanced(occasion: Occasion, players: Sequence[str], random: Random) -> Selection:
+def drawn(chances: Mapping[str, float], number: int) -> str:
+    """The player that a draw's random number selects, for recomputing a draw from its record.
+
+    Args:
+        chances: Probability of each player; they add up to 1.  Their order does not matter: databases do not
+            keep it.
+        number: From 0 to 2^`NUMBER_BITS` - 1.
+
+    Raises:
+        ValueError: Nobody has a chance, or the number is out of range.
+    """
+    if not 0 <= number < 1 << NUMBER_BITS:
+        raise ValueError(f"number is {number}, must have at most {NUMBER_BITS} bits")
+    players = sorted(player for player, chance in chances.items() if chance > 0)
+    if not players:
+        raise ValueError(f"no player has a chance: {dict(chances)}")
+    share = number / (1 << NUMBER_BITS)
+    for player in players[:-1]:
+        share -= chances[player]
+        if share < 0:
+            return player
+    return players[-1]
+
+
+def _balanced(occasion: Occasion, players: Sequence[str], number: int, favour: float) -> Selection:
     """Toss a biased coin that favours the players behind against this opponent, or else overall.
 
     A fair coin often leaves an opponent's few games lopsided; with a fixed order the opponent could predict
@@ -82,17 +120,21 @@ def _balanced(occasion: Occasion, players: Sequence[str], random: Random) -> Sel
     counts = against if min(against) < max(against) else overall
     behind = [player for player, count in zip(players, counts, strict=True) if count == min(counts)]
     ahead = [player for player in players if player not in behind]
-    favour = FAVOUR if ahead else 1.0
-    # Always two draws, so that one seed gives one sequence whatever the counts.
-    coin, pick = random.random(), random.random()
-    group = behind if coin < favour else ahead
-    player = group[int(pick * len(group))]
+    # Never less than an even share, which several players behind may have.
+    for_behind = max(favour, len(behind) / len(players)) if ahead else 1.0
+    chances = {player: for_behind / len(behind) for player in behind}
+    chances |= {player: (1 - for_behind) / len(ahead) for player in ahead}
+    player = drawn(chances, number)
     return Selection(
         player,
         {
             "method": "balanced",
             "against_opponent": dict(zip(players, against, strict=True)),
             "overall": dict(zip(players, overall, strict=True)),
-            "chance": (favour if player in behind else 1 - favour) / len(group),
+            "favour": favour,
+            "chances": chances,
+            "chance": chances[player],
+            # As text: databases and JSON readers round integers of this size.
+            "number": f"{number:016x}",
         },
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,13 +11,14 @@ from bot.base.config import Config
 from bot.game.machine_limit import MachineLimit
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
+from bot.game.selection import NUMBER_BITS
 from bot.servers import Server
 from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
-from storage.records import AccountKey
+from storage.records import AccountKey, NewGame
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Services:
     strong: StrongOptions = field(default_factory=StrongOptions)
     """Settings of the strong player."""
     rng: random.Random = field(default_factory=random.Random)
-    """For selecting players and for retry jitter."""
+    """For retry jitter; for selecting players only if the settings have a seed."""
     clock: Callable[[], float] = time.monotonic
     """Seconds of a monotonic clock."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -53,3 +55,16 @@ class Services:
     def owner(self) -> AccountKey:
         """Our account, as the key of its games and events."""
         return AccountKey(self.server.site, self.bot_name.lower())
+
+    def draw_number(self) -> int:
+        """A random number for a draw of the player.
+
+        It cannot be predicted from others, unless the settings have a seed, for tests.
+        """
+        if self.config.selection.seed:
+            return self.rng.getrandbits(NUMBER_BITS)
+        return secrets.randbits(NUMBER_BITS)
+
+    def is_blind(self, game: NewGame) -> bool:
+        """Whether nobody but the operator may learn which player plays a game."""
+        return bool(game.drawn_from) and not self.config.trial.reveal

@@ -169,17 +169,7 @@ class MoveSearch:
         if left_s is not None and turn.received_at is not None:
             # The clock ran on while the job was waiting; time searched since then is counted as spent.
             left_s = max(0.0, left_s - (services.clock() - turn.received_at))
-        limits = limits_from_clock(
-            left_s,
-            self._stored.clock_increment_s or 0,
-            self._game.plies_left(self._position),
-            self._game.most_plies_left(self._position),
-            max_depth=engine.max_depth,
-            max_time_s=engine.slow_time_s if is_slow(self._stored) else engine.max_time_s,
-            overhead_s=engine.overhead_s,
-            lag_s=services.server.lag_s,
-            queue_per_thread=queue_per_thread,
-        )
+        limits = _clock_limits(services, self._stored, self._game, self._position, left_s, queue_per_thread)
         if left_s is not None and self._engine_manages_clock():
             increment_s = self._stored.clock_increment_s or 0
             clock = engine_clock(
@@ -264,8 +254,23 @@ class GameThinker:
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
+        await self._hold(stored, game, position, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return found
+
+    async def _hold(self, stored: StoredGame, game: Game[Any], position: Any, turn: Turn) -> None:
+        """In a trial, wait until the time planned for the move is over, whoever found it how soon.
+
+        The plan follows from the clock and the position, so the time used does not tell the player.
+        """
+        services = self._services
+        if stored.trial_id is None or turn.remaining_s is None or turn.received_at is None:
+            return
+        planned_s = _clock_limits(services, stored, game, position, turn.remaining_s).time_s or 0.0
+        hold_s = min(planned_s, services.config.trial.hold_s) if services.is_blind(stored) else 0.0
+        rest_s = hold_s - (services.clock() - turn.received_at)
+        if rest_s > 0:
+            await services.sleep(rest_s)
 
     async def _look_up(
         self, stored: StoredGame, game: Game[Any], position: Any, remaining_s: float | None
@@ -323,6 +328,29 @@ class GameThinker:
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("pondering failed")
             return None
+
+
+def _clock_limits(
+    services: Services,
+    stored: StoredGame,
+    game: Game[Any],
+    position: Any,
+    left_s: float | None,
+    queue_per_thread: float = 0.0,
+) -> Limits:
+    """The limits of a search by the clock, in seconds of our time left (None: no clock)."""
+    engine = services.config.engine
+    return limits_from_clock(
+        left_s,
+        stored.clock_increment_s or 0,
+        game.plies_left(position),
+        game.most_plies_left(position),
+        max_depth=engine.max_depth,
+        max_time_s=engine.slow_time_s if is_slow(stored) else engine.max_time_s,
+        overhead_s=engine.overhead_s,
+        lag_s=services.server.lag_s,
+        queue_per_thread=queue_per_thread,
+    )
 
 
 def is_slow(stored: StoredGame) -> bool:

@@ -13,10 +13,12 @@ from bot.match.conditions import Terms, opponent_name
 from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
+from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
-from engine.trappy import classify_reply
+from engine.temptation import forecast
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, mark_dropped
+from storage.forecasts import store_forecast
 from storage.games import finish_game, list_games, open_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, Filters, GameResult, GameStatus, NewGame, StoredGame
@@ -74,6 +76,9 @@ async def _store_decisions(session: AsyncSession, game_id: int, played: Played) 
         reply = moves[ply + 1] if ply + 1 < len(moves) else None
         if decision.is_complete or reply is None:
             await record_outcome(session, decision_id, classify_reply(decision, reply))
+        if decision.is_complete:  # programs take no baits, so none is confirmed
+            made = forecast(decision.chosen, expected_scale_centi(decision))
+            await store_forecast(session, decision_id, decision, made)
 
 
 def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:

@@ -12,9 +12,10 @@ from engine.decision import Person
 from engine.external.settings import Allowance, ChosenMove
 from engine.game import if_it_goes_on
 from engine.games import get_game
-from engine.human.model import BadModel, PredictionQuery, predicted
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 from engine.human.opponent_model_search import Models, query_model
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.human.shallow import ShallowModel
 from engine.process import EngineError
 from engine.stop import StopFlag
 
@@ -32,8 +33,12 @@ class HumanPlayer:
     """
 
     def __init__(self, spec: HumanSpec, game_name: str, seed: str) -> None:
-        settings = ModelSettings(models=() if spec.model is None else (spec.model,))
-        self._model = opened(spec.text, settings, game_name).human
+        self._model: HumanModel
+        if spec.shallow is not None:
+            self._model = ShallowModel(game_name, spec.shallow)
+        else:
+            settings = ModelSettings(models=() if spec.model is None else (spec.model,))
+            self._model = opened(spec.text, settings, game_name).human
         self.name = f"people by {self._model.info.name}"
         self._spec = spec
         self._game = get_game(game_name)

@@ -10,6 +10,7 @@ from engine.errors import BadSettings
 from engine.external.settings import PROTOCOL_GAMES, STOPPABLE
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
+from engine.human.shallow import ShallowOptions
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS, PlayerKind, kind_named
@@ -105,6 +106,9 @@ class HumanSpec:
     temperature: float = 1.0
     """Odds are raised to 1 / temperature: below 1 the likeliest moves become likelier still; at 0 only the
     likeliest is played."""
+    shallow: ShallowOptions | None = None
+    """What these people see when no model predicts their moves (`engine.human.shallow`); None: a model does,
+    or the estimate with its defaults."""
     name: str | None = None
     """The opponent's name in the database; None: the text."""
     depth: int | None = None
@@ -122,7 +126,8 @@ def parse_spec(text: str) -> PlayerSpec:
 
     ::
 
-        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated
+        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated,
+                                                tempting
         KIND:engine=COMMAND[,KEY=VALUE...]      KIND: trappy_uci, standard_uci, opponent_model_uci, ...
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
@@ -267,12 +272,23 @@ def _engine(text: str, found: dict[str, Any], depth: int | None) -> EngineSettin
 
 
 def _human(text: str, rest: str) -> HumanSpec:
-    found = {}
+    found, shallow = {}, {}
     for key, value in _values(text, rest.split(",") if rest.strip() else []).items():
-        if key not in _HUMAN_KEYS:
-            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(_HUMAN_KEYS)}")
-        found[key] = _read(text, key, value, _HUMAN_KEYS[key])
-    return HumanSpec(text=text, **found)
+        if key in _SHALLOW_KEYS:
+            shallow[key] = _read(text, key, value, _SHALLOW_KEYS[key])
+        elif key in _HUMAN_KEYS:
+            found[key] = _read(text, key, value, _HUMAN_KEYS[key])
+        else:
+            known = ", ".join((*_HUMAN_KEYS, *_SHALLOW_KEYS))
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {known}")
+    if not shallow:
+        return HumanSpec(text=text, **found)
+    if "model" in found:
+        raise MatchError(f"player {text!r}: {next(iter(shallow))} is for people without a model")
+    try:
+        return HumanSpec(text=text, shallow=ShallowOptions(**shallow), **found)
+    except BadSettings as error:
+        raise MatchError(f"player {text!r}: {error}") from None
 
 
 def _other(text: str, kind: str, rest: str) -> OtherSpec:
@@ -412,7 +428,7 @@ _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "assessment": Assessment,
     "margin_centi": _whole(0, _LARGE),
     "decided": Decided,
-    "threshold_centi": _whole(1, _LARGE),
+    "threshold_percent": _number,
     "scale": Scale,
     "risk_percent": _number,
     "risk_share_percent": _number,
@@ -438,6 +454,11 @@ _HUMAN_KEYS: dict[str, Callable[[str], Any]] = {
     "rating": _whole(0, 5000),
     "temperature": _temperature,
     "name": str,
+}
+_SHALLOW_KEYS: dict[str, Callable[[str], Any]] = {
+    "plies": _whole(0, 10),
+    "percent": _number,
+    "share_percent": _number,
 }
 _PERSON_KEYS = ("rating", *_MODEL_KEYS, *_VALUE_KEYS)
 _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {

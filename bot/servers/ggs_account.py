@@ -307,7 +307,7 @@ class GgsAccount:
         if not game.is_ours or game.is_done or game.result is not None:
             raise RefusedError(f"game {game_id}: not our turn", 400)
         game.refusal, game.sent = "", move
-        score = None if info is None else discs(info.score_centi)
+        score = None if info is None or info.score_centi is None else discs(info.score_centi)
         written = wire.write_move(move, score, None if info is None else info.time_s)
         return [Say(tell_service("play", game.board, written))]
 

@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.game import WIN_CENTI, Game
@@ -19,6 +19,9 @@ from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_w
 from engine.params import TrapParams, ValueParams
 from engine.search.profiles import Profiler
 from engine.trappy import with_trap
+
+if TYPE_CHECKING:  # it loads numpy, which takes a while: only when used
+    from engine.human.person_prior import PersonPrior
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +77,8 @@ class Models:
     """For players that use calibrated odds; None: they use the human-move model's."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
+    person_prior: "PersonPrior | None" = None
+    """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None: nothing does."""
 
 
 class OpponentModelSearch:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import ModelInfo
 from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
@@ -18,6 +18,9 @@ from engine.human.odds import ReplyOdds, default_path
 from engine.human.opponent_model_search import ModelHealth, Models
 from engine.human.shallow import ShallowModel
 from engine.params import ValueParams
+
+if TYPE_CHECKING:
+    from engine.human.person_prior import PersonPrior
 
 T = TypeVar("T", HumanModel, ReplyOdds)
 
@@ -123,7 +126,19 @@ class ModelRegistry:
             return Models(_Unopened(game_name, error), None, self._settings.value, health)
 
     def _models(self, game_name: str, health: ModelHealth) -> Models:
-        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health)
+        prior = self._person_prior(game_name)
+        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health, prior)
+
+    def _person_prior(self, game_name: str) -> "PersonPrior | None":
+        from engine.human.person_prior import card_path, read_card  # as above: numpy
+
+        path = card_path(game_name, self._folder)
+        if not path.exists():
+            return None
+        prior = read_card(path)
+        if prior.game != game_name:
+            raise BadModel(f"{path}: game: {prior.game!r}, not {game_name!r}")
+        return prior
 
     def _human(self, game_name: str) -> HumanModel:
         if game_name in self._humans:

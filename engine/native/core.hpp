@@ -30,6 +30,20 @@ struct TrapOptions {
     double risk_share = 0;  // upper limit for a bonus, as a multiple of the move's value; may be infinite
 };
 
+// Settings of the tempting player, as engine.params.TemptingParams and engine.tempting.
+struct TemptingOptions {
+    static constexpr int kWeights = 20'001;
+    // The expected scale, as in TrapOptions, and engine.tempting.weight_table; both must outlive the analysis.
+    const std::int16_t* expected;
+    int expected_count;
+    const std::int32_t* weights;
+    int budget;         // hundredths of a per cent of expected score to give up at most
+    int share_percent;  // of the best move's, likewise
+    int gap_centi;      // centi-units to give up at most, ...
+    int won_gap_centi;  // ... and when the game is nearly won
+    bool swindle;
+};
+
 // Receives the result of an analysis: one candidate at a time, its replies first.
 class ProfileSink {
    public:
@@ -38,6 +52,8 @@ class ProfileSink {
     // search proved instead: s_D is at most `final_bound`, the assessment of the shallow scores at least
     // `shallow_bound` (a median may lie between two scores).  All from the view of the side that sets the trap.
     virtual void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) = 0;
+    // One reply of the next candidate in the tempting player's analysis: s_2 and s_3, and s_D lies in least .. most.
+    virtual void glance(int move, const int* glance, int least, int most) = 0;
     virtual void candidate(int move, int raw, bool raw_is_bound, bool complete) = 0;
 };
 
@@ -106,6 +122,13 @@ class Core {
         if (!try_trappy(p, depth, options, stop, sink)) throw Stopped{};
     }
 
+    // Candidates of the tempting player at a depth of 4 or more: the raw values, glances and bounds that prove the
+    // choice.  Throws Stopped.
+    void tempting_candidates(const Position& p, int depth, const TemptingOptions& options, const StopFlag& stop,
+                             ProfileSink& sink) {
+        if (!try_tempting(p, depth, options, stop, sink)) throw Stopped{};
+    }
+
     // The best move within the limits, by selective search; the game must not be over.  Throws Stopped only when
     // stopped before it has any result.
     ThinkResult think(const Position& p, const ThinkLimits& limits, const StopFlag& stop) {
@@ -135,6 +158,8 @@ class Core {
                                   const StopFlag& stop, int* scores) = 0;
     virtual bool try_trappy(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
                             ProfileSink& sink) = 0;
+    virtual bool try_tempting(const Position& p, int depth, const TemptingOptions& options, const StopFlag& stop,
+                              ProfileSink& sink) = 0;
     virtual bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,
                            ThinkResult& result) = 0;
     virtual bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) = 0;

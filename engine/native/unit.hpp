@@ -10,6 +10,7 @@
 #include "core.hpp"
 #include "search/profile.hpp"
 #include "search/search.hpp"
+#include "search/tempting_profile.hpp"
 
 // Begins the definition of a unit's function table, which core.cpp looks up by this name: othello_v3.
 #define DESDEMONA_JOIN(a, b) a##b
@@ -91,6 +92,17 @@ class UnitCore final : public Core<typename G::Position> {
         try {
             table_.new_search();
             Profiler<G>(search_, game_.root(p), depth, options, stop).find(sink);
+            return true;
+        } catch (const Unwind&) {
+            return false;
+        }
+    }
+
+    bool try_tempting(const Position& p, int depth, const TemptingOptions& options, const StopFlag& stop,
+                      ProfileSink& sink) override {
+        try {
+            table_.new_search();
+            Tempter<G>(search_, game_.root(p), depth, options, stop).find(sink);
             return true;
         } catch (const Unwind&) {
             return false;

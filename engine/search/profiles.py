@@ -82,6 +82,24 @@ class Profiler:
             self._replies_to[move] = self._game.legal_moves(self._after(move))
         return self._replies_to[move]
 
+    @property
+    def game(self) -> Game[Any]:
+        """The game's rules."""
+        return self._game
+
+    def replies_to(self, move: Move) -> tuple[Move, ...]:
+        """The opponent's replies to a move of ours, in the game's order."""
+        return self._replies(move)
+
+    def search_reply(self, move: Move, reply: Move, depth: int, alpha: int, beta: int) -> int:
+        """s_d of a reply by a search with a window, our view: exact inside (alpha, beta), else a bound."""
+        after = self._game.play(self._after(move), reply)
+        return self._searcher.search(after, depth - 2, alpha, beta, self._stop)
+
+    def raw_value(self, move: Move, depth: int) -> int:
+        """The exact raw value of a move, in centi-units."""
+        return -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
+
     # --- Raw values -------------------------------------------------------------------------------------
 
     def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:
@@ -101,7 +119,7 @@ class Profiler:
         raw: dict[Move, tuple[int, bool]] = {}
         for move in self._order:
             if best == -INFINITY:
-                best = score = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
+                best = score = self.raw_value(move, depth)
                 is_bound = False
             else:
                 floor = floor_centi(best)
@@ -131,7 +149,7 @@ class Profiler:
         """Candidates with every reply's exact score at every depth: slow, the reference for other methods."""
         candidates = []
         for move in self.moves:
-            raw = -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
+            raw = self.raw_value(move, depth)
             candidates.append(
                 Candidate(
                     self._game.move_text(move),
@@ -150,7 +168,7 @@ class Profiler:
     def pruned_candidates(self, depth: int) -> list[Candidate]:
         """The same choice from fewer profiles: skips moves that no bonus could lift to the top."""
         params = self._params
-        raws = [-exact_score(self._searcher, self._after(move), depth - 1, self._stop) for move in self.moves]
+        raws = [self.raw_value(move, depth) for move in self.moves]
         candidates = [
             Candidate(self._game.move_text(move), raw, False, 0.0, complete=not self._replies(move))
             for move, raw in zip(self.moves, raws, strict=True)

@@ -25,10 +25,11 @@ from engine.games.othello_evaluation import WEIGHTS_FILE, weight_bytes
 from engine.games.program_files import reading
 from engine.games.standard_chess import StandardChess
 from engine.games.xiangqi import Xiangqi
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams
 from engine.search.reference import ReferenceSearcher, Searcher
 from engine.search.result import SearchResult
 from engine.stop import StopFlag
+from engine.tempting import GLANCES, UNBOUNDED, gaps_centi, weight_table, worth
 from engine.trappy import is_swindle, with_trap
 
 P = TypeVar("P")
@@ -112,6 +113,44 @@ class NativeSearcher:
         lost = is_swindle(candidates, params)
         return [with_trap(candidate, params, lost) for candidate in candidates]
 
+    def tempting_candidates(
+        self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
+    ) -> list[Candidate]:
+        """See `engine.search.tempting_profiles.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
+        worth(0, tempting)  # raises if the logistic function is missing
+        gap, won_gap = gaps_centi(tempting, params.decided)
+        found = self._core.tempting_candidates(
+            self._game.native_position(position),
+            depth,
+            expected_table(tempting.logistic_centi),
+            weight_table(),
+            tempting.budget,
+            tempting.share_percent,
+            min(gap, 2 * UNBOUNDED),
+            min(won_gap, 2 * UNBOUNDED),
+            params.decided is Decided.SWINDLE,
+            stop,
+        )
+        text = self._game.move_text
+        return [
+            with_trap(
+                Candidate(
+                    move=text(move),
+                    raw_centi=raw,
+                    raw_is_bound=is_bound,
+                    adjusted_centi=0.0,
+                    replies=tuple(
+                        _tempting_reply(text(reply), scores, most, int(least), raw)
+                        for reply, scores, most, least in replies
+                    ),
+                    complete=complete,
+                ),
+                params,
+                swindle=True,
+            )
+            for move, raw, is_bound, complete, replies in found
+        ]
+
     def think(
         self,
         position: Any,
@@ -159,6 +198,14 @@ class NativeSearcher:
         )
         text = self._game.move_text
         return SearchResult(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
+
+
+def _tempting_reply(reply: str, scores: tuple[int, ...], most: int, least: int, raw: int) -> ReplyProfile:
+    if len(scores) == GLANCES:
+        return ReplyProfile(
+            reply, (), most, glance_centi=(scores[0], scores[1]), least_centi=least if least > raw else None
+        )
+    return ReplyProfile(reply, scores) if scores else ReplyProfile(reply, (), most)
 
 
 @cache

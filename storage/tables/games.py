@@ -1,4 +1,4 @@
-"""The bot's own tables: opponents, games, decisions, outcomes, tallies and events.
+"""The bot's own tables: opponents, trials, games, decisions, outcomes, tallies and events.
 
 A column means the same as the field of that name in `storage.records`, unless a comment says more.
 
@@ -6,8 +6,8 @@ A column means the same as the field of that name in `storage.records`, unless a
 
     opponents --+
                 +--< games --< decisions --- outcomes
-    engine_configs --+   |
-                         +--- tallies
+    engine_configs --+   |               +-- forecasts
+    trials ----------+   +--- tallies
                          +--< events
     arena_*                      (storage.tables.arena: the embedded server's state)
     imported_games               (storage.tables.archive: other players' games)
@@ -16,11 +16,11 @@ A column means the same as the field of that name in `storage.records`, unless a
 
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
-from storage.records import DecisionState, GameResult, GameStatus
+from storage.records import DecisionState, Endpoint, GameResult, GameStatus
 from storage.tables.base import Base as Base
 from storage.tables.types import (
     BigInt,
@@ -64,6 +64,7 @@ class EngineConfigRow(Base):
             "risk_percent",
             "risk_share_percent",
             "logistic_centi",
+            "threshold_percent",
             name="uq_engine_configs_all",
         ),
     )
@@ -74,12 +75,35 @@ class EngineConfigRow(Base):
     assessment: Mapped[KeyColumn]
     margin_centi: Mapped[int]
     decided: Mapped[KeyColumn]
+    # Of engines before 2026-11-25; 0 since.
     threshold_centi: Mapped[int]
     scale: Mapped[KeyColumn]
     risk_percent: Mapped[float]
     risk_share_percent: Mapped[float]
     # As configured: 0 means each game's own; a decision's record has the number used.
     logistic_centi: Mapped[float]
+    threshold_percent: Mapped[float]
+
+
+class TrialRow(Base):
+    """A comparison of players, planned before its first game; see `storage.trials`."""
+
+    __tablename__ = "trials"
+
+    id: Mapped[IntPk]
+    name: Mapped[KeyColumn] = mapped_column(unique=True)
+    # Names of the players, sorted.
+    arms: Mapped[list[str]] = mapped_column(JsonType)
+    configurations: Mapped[JsonColumn]
+    strata: Mapped[JsonColumn]
+    opt: Mapped[int]
+    alpha: Mapped[float] = mapped_column(Float(53))
+    cap: Mapped[int]
+    endpoint: Mapped[Endpoint] = mapped_column(enum_column(Endpoint))
+    started_at: Mapped[UtcTime]
+    ended_at: Mapped[UtcTime | None]
+    # 1 while the trial is open, null afterwards: unique, so that two can never be open at once.
+    open_slot: Mapped[int | None] = mapped_column(unique=True)
 
 
 class GameRow(Base):
@@ -92,6 +116,7 @@ class GameRow(Base):
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "account", "game", "player", "state"),
+        Index("ix_games_trial", "trial_id"),
         Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
     )
 
@@ -120,6 +145,7 @@ class GameRow(Base):
     started_at: Mapped[UtcTime]
     ended_at: Mapped[UtcTime | None]
     selection: Mapped[JsonColumn]
+    trial_id: Mapped[int | None] = mapped_column(BigInt, ForeignKey("trials.id"))
     # In the game's notation, separated by spaces.
     moves: Mapped[str] = mapped_column(Text, default="")
 
@@ -144,10 +170,12 @@ class DecisionRow(Base):
     nodes: Mapped[int] = mapped_column(BigInt)
     time_s: Mapped[float]
     is_complete: Mapped[bool]
-    # The next three are null until the profile is complete.
+    # The next five are null until the profile is complete (`engine.judgement`; is_decided also by rule 1).
     is_trap: Mapped[bool | None]
-    trap_quality_centi: Mapped[float | None]
+    trap_quality: Mapped[float | None]
     reply_count: Mapped[int | None]
+    is_decided: Mapped[bool | None]
+    rule: Mapped[int | None]
     created_at: Mapped[UtcTime]
     sent_at: Mapped[UtcTime | None]
     confirmed_at: Mapped[UtcTime | None]
@@ -166,9 +194,44 @@ class OutcomeRow(Base):
     kind: Mapped[OutcomeKind] = mapped_column(enum_column(OutcomeKind))
     reply: Mapped[KeyColumn | None]
     fell_for_best: Mapped[bool]
-    quality_centi: Mapped[float]
+    quality: Mapped[float]
     cost_centi: Mapped[int]
+    # Null by rule 1.
+    cost: Mapped[int | None]
+    rule: Mapped[int]
     at: Mapped[UtcTime]
+
+
+class ForecastRow(Base):
+    """What people were expected to reply to a move of ours (`engine.temptation.ReplyForecast`)."""
+
+    __tablename__ = "forecasts"
+
+    decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
+    rule: Mapped[int]
+    model_kind: Mapped[KeyColumn]
+    model_name: Mapped[NameColumn]
+    model_sha256: Mapped[KeyColumn]
+    prior: Mapped[KeyColumn]
+    # The fields of `engine.temptation.Expectations`.
+    error_uniform: Mapped[float]
+    error_expected: Mapped[float]
+    cost_uniform: Mapped[float]
+    cost_expected: Mapped[float]
+    fall_uniform: Mapped[float]
+    fall_expected: Mapped[float]
+    bait_uniform: Mapped[float]
+    bait_expected: Mapped[float]
+    bait: Mapped[KeyColumn | None]
+    bait_odds: Mapped[float | None]
+    bait_cost: Mapped[int | None]
+    confirm_depth: Mapped[int]
+    # Null until the reply is judged: whether it takes a bait, and its probability.
+    is_taken: Mapped[bool | None]
+    reply_odds: Mapped[float | None]
+    at: Mapped[UtcTime]
+    # `ReplyForecast.to_record`.
+    record: Mapped[JsonColumn]
 
 
 class TallyRow(Base):

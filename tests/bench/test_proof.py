@@ -7,11 +7,13 @@ import pytest
 from bench import proof_in_play
 from bench.proof_told import Row, read_rows, row_of, told, write_row
 from bot.match.play import play
+from bot.match.player_specs import HumanSpec, OtherSpec
 from engine.games import get_game
+from engine.human.shallow import ShallowOptions
 
 
 def test_every_player_meets_the_same_people_in_the_same_openings() -> None:
-    games = list(proof_in_play.tasks("othello-corners", 12, None))
+    games = list(proof_in_play.tasks("othello-corners", 12, proof_in_play.Who()))
     assert len(games) == len(proof_in_play.PLAYERS) * 3 * 12
     of = {(player, people, task.number): task for player, people, task in games}
     assert len(of) == len(games)
@@ -27,7 +29,7 @@ def test_every_player_meets_the_same_people_in_the_same_openings() -> None:
 
 
 def test_a_game_is_kept_and_read_back(tmp_path: Path) -> None:
-    tasks = list(proof_in_play.tasks("othello-corners", 2, None))
+    tasks = list(proof_in_play.tasks("othello-corners", 2, proof_in_play.Who()))
     kept = []
     path = tmp_path / "part.csv"
     with path.open("a", newline="") as file:
@@ -49,6 +51,41 @@ def test_a_game_is_kept_and_read_back(tmp_path: Path) -> None:
         [each.expected_falls for each in kept], abs=1e-4
     )
     assert "| calibrated | 2: +" in told(found, ("standard", "calibrated"), 2)
+
+
+def test_other_people_can_be_chosen() -> None:
+    """The same openings for all; each kind of people by its own specification."""
+    who = proof_in_play.Who(("standard", "tempting"), ("shallow",))
+    games = list(proof_in_play.tasks("othello-corners", 2, who))
+    assert [(player, people) for player, people, _ in games[::2]] == [
+        (player, people) for player in ("standard", "tempting") for people in proof_in_play.SHALLOW
+    ]
+    spec = games[0][2].terms.b
+    assert isinstance(spec, HumanSpec)
+    assert spec.shallow == ShallowOptions(plies=1, percent=8, share_percent=5)
+    everybody = proof_in_play.Who(("tempting",), ("shallow", "stockfish"), stockfish="/usr/games/stockfish")
+    specs = [task.terms.b for _, _, task in proof_in_play.tasks("chess-odds", 2, everybody)]
+    assert len(specs) == 12
+    last = specs[-1]
+    assert isinstance(last, OtherSpec)
+    assert (last.command, last.options, last.depth) == (
+        ("/usr/games/stockfish",),
+        (("Skill Level", "6"),),
+        8,
+    )
+    with pytest.raises(SystemExit, match="stockfish plays chess, not othello"):
+        list(proof_in_play.tasks("othello-corners", 2, everybody))
+
+
+def test_people_by_the_names_in_the_files() -> None:
+    chess, othello = proof_in_play.PARTS["chess-odds"], proof_in_play.PARTS["othello-normal"]
+    who = proof_in_play.Who(groups=proof_in_play.GROUPS, maia=Path("maia"))
+    assert proof_in_play.names_of_people(chess, who.groups) == who.people(chess).keys()
+    groups = proof_in_play.GROUPS[:2]
+    assert (
+        proof_in_play.names_of_people(othello, groups)
+        == proof_in_play.Who(groups=groups).people(othello).keys()
+    )
 
 
 def test_tables_tell_players_apart() -> None:

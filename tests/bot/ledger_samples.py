@@ -2,15 +2,21 @@
 
 from collections.abc import Mapping
 
+import pytest
+from sqlalchemy import select
+
 from bot.base.events import EndReason
 from engine.choice import verify
 from engine.decision import OutcomeKind
-from engine.trappy import classify_reply
+from engine.judgement import classify_reply
+from engine.temptation import RULE as FORECAST_RULE
+from engine.temptation import ReplyForecast
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.events import list_events
 from storage.games import get_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
+from storage.tables.games import ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer
 from tests.storage.samples import ARENA
 
@@ -28,6 +34,25 @@ async def stored_decisions(database: Database) -> list[StoredDecision]:
         return await list_decisions(session, game.id)
 
 
+async def stored_forecasts(database: Database) -> dict[int, ForecastRow]:
+    """All forecasts by their decision's key."""
+    async with database.read() as session:
+        return {row.decision_id: row for row in await session.scalars(select(ForecastRow))}
+
+
+def check_forecast(stored: StoredDecision, found: ForecastRow) -> None:
+    """Check a forecast against the profile, and what is noted in it against the reply that was judged."""
+    made = ReplyForecast.from_record(found.record)
+    assert (made.rule, found.rule) == (FORECAST_RULE, FORECAST_RULE)
+    assert made.replies == tuple(reply.reply for reply in stored.decision.chosen.replies)
+    assert sum(made.odds) == pytest.approx(1 if made.odds else 0, abs=1e-4)
+    assert found.bait == (None if made.bait is None else made.bait.reply)
+    assert stored.outcome is not None
+    reply = stored.outcome.reply
+    assert found.reply_odds == (None if reply is None else made.odds_of(reply))
+    assert found.is_taken == (None if reply is None else made.is_bait(reply))
+
+
 async def event_kinds(database: Database) -> list[str]:
     async with database.read() as session:
         return [event.kind for event in reversed(await list_events(session))]
@@ -40,7 +65,8 @@ async def check_books(
     *,
     sure: bool = True,
 ) -> None:
-    """Check a finished game: one decision for each move of ours on the server, each with its correct outcome.
+    """Check a finished game: one decision for each move of ours on the server, each with its correct outcome
+    and a forecast.
 
     Args:
         taken_back: Replies that were judged and later taken back, by ply.
@@ -57,6 +83,7 @@ async def check_books(
         assert game.result is results.get(server.end.winner, GameResult.LOSS)
 
     decisions = await stored_decisions(database)
+    forecasts = await stored_forecasts(database)
     played = [d for d in decisions if d.state is not DecisionState.DROPPED]
     rules = server.rules
     text = server.initial_position
@@ -78,3 +105,4 @@ async def check_books(
             first = reply
         assert stored.outcome == classify_reply(stored.decision, first)
         assert (stored.outcome.kind is OutcomeKind.UNANSWERED) == (first is None)
+        check_forecast(stored, forecasts[stored.id])

@@ -8,9 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from bot.arena.blind_report import blind_report
 from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
 from storage.database import Database
+from storage.games import list_games_by_site_id
+from storage.report import game_report
 from tests.browser.opponent import NAME, Opponent
 from tests.patience import PATIENCE_S
 
@@ -61,6 +64,15 @@ class Host:
         """Another program has an account here, and is not there."""
         self._call(self._arena.ensure_bot(name))
 
+    def blind_report(self, game_id: str) -> dict[str, Any]:
+        """A finished game's report for people who must not learn which player they met."""
+        return self._call(self._blind_report(game_id))
+
+    async def _blind_report(self, game_id: str) -> dict[str, Any]:
+        async with self._database.read() as session:
+            (game,) = await list_games_by_site_id(session, game_id)
+            return blind_report(await game_report(session, game))
+
     def hold(self) -> None:
         """The opponent moves no more until `release`."""
         self._loop.call_soon_threadsafe(self.opponent.may_move.clear)
@@ -93,6 +105,7 @@ class Host:
 
     async def _serve(self, ready: asyncio.Event) -> None:
         database = await Database.open(f"sqlite:///{self._folder / f'arena{self._databases}.db'}")
+        self._database = database
         try:
             config = ArenaConfig(port=self._port, first_move_s=3600)
             arena = self._arena = Arena(config, database, report=stored_report(database))

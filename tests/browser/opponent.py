@@ -10,15 +10,18 @@ import aiohttp
 
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.decision import Decision
+from engine.forecasts import confirm
 from engine.game import Game, replay
+from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
 from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.temptation import forecast
 from engine.time_management import Limits
-from engine.trappy import classify_reply
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed
+from storage.forecasts import store_forecast
 from storage.games import finish_game, open_game
 from storage.outcomes import record_outcome
 from storage.records import GameResult, NewGame
@@ -139,6 +142,11 @@ class Opponent:
                 await mark_confirmed(session, key)
                 reply = moves[ply + 1] if len(moves) > ply + 1 else None
                 await record_outcome(session, key, classify_reply(decision, reply))
+                if decision.chosen.replies:
+                    found = forecast(decision.chosen, expected_scale_centi(decision))
+                    searcher = make_searcher(variant.game_name, 4)
+                    made = confirm(decision, found, searcher, StopFlag())
+                    await store_forecast(session, key, decision, made)
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="variantEnd", aborted=False, moves=moves
             )

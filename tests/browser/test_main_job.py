@@ -52,9 +52,8 @@ async def test_a_person_plays_and_the_operator_reads(
         rules = VARIANTS[variant].game
         goes_on = bool(rules.legal_moves(replay(rules, record["moves"].split())))
         assert goes_on == (resigns_after is not None)
-        # What the person was told of the traps is what the operator reads.
-        assert told == {"trap": count["traps_set"], "fell": count["trap_fell"], "saw": count["trap_optimal"]}
-        assert "traps set" in await check_stats(daemon, counts)
+        await _check_traps(daemon, game_id, told, confirmed=player != "trappy_uci")
+        assert "traps answered" in await check_stats(daemon, counts)
         if variant == "standard":  # one is enough
             await _check_show(daemon, game_id, count)
 
@@ -73,6 +72,20 @@ def _play(tab: Page, url: str, variant: str, resigns_after: int | None) -> tuple
     tab.find(".tile")
     tab.until_gone(".summary .hint")  # "the last moves are still being analysed"
     return tab.game_id, {kind: int(tab.text(f".tile-{kind} strong")) for kind in ("trap", "fell", "saw")}
+
+
+async def _check_traps(daemon: Daemon, game_id: str, told: dict[str, int], *, confirmed: bool) -> None:
+    """What the person was told of the traps is what the operator reads: the confirmed baits."""
+    _, out, _ = await daemon.ask("show", game_id, "--format", "json")
+    answered = [
+        d
+        for d in json.loads(out)["decisions"]
+        if len(d["replies"]) > 1 and d["outcome"] not in (None, "unanswered")
+    ]
+    assert {d["forecast"]["is_confirmed"] for d in answered} == {confirmed}
+    traps = [d for d in answered if d["forecast"]["baits"]]
+    assert told["fell"] == sum(d["forecast"]["is_taken"] for d in traps)
+    assert told["saw"] == sum(d["outcome"] == "optimal" for d in traps)
 
 
 async def _check_show(daemon: Daemon, game_id: str, count: Counter[str]) -> None:

@@ -190,3 +190,16 @@ def test_who_goes_by_values_needs_the_chosen_move_whole(player: str) -> None:
     mine = replace(whole("b", 400), complete=False)
     refuses(by_engine(mine, whole("c", 350), player=player, reckoning=reckoning), "b was analysed")
     refuses(by_engine(whole("b", 400), player=player.removesuffix("_uci"), reckoning=reckoning), "'engine'")
+
+
+def test_an_engines_own_move_has_its_whole_profile() -> None:
+    def of(chosen: Candidate) -> Decision:
+        made = decision_with([chosen, bound("c", 400)], "b", player="standard_uci", params=PAPER)
+        source = SourceInfo("fake", "uci", (), 0, 400, 1)
+        made = replace(made, search_mode="engine_move", profile_source="fake")
+        return replace(made, depth=3, source=source, pick=PICK)
+
+    accepts(of(whole("b", 400)))
+    refuses(of(replace(whole("b", 400), complete=False)), "its profile is not whole")
+    open_reply = (ReplyProfile("x", (400, 400)), ReplyProfile("y", (), 400))
+    refuses(of(with_trap(plain("b", 400, replies=open_reply, complete=True), PAPER, True)), "is not whole")

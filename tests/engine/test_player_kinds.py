@@ -36,6 +36,7 @@ def test_the_table() -> None:
         "strong",
         "opponent_model",
         "calibrated",
+        "tempting",
         "trappy_uci",
         "standard_uci",
         "opponent_model_uci",
@@ -47,13 +48,13 @@ def test_the_table() -> None:
     assert names_where("asks_engine") == engines
     assert names_where("models_opponent") == people
     assert names_where("is_calibrated") == {"calibrated", "calibrated_uci"}
-    assert names_where("sets_traps") == people | {"trappy", "trappy_uci"}
+    assert names_where("sets_traps") == people | {"trappy", "trappy_uci", "tempting"}
     assert names_where("searches_selectively") == {"strong"}
     assert names_where("plays_engine_games") == set(ENGINE_GAME_KINDS) == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
     assert names_where("looks_up") == {"strong", "standard_uci"}
     assert COMPARED_KINDS == ("standard", "trappy")
-    assert OWN_KINDS == ("standard", "trappy", "strong", "opponent_model", "calibrated")
+    assert OWN_KINDS == ("standard", "trappy", "strong", "opponent_model", "calibrated", "tempting")
 
 
 @pytest.mark.parametrize("kind", PLAYER_KINDS.values(), ids=PLAYER_KINDS)
@@ -73,7 +74,7 @@ def test_every_way_to_choose_has_a_player() -> None:
 def test_kinds_by_name() -> None:
     assert kind_named("trappy").choosing is Choosing.ADJUSTED
     known = (
-        "standard, trappy, strong, opponent_model, calibrated, "
+        "standard, trappy, strong, opponent_model, calibrated, tempting, "
         "trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
     with pytest.raises(ValueError, match=f"^no player named 'clever'; known: {known}$"):

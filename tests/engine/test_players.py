@@ -16,6 +16,7 @@ from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
+from engine.judgement import classify_reply
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical, write_book
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.player_kinds import COMPARED_KINDS, PLAYER_KINDS, STANDARD, TRAPPY, kind_named
@@ -26,7 +27,6 @@ from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
-from engine.trappy import classify_reply
 from tests.engine.positions import positions, random_position
 
 othello = Othello()

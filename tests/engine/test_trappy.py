@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.choice import choose, verify
-from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
-from engine.errors import IncompleteProfile, RecordError
+from engine.decision import Candidate, Decision, ReplyProfile
+from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -18,7 +18,6 @@ from engine.trappy import (
     bonus,
     bonus_cap,
     ceiling,
-    classify_reply,
     escape,
     quality_ceiling,
     reply_quality,
@@ -214,7 +213,9 @@ def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
     "bad",
     [
         {"margin_centi": -1},
-        {"threshold_centi": 0},
+        {"threshold_percent": 0},
+        {"threshold_percent": 100.5},
+        {"threshold_percent": float("nan")},
         {"risk_percent": 0.0},
         {"risk_percent": 100.5},
         {"risk_percent": float("nan")},
@@ -500,72 +501,3 @@ def test_forged_numbers_are_noticed(player: str) -> None:
     for complaint, forged in forgeries.items():
         with pytest.raises(RecordError, match=complaint):
             verify(decision_with([forged], "e6", player=player, params=PAPER))
-
-
-TRAP = candidate(
-    "e6",
-    400,
-    ("b4", (-400, -400, 400)),
-    ("c5", (-300, -300, 400)),
-    ("f7", (-400, -400, 1400)),
-    ("f8", (-400, 200, 900)),
-    ("g7", (1500, 1500, 1400)),
-)
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind", "for_best", "cost"),
-    [
-        ("b4", OutcomeKind.OPTIMAL, False, 0),
-        ("c5", OutcomeKind.OPTIMAL, False, 0),
-        ("f7", OutcomeKind.FELL, True, 1000),
-        ("f8", OutcomeKind.FELL, False, 500),
-        ("g7", OutcomeKind.ERRED_ELSEWHERE, False, 1000),
-        (None, OutcomeKind.UNANSWERED, False, 0),
-    ],
-)
-def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost: int) -> None:
-    outcome = classify_reply(decision_with([TRAP], "e6", params=PAPER), reply)
-    assert (outcome.kind, outcome.reply, outcome.fell_for_best, outcome.cost_centi) == (
-        kind,
-        reply,
-        for_best,
-        cost,
-    )
-
-
-def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
-    """Some servers play on after a third occurrence: no reply was foreseen, and none can be judged."""
-    over = Candidate("e6", 0, False, 0, complete=True)
-    outcome = classify_reply(decision_with([over], "e6", params=PAPER), "b4")
-    assert (outcome.kind, outcome.reply) == (OutcomeKind.UNANSWERED, None)
-
-
-def test_below_the_threshold_nobody_falls() -> None:
-    params = TrapParams(decided=Decided.PAPER, threshold_centi=5000)
-    decision = decision_with([TRAP], "e6", params=params)
-    assert not decision.is_trap
-    outcome = classify_reply(decision, "f7")
-    assert (outcome.kind, outcome.fell_for_best) == (OutcomeKind.ERRED_ELSEWHERE, False)
-
-
-def test_what_cannot_be_judged_is_refused() -> None:
-    partial = Candidate("e6", 400, False, 400, replies=TRAP.replies[:1])
-    with pytest.raises(IncompleteProfile, match="not complete"):
-        classify_reply(decision_with([partial], "e6", params=PAPER), "b4")
-    with pytest.raises(RecordError, match="h1 is not among"):
-        classify_reply(decision_with([TRAP], "e6", params=PAPER), "h1")
-
-
-@given(st.lists(st.lists(scores, min_size=3, max_size=3), min_size=1, max_size=6))
-def test_every_reply_has_exactly_one_outcome(rows: list[list[int]]) -> None:
-    """Figure 9 adds up: the replies of a trap are optimal, traps, or errors elsewhere, and nothing else."""
-    raw = min(row[-1] for row in rows)
-    move = candidate("m", raw, *((f"r{i}", tuple(row)) for i, row in enumerate(rows)))
-    decision = decision_with([move], "m", params=PAPER)
-    assume(decision.is_trap)
-    kinds = [classify_reply(decision, reply.reply).kind for reply in move.replies]
-    assert kinds.count(OutcomeKind.OPTIMAL) >= 1
-    assert kinds.count(OutcomeKind.FELL) >= 1
-    assert OutcomeKind.UNANSWERED not in kinds
-    assert classify_reply(decision, move.trap).fell_for_best

@@ -26,12 +26,38 @@ PROFILE_TESTS = (
     *("-k", "not chess and not xiangqi and not othello"),  # which have no mutant: see native.py
 )
 
+TEMPTING_TESTS = (
+    "tests/engine/search/test_tempting_profiles.py",
+    *("-k", "not chess and not xiangqi and not othello"),
+)
+
 TABLE = (
     Guarded(
         "engine/trappy.py",
         ("tests/engine/test_trappy.py",),
         sample=24,
-        fixed=(("kind is OutcomeKind.FELL and reply == chosen.trap", "reply == chosen.trap"),),
+    ),
+    Guarded(
+        "engine/judgement.py",
+        ("tests/engine/test_judgement.py",),
+        fixed=(
+            ("kind is OutcomeKind.FELL and judgement.trap == judged", "judgement.trap == judged"),
+            ("judged.quality >= self.threshold", "judged.quality > self.threshold"),
+        ),
+    ),
+    Guarded(
+        "engine/temptation.py",
+        ("tests/engine/test_temptation.py",),
+        sample=24,
+        fixed=(
+            ("looks(reply, at) >= looks(other, at)", "looks(reply, at) > looks(other, at)"),
+            ("cost >= ERROR and p >= LIKELY and", "cost >= ERROR and"),
+        ),
+    ),
+    Guarded(
+        "engine/forecasts.py",
+        ("tests/engine/test_forecasts.py",),
+        fixed=(("depth - 2, stop", "depth - 1, stop"),),
     ),
     Guarded(
         "engine/time_management.py",
@@ -44,7 +70,20 @@ TABLE = (
             ("largest_s / 2", "largest_s"),
         ),
     ),
-    Guarded("engine/choice.py", ("tests/engine/test_choice.py", "tests/engine/test_trappy.py")),
+    Guarded(
+        "engine/tempting.py",
+        ("tests/engine/test_tempting.py",),
+        sample=24,
+        fixed=(
+            ("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),
+            ("lacking = best.adjusted + (not wins_ties)", "lacking = best.adjusted + wins_ties"),
+        ),
+    ),
+    Guarded(
+        "engine/choice.py",
+        ("tests/engine/test_choice.py", "tests/engine/test_trappy.py", "tests/engine/test_tempting.py"),
+    ),
+    Guarded("engine/search/tempting_profiles.py", TEMPTING_TESTS),
     Guarded(
         "engine/human/value.py",
         ("tests/engine/human/test_value.py",),
@@ -61,8 +100,34 @@ TABLE = (
         sample=24,
         fixed=(("reply.scores[deepest] = score;", "reply.scores[deepest] = score + 1;"),),
     ),
-    Guarded("storage/statistics.py", ("tests/storage/test_statistics.py", "-k", "not postgresql")),
+    Guarded(
+        "engine/native/search/tempting_profile.hpp",
+        TEMPTING_TESTS,
+        sample=24,
+        fixed=(("score < certain", "score <= certain"),),
+    ),
+    Guarded(
+        "storage/statistics/players.py",
+        ("tests/storage/statistics/test_players.py", "-k", "not postgresql"),
+    ),
     Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
+    Guarded(
+        "storage/inference/any_time.py",
+        ("tests/storage/inference/test_any_time.py",),
+        sample=12,
+        fixed=(
+            (
+                "spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))",
+                "spread = float((off**2).sum())",
+            ),
+            ("np.maximum(self.spread, self.person_spread)", "self.spread"),
+            ("self._person_squares += (2 * total + x) * x", "self._person_squares += x * x"),
+        ),
+    ),
+    Guarded("storage/inference/fixed.py", ("tests/storage/inference/test_fixed.py",), sample=12),
+    Guarded("storage/inference/trial.py", ("tests/storage/inference/test_trial.py",), sample=12),
+    Guarded("storage/inference/games.py", ("tests/storage/inference/test_games.py",), sample=12),
+    Guarded("storage/inference/decisions.py", ("tests/storage/inference/test_decisions.py",), sample=12),
     Guarded("bot/game/session.py", ("tests/bot/game/test_session.py",)),
     Guarded(
         "bot/game/selection.py",

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.judgement import RULE
 from engine.params import TrapParams
 from storage.decisions import commit_decision
 from storage.games import open_game
@@ -48,12 +49,17 @@ async def opened(session: AsyncSession, key: str = "game0001", **changes: Any) -
 
 
 def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -> Decision:
-    """Black's first move f5 with a trap of that quality at reply d6; the best reply is f6."""
+    """Black's first move f5; the best reply is f6.
+
+    Args:
+        quality: Of the trap at reply d6, as the player saw it: from 100 up it also reaches the threshold of
+            `engine.judgement`, below it does not, and with 0 no reply is a trap.
+    """
     names = ("f6", "d6", "f4")[:replies]
-    profiles = tuple(
-        ReplyProfile(name, scores)
-        for name, scores in zip(names, ((50, 60, 100), (-300, -250, 400), (0, 50, 200)), strict=False)
-    )
+    rows = ((50, 60, 100), (-300, -250, 400 if quality >= 100 else 200), (0, 50, 200))
+    if not quality:
+        rows = ((50, 60, 100), (600, 500, 400), (300, 250, 200))
+    profiles = tuple(ReplyProfile(name, scores) for name, scores in zip(names, rows, strict=False))
     played = Candidate(
         move="f5",
         raw_centi=100,
@@ -82,11 +88,11 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
     )
 
 
-FELL = Outcome(OutcomeKind.FELL, "d6", True, 225.0, 300)
-FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 30.0, 100)
-OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0)
-ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 0.0, 100)
-UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0)
+FELL = Outcome(OutcomeKind.FELL, "d6", True, 744.0, 300, 922, RULE)
+FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 600.0, 250, 770, RULE)
+OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, RULE)
+ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, RULE)
+UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)
 
 
 async def settled(

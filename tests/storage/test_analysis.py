@@ -28,6 +28,7 @@ from storage.games import set_moves
 from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 GAME = GameRecord(game="othello", players=("Anna", "Bert"), moves=("f5", "d6", "c3"), date="2016")
+GAME = replace(GAME, clocks=("60+0", "180+2"))
 OTHER = replace(GAME, players=("Anna", "Clara"), date="2017-03")
 WAY = AnalysisSettings("othello", "native", 4, "2", {})
 MODEL = ModelInfo("othello", "net", "a" * 64)
@@ -73,6 +74,7 @@ async def test_positions_come_back_as_they_were(database: Database) -> None:
     first, second = await positions(database, analysis_id)
     assert (first.found, second.found.ply) == (position(first.found.game_id), 2)
     assert (first.game_key, first.date, first.human) == (content_key(GAME), "2016", None)
+    assert (first.name, first.time_control) == ("Bert", "180+2"), "the person's, not ours"
     assert first.found.person == Person(1650, 12.5)
     assert first.found.candidate.raw_centi == -7
 
@@ -151,7 +153,8 @@ async def test_moves_of_ours_that_people_answered(database: Database, is_bot: bo
     assert (record.game, record.start, record.moves) == ("othello", None, ("f5", "d6", "c3"))
     assert (only.game_key, only.human, only.found.ply) == ("arena/game0001", None, 1)
     assert (only.found.move, only.found.reply, only.found.rating, only.found.side) == ("f5", "d6", 1600, 1)
-    assert only.found.candidate.replies == decision().chosen.replies
+    assert (only.name, only.time_control) == ("Anna", "180+2")
+    assert only.found.candidate.replies == decision(quality=225).chosen.replies
 
 
 async def test_recorded_words_do_not_come_along(database: Database) -> None:

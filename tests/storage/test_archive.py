@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from engine.formats.record import GameRecord
-from storage.archive import BATCH, add_games, content_key, count_games, each_game
+from storage.archive import BATCH, add_games, content_key, count_games, each_game, list_players
 from storage.database import Database
 
 GAME = GameRecord(
@@ -34,6 +34,13 @@ async def _all(database: Database, game: str | None = None, player: str | None =
 async def _add(database: Database, *records: GameRecord) -> int:
     async with database.write() as session:
         return await add_games(session, records, source="a.ggf", source_format="ggf")
+
+
+async def test_who_played_when(database: Database) -> None:
+    await _add(database, GAME, replace(GAME, players=("", "Ann"), date=""), BARE)
+    async with database.read() as session:
+        found = await list_players(session, "othello")
+    assert found == [("1984", "Tastet Marc", "Penloup Dominique"), ("", "", "Ann")]
 
 
 async def test_games_come_back_as_they_were_in_order(database: Database) -> None:

@@ -94,7 +94,7 @@ async def test_the_profile_comes_later(database: Database) -> None:
     assert early is not None
     assert late is not None
     assert (early.is_complete, early.is_trap) == (False, None)
-    assert (late.is_complete, late.is_trap) == (True, False)  # the threshold is 100
+    assert (late.is_complete, late.is_trap) == (True, False)
     assert late.decision == decision(quality=99.0)
 
 

@@ -23,7 +23,7 @@ from tests.storage.samples import ARENA, NEW_GAME, opened
 
 
 async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
-    params = TrapParams(Assessment.LAST, 0, Decided.PAPER, 200, Scale.EXPECTED, 7.5, 12.5, 150.0)
+    params = TrapParams(Assessment.LAST, 0, Decided.PAPER, 20.0, Scale.EXPECTED, 7.5, 12.5, 150.0)
     new = replace(NEW_GAME, params=params, initial_position="8/8/8/3wb3/3bw3/8/8/8 b", our_side=1)
     async with database.write() as session:
         stored = await open_game(session, new)

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.decision import Decision
+from engine.judgement import RULE
 from storage import recheck as module
 from storage.database import Database
 from storage.decisions import list_decisions, mark_confirmed, void_after
@@ -61,7 +62,8 @@ async def test_decisions_come_in_batches(database: Database) -> None:
     assert [found.id for found in await read(database, limit=1)] == ids[:1]
     assert [found.id for found in await read(database, after_id=ids[0])] == ids[1:]
     first, second = await read(database)
-    assert (first.has_outcome, second.has_outcome) == (False, True)
+    assert (first.outcome_rule, second.outcome_rule) == (None, RULE)
+    assert (first.rule, second.rule, first.forecast_rule, second.forecast_rule) == (None, RULE, None, None)
     assert (first.site, first.site_game_id, first.ply, first.moves) == ("arena", "game0001", 0, MOVES)
     assert (first.game_state, first.state) == (GameStatus.FINISHED, DecisionState.CONFIRMED)
     assert Decision.from_record(first.record) == decision(quality=225.0, complete=False)  # type: ignore[arg-type]
@@ -177,7 +179,7 @@ async def test_what_has_changed_meanwhile_is_left_alone(database: Database, chan
     async with database.write() as session:
         assert await settle_later(session, found, made, FELL) is None
     again = (await read(database))[0]
-    assert not again.has_outcome
+    assert again.outcome_rule is None
     assert again.record == found.record
 
 

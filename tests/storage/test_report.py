@@ -22,6 +22,7 @@ from engine.decision import (
 )
 from engine.game import WIN_CENTI
 from engine.human.value import NOBODY_LOOKED
+from engine.judgement import RULE
 from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
 from storage.decisions import commit_decision, get_decision, store_profile
@@ -58,15 +59,16 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
         ("d3", True), ("c4", True), ("f5", False), ("e6", False)
     ]  # fmt: skip
     assert told.trap is not None
-    assert (told.is_trap, told.trap.reply, told.trap.quality_text) == (True, "d6", "2.25")
+    assert (told.is_trap, told.trap.reply, told.trap.quality_text) == (True, "d6", "7.4 %")
     assert (told.reply, told.outcome, told.fell_for_best) == ("d6", "fell", True)
     assert (told.cost_centi, told.cost_text) == (300, "3.00")
     best, bait, _ = told.replies
     assert (bait.reply, bait.their_text, bait.our_text) == ("d6", "-4.00", "+4.00")
     # It looked best to the opponent after two plies, where our score was -300.
     assert (bait.glance_text, bait.glance_plies) == ("+3.00", 2)
-    assert best.quality_centi == 0
-    assert bait.quality_centi > 0
+    assert (best.quality, best.is_fall, best.cost) == (0, False, 0)
+    assert bait.quality == pytest.approx(744.3, abs=0.05)
+    assert (bait.is_fall, bait.cost) == (True, 922)
 
 
 async def test_it_is_plain_json(database: Database) -> None:
@@ -146,7 +148,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
 
 
 async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
-    fell = Outcome(OutcomeKind.FELL, "b8c6", True, 420.0, cost_centi)
+    fell = Outcome(OutcomeKind.FELL, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
     async with database.write() as session:
         game = await opened(session, game="chess", variant="standard", player=made.player)
         await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)
@@ -168,7 +170,9 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "Trap Nc6, quality 4.20. Reply Nc6: fell for the best trap, which cost 2.80." in shown
+    assert "The paper's trap: Nc6, quality 28.1 %. Reply Nc6: " in shown
+    assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
+    assert " of the game (2.80)." in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
@@ -187,7 +191,7 @@ async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Da
     (told,) = (await _chess_report(database, _chess_decision(params))).decisions
     assert (told.chosen.raw_text, told.chosen.adjusted_text) == ("+0.20", "53.4 %")
     assert told.trap is not None
-    assert told.trap.quality_text == "4.2 %"
+    assert told.trap.quality_text == "30.9 %"
 
 
 async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
@@ -205,7 +209,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
     assert "(depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
-    assert "Trap by accident: Nc6" in shown
+    assert "The paper's trap by accident: Nc6" in shown
 
 
 async def test_another_engine_is_named(database: Database) -> None:
@@ -214,7 +218,7 @@ async def test_another_engine_is_named(database: Database) -> None:
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "(depth 3 by Fake 1.0" in _shown(report)
-    assert "Trap Nc6" in _shown(report)
+    assert "The paper's trap: Nc6" in _shown(report)
 
 
 def made_for_a_person(**changed: Any) -> Decision:
@@ -257,7 +261,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
     shown = _shown(report)
     assert "expected" in shown
     assert "62.3 %" in shown
-    assert "Trap d6, quality 2.25 (expected in 41.5 %)." in shown
+    assert "The paper's trap: d6, quality 7.4 %." in shown
     assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
 
 

@@ -11,14 +11,16 @@ import aiohttp
 
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.choice import verify
-from engine.decision import OutcomeKind
-from engine.game import replay
+from engine.decision import OutcomeKind, ReplyProfile
+from engine.expected import PER_PERCENT, expected_score
+from engine.game import WIN_CENTI, replay
 from engine.games import get_game
+from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import classify_reply, reply_quality
+from engine.trappy import reply_trappiness
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import list_games
@@ -227,22 +229,31 @@ def _check_decision(
         profiler = Profiler(rules, make_searcher(rules.name, 1), position, params, StopFlag())
         table = profiler.all_replies(move, decision.depth)
     raw = min((profile.scores_centi[-1] for profile in table), default=decision.chosen.raw_centi)
-    qualities = {p.reply: reply_quality(p.scores_centi, raw, params) for p in table}
+    scale = rules.expected_scale_centi(rules.for_search(position))
+
+    def quality(profile: ReplyProfile) -> float:
+        cost = expected_score(profile.final_centi, scale) - expected_score(raw, scale)
+        return cost * reply_trappiness(profile.scores_centi, params.for_position(scale))
+
+    qualities = {p.reply: quality(p) for p in table}
     finals = {p.reply: p.scores_centi[-1] for p in table}
     assert decision.chosen.raw_centi == raw
-    is_trap = max(qualities.values(), default=0.0) >= params.threshold_centi
+    threshold = PER_PERCENT * params.threshold_percent
+    is_trap = max(qualities.values(), default=0.0) >= threshold
     assert stored.is_trap == is_trap
     if reply is None:
         kind = OutcomeKind.UNANSWERED
     elif finals[reply] == raw:
         kind = OutcomeKind.OPTIMAL
-    elif is_trap and qualities[reply] > 0:
+    elif qualities[reply] >= threshold:
         kind = OutcomeKind.FELL
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
     assert stored.outcome.kind is kind, (game.site_game_id, stored.ply, stored.outcome, kind)
     if reply is not None:
         assert stored.outcome.cost_centi == finals[reply] - raw
+    if abs(raw) >= WIN_CENTI:  # won or lost by force: counts nowhere
+        return Counter(decided=1)
     if is_trap:
         return Counter({"traps_set": 1, f"trap_{kind}": 1})
     if reply is not None and len(table) > 1:
@@ -254,27 +265,28 @@ async def check_stats(daemon: Daemon, counts: dict[str, Counter[str]]) -> str:
     """Hold `desdemona stats` against counts made without it; returns Figure 9 as the operator sees it."""
     status, out, err = await daemon.ask("stats", "--format", "json")
     assert (status, err) == (0, "")
-    told = {row["player"]: row for row in json.loads(out)}
-    assert set(told) == set(counts)
+    told: dict[str, Counter[str]] = {player: Counter() for player in counts}
+    for row in json.loads(out):  # one for each player and game
+        told[row["group"]["player"]].update({name: n for name, n in row.items() if isinstance(n, int)})
     for player, count in counts.items():
         row = told[player]
-        assert (row["games"], row["wins"], row["draws"], row["losses"], row["unfinished"]) == (
-            count["games"],
-            count["win"],
-            count["draw"],
-            count["loss"],
-            0,
-        )
-        assert row["traps_set"] == count["traps_set"]
-        assert (row["optimal"], row["fell"], row["erred_elsewhere"], row["unanswered"]) == (
+        assert {name: row[name] for name in ("games", "wins", "draws", "losses", "unfinished")} == {
+            "games": count["games"],
+            "wins": count["win"],
+            "draws": count["draw"],
+            "losses": count["loss"],
+            "unfinished": 0,
+        }
+        answered = count["traps_set"] - count["trap_unanswered"]
+        assert (row["traps_set"], row["traps_optimal"], row["traps_fell"], row["traps_erred_elsewhere"]) == (
+            answered,
             count["trap_optimal"],
             count["trap_fell"],
             count["trap_erred_elsewhere"],
-            count["trap_unanswered"],
         )
-        assert row["answered"] == row["optimal"] + row["fell"] + row["erred_elsewhere"]
-        assert row["traps_set"] == row["answered"] + row["unanswered"]
-        assert (row["base_answered"], row["base_optimal"]) == (count["base_answered"], count["base_optimal"])
+        without = [count[f"base_{kind}"] for kind in ("optimal", "fell", "erred_elsewhere")]
+        assert row["replies"] == answered + sum(without)
+        assert row["optimal"] == count["trap_optimal"] + count["base_optimal"]
     status, table, err = await daemon.ask("stats")
     assert (status, err) == (0, "")
     return table

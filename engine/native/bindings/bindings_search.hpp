@@ -26,6 +26,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 constexpr double kMaxSeconds = 1e6;
+constexpr int kMostGap = 100'000'000;  // centi-units
 constexpr std::size_t kMaxTableMegabytes = 1 << 16;
 
 // The unit in use: the best one that the processor runs, or the one that DESDEMONA_UNIT names.
@@ -44,6 +45,9 @@ class Collector final : public ProfileSink {
    public:
     void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) override {
         replies_.push_back({move, std::vector<int>(scores, scores + count), final_bound, shallow_bound});
+    }
+    void glance(int move, const int* glance, int least, int most) override {
+        replies_.push_back({move, std::vector<int>(glance, glance + 2), most, static_cast<double>(least)});
     }
     void candidate(int move, int raw, bool raw_is_bound, bool complete) override {
         candidates_.push_back({move, raw, raw_is_bound, complete, std::move(replies_)});
@@ -158,6 +162,36 @@ class GameSearch {
         return found.to_python();
     }
 
+    nb::list tempting_candidates(Argument argument, int depth, const nb::bytes& expected, const nb::bytes& weights,
+                                 int budget, int share_percent, int gap_centi, int won_gap_centi, bool swindle,
+                                 const StopFlag& stop) {
+        const Position p = Binding::position(argument);
+        depth_in_range(depth, 4, Binding::kMaxDepth);
+        const std::size_t count = expected.size() / sizeof(std::int16_t);
+        if (expected.size() % sizeof(std::int16_t) != 0 || count == 0 || count > kWin) {
+            throw nb::value_error("expected must be 16-bit integers, 1 .. 100000");
+        }
+        if (weights.size() != TemptingOptions::kWeights * sizeof(std::int32_t)) {
+            throw nb::value_error("weights must be 20001 32-bit integers");
+        }
+        if (budget < 0 || budget > 10'000) throw nb::value_error("budget must be 0 .. 10000");
+        if (share_percent < 0 || share_percent > 100) throw nb::value_error("share_percent must be 0 .. 100");
+        if (gap_centi < 0 || gap_centi > kMostGap) throw nb::value_error("gap_centi must be 0 .. 100000000");
+        if (won_gap_centi < 0 || won_gap_centi > kMostGap) {
+            throw nb::value_error("won_gap_centi must be 0 .. 100000000");
+        }
+        const TemptingOptions options{static_cast<const std::int16_t*>(expected.data()), static_cast<int>(count),
+                                      static_cast<const std::int32_t*>(weights.data()), budget, share_percent,
+                                      gap_centi, won_gap_centi, swindle};
+        Collector found;
+        {
+            const nb::gil_scoped_release release;
+            const Use use(busy_);
+            core_->tempting_candidates(p, depth, options, stop, found);
+        }
+        return found.to_python();
+    }
+
     nb::tuple think(Argument argument, int depth, double seconds, int confidence, int threads, int contempt_centi,
                     const StopFlag& stop, std::uint64_t nodes) {
         const Position p = ongoing(argument);
@@ -233,6 +267,10 @@ void bind_search(nb::module_& m, const char* name) {
                                "depth: int, assessment: int, margin_centi: int, swindle: bool, "
                                "expected: bytes, risk: float, risk_share: float, stop: StopFlag) "
                                "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
+    const std::string tempting = "def tempting_candidates" + position +
+                                 "depth: int, expected: bytes, weights: bytes, budget: int, share_percent: int, "
+                                 "gap_centi: int, won_gap_centi: int, swindle: bool, stop: StopFlag) "
+                                 "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
     const std::string scores = "def scores_after" + position +
                                "moves: Sequence[int], least: int, most: int, stop: StopFlag) "
                                "-> list[tuple[int, ...]]";
@@ -272,6 +310,14 @@ void bind_search(nb::module_& m, const char* name) {
              "scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`\n"
              "its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth\n"
              "(infinity: no such limit).  Raises as `search` does.")
+        .def("tempting_candidates", &Self::tempting_candidates, "position"_a, "depth"_a, "expected"_a, "weights"_a,
+             "budget"_a, "share_percent"_a, "gap_centi"_a, "won_gap_centi"_a, "swindle"_a, "stop"_a,
+             nb::sig(tempting.c_str()),
+             "Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of\n"
+             "`trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.\n"
+             "Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,\n"
+             "others nothing but the upper bound.  The other arguments are those of `engine.tempting`:\n"
+             "`expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.")
         .def("think", &Self::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
              "contempt_centi"_a, "stop"_a, "nodes"_a = 0, nb::sig(think.c_str()), Binding::kThink)
         .def("evaluate", &Self::evaluate, "position"_a, "Static evaluation in centi-units for the side to move.")

@@ -8,34 +8,14 @@
 #pragma once
 
 #include <cstdlib>
-#include <cstring>
 
 #include "core.hpp"
+#include "search/buffer.hpp"
 #include "search/search.hpp"
 #include "search/trap_arithmetic.hpp"
 
 namespace desdemona {
 namespace {
-
-// Zeroed memory for plain values, aligned for vector registers.
-template <class T>
-class Buffer {
-   public:
-    explicit Buffer(int count) {
-        const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) / 64 + 1) * 64;
-        data_ = static_cast<T*>(std::aligned_alloc(64, bytes));
-        if (data_ == nullptr) std::abort();  // a few kB: out of memory beyond recovery
-        std::memset(static_cast<void*>(data_), 0, bytes);
-    }
-    ~Buffer() { std::free(data_); }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-    T& operator[](int i) { return data_[i]; }
-    const T& operator[](int i) const { return data_[i]; }
-
-   private:
-    T* data_;
-};
 
 template <Game G>
 class Profiler {
@@ -119,16 +99,6 @@ class Profiler {
         Effort effort;     // spent on raising it
         bool is_resolved;  // proved not to be chosen over the best
     };
-
-    template <class Items, class Before>
-    static void sort(Items& items, int count, Before before) {
-        for (int i = 1; i < count; ++i) {
-            const auto moved = items[i];
-            int j = i;
-            for (; j > 0 && before(moved, items[j - 1]); --j) items[j] = items[j - 1];
-            items[j] = moved;
-        }
-    }
 
     // --- Raw values -------------------------------------------------------------------------------------
 

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.analysis.measures import Resamples, as_probabilities, reliability
+from bot.analysis.measures import (
+    Resamples,
+    as_probabilities,
+    mean_of,
+    person_share,
+    reliability,
+    within_auc,
+)
+from storage.inference.fixed import fixed_mean
+from storage.intervals import share
 
 
 def defined_auc(scores: list[int], hits: list[bool]) -> float:
@@ -78,7 +87,7 @@ def test_scores_of_probabilities() -> None:
 def test_the_reliability_curve() -> None:
     rng = np.random.default_rng(2)
     odds = rng.random(4000)
-    bins = reliability(odds, rng.random(4000) < odds)
+    bins = reliability(odds, rng.random(4000) < odds, np.arange(4000))
     assert [each.actual.of for each in bins] == [400] * 10
     held = [(each.actual.low or 0) <= each.predicted <= (each.actual.high or 0) for each in bins]
     assert sum(held) >= 8
@@ -94,3 +103,46 @@ def test_any_score_as_a_probability() -> None:
     assert np.corrcoef(found, truth)[0, 1] > 0.95
     constant = as_probabilities(np.zeros(100), hits[:100], groups[:100])
     assert constant == pytest.approx(hits[:100].mean(), abs=0.1)
+
+
+def test_shares_are_by_person() -> None:
+    hits = np.array([True] * 9 + [False] * 9 + [True, False] * 3)
+    of_two = person_share(hits, np.array([0] * 9 + [1] * 9 + [2, 3, 4, 5, 6, 7]))
+    assert (of_two.count, of_two.of, of_two.persons, of_two.share) == (12, 24, 8, 0.5)
+    one_each = person_share(hits, np.arange(24))
+    assert one_each.low is not None
+    assert of_two.low is not None
+    assert of_two.low < one_each.low < 0.5
+    fixed = fixed_mean(hits.astype(float), np.arange(24))
+    assert (one_each.low, one_each.high) == (fixed.low, fixed.high)
+    alone = person_share(hits, np.zeros(24, np.int64))
+    assert (alone.share, alone.low, alone.high) == (0.5, None, None)
+    nobody = person_share(np.zeros(0, bool), np.zeros(0, np.int64))
+    assert (nobody.of, nobody.share, nobody.low) == (0, None, None)
+
+
+def test_no_hit_is_no_certainty() -> None:
+    for hits in (np.zeros(20, bool), np.ones(20, bool)):
+        found = person_share(hits, np.arange(20) // 2)
+        expected = share(10 * int(hits[0]), 10)
+        assert (found.low, found.high) == (expected.low, expected.high)
+    some = person_share(np.array([True] + [False] * 30), np.arange(31))
+    assert some.low == 0
+
+
+def test_auc_within_positions_ignores_differences_between_them() -> None:
+    scores = np.array([0.1, 0.0, 0.9, 0.8, 0.8, 5.0, 1.0])
+    hits = np.array([True, False, False, True, False, False, True])
+    positions = np.array([2, 2, 4, 4, 4, 7, 9])
+    found = within_auc(scores, hits, positions)
+    assert found[:2].tolist() == [1.0, 0.25]
+    assert np.isnan(found[2:]).all()
+    assert within_auc(scores[:0], hits[:0], positions[:0]).tolist() == []
+
+
+def test_estimates_of_fixed_intervals() -> None:
+    found = mean_of(np.array([1.0, 2.0, 3.0, 4.0]), np.arange(4))
+    fixed = fixed_mean([1.0, 2.0, 3.0, 4.0], [0, 1, 2, 3])
+    assert (found.value, found.low, found.high) == (2.5, fixed.low, fixed.high)
+    assert math.isnan(mean_of(np.ones(3), np.zeros(3, np.int64)).low)
+    assert math.isnan(mean_of(np.zeros(0), np.zeros(0, np.int64)).value)

@@ -1,11 +1,17 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bot.analysis.games import half_of_person
+from bot.analysis.measures import mean_of, within_auc
 from bot.analysis.population import BAD, Portion, population
 from bot.analysis.report import study_text, table
-from bot.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study, trap_kinds
+from bot.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study
+from bot.analysis.tempting_replies import bait_table, forecasters
+from bot.analysis.trap_counts import trap_kinds
+from engine.decision import ModelInfo
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from engine.training.calibrated import Part, to_onnx
@@ -77,16 +83,60 @@ def test_a_study_ranks_its_predictors(found: Study) -> None:
     assert best.is_probability
     assert not by_name[PAPER].is_probability
     assert sum(each.actual.of for each in best.curve) == found.bad_replies
+    assert best.within is not None
+    assert by_name["net"].within is not None
+    assert best.within_above["net"].value == pytest.approx(best.within.value - by_name["net"].within.value)
+    assert best.within.low < best.within.value < best.within.high
     errors = {each.name: each for each in found.error}
     assert errors[CALIBRATED].auc.value > 0.5
+    assert errors[CALIBRATED].within is None
+    assert (found.persons, found.errors.persons) == (100, 100)
+    assert (found.baits, found.experience) == (None, ())
+
+
+def test_within_positions_each_person_is_left_out_with_their_own_positions() -> None:
+    given = [replace(each, name=f"player {at**2 % 23}") for at, each in enumerate(made_up(200))]
+    people = population("othello", given, "net")
+    net = next(each for each in study(people, None, resamples=20).bad_reply if each.name == "net")
+    bad = people.loss >= BAD
+    positions = people.of_position[bad]
+    values = within_auc(people.models["net"][bad], people.is_played[bad], positions)
+    persons = people.persons[np.unique(positions)]
+    assert len(persons) < 200, "some positions have no bad reply"
+    known = np.isfinite(values)
+    assert net.within == mean_of(values[known], persons[known])
 
 
 def test_a_study_in_words(found: Study) -> None:
     text = study_text(found)
-    assert "300 positions of 100 games, 900 replies" in text
+    assert "300 positions of 100 games, 100 persons, 900 replies" in text
     assert "Which bad reply is played" in text
+    assert "AUC within positions" in text
+    assert "Tempting replies" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
     assert table([["a", "b"], ["ccc", "10"]]) == "a     b\nccc  10"
+
+
+def test_baits_and_experience_in_words() -> None:
+    given = [replace(each, name=f"player {at % 40}") for at, each in enumerate(made_up(300))]
+    people = population("othello", given, "net")
+    made = forecasters(people, calibrated(ln_p=1.0), ModelInfo("othello", "net", "e" * 64), None)
+    text = study_text(
+        study(
+            people,
+            None,
+            baits=bait_table(people, made, "not asked"),
+            tilted={"tilted": people.models["net"]},
+            games_before={"player 1": 5},
+            resamples=20,
+        )
+    )
+    first, *rest = text.split("\n\n")
+    assert "40 persons" in first
+    assert rest[0].startswith("Primary endpoint, baits, not confirmed (not asked), calibrated model: ")
+    assert rest[1].startswith("Everything below explores")
+    assert "games before: 1-30" in text
+    assert "decided positions left out: 0" in rest[0]
 
 
 def test_plots_are_the_same_when_they_are_drawn_again(found: Study, tmp_path: Path) -> None:
@@ -140,4 +190,12 @@ def test_portions() -> None:
     years = [int(each.date) for each in given if Portion(from_year=2005, to_year=2007).holds(each)]
     assert set(years) == {2005, 2006, 2007}
     assert not any(Portion(to_year=0).holds(each) for each in given)
+    named = [replace(each, name=f"player {at % 40}") for at, each in enumerate(given)]
+    named += [replace(given[0], name=name) for name in ("", "Zebra (a)")]
+    persons = [
+        {each.name for each in named if Portion(person_half=half, seed=2).holds(each)} for half in (0, 1)
+    ]
+    assert persons[0] | persons[1] == {f"player {at}" for at in range(40)}
+    assert not persons[0] & persons[1]
+    assert all(half_of_person(name, 2) == 1 for name in persons[1])
     assert all((each.found.rating or 0) >= 1550 for each in given if Portion(min_rating=1550).holds(each))

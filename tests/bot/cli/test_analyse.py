@@ -18,6 +18,7 @@ import pytest
 from bot import __main__ as program
 from bot.base.config import HumanConfig
 from bot.cli import analyse as cli_analyse
+from bot.cli import fit as cli_fit
 from bot.cli import study as cli_study
 from bot.match.worker_pool import LocalWorkers
 from engine import SEARCH_REVISION
@@ -86,12 +87,43 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     study: dict[str, Any] = json.loads(out)
     assert study["positions"] == told["new"]
     assert study["human_models"] == ["fake"]
+    assert (study["baits"]["unconfirmed"], study["baits"]["primary"]["is_confirmed"]) == ("", True)
+    assert {row["model"] for row in study["baits"]["rows"]} == {"calibrated model", "fake", "R"}
+    assert study["experience"] == [], "games without a year"
+    asked = ("--resamples", "20", "--no-confirm", "--format", "json")
+    study = json.loads(desdemona("study", "--game", "othello", *asked)[1])
+    assert (study["baits"]["unconfirmed"], study["baits"]["primary"]["is_confirmed"]) == (
+        "--no-confirm",
+        False,
+    )
     code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--human", "fake")
     assert code == 0
     assert "Figure 9" in out
     code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
     assert (code, out) == (2, "")
     assert "no predictions of 'maia' for these positions; models: fake ffffff" in err
+
+
+def test_games_that_people_had_played_before(desdemona: Command, tmp_path: Path) -> None:
+    (tmp_path / "new.pgn").write_text(PGN.split('\n\n[Event "B"]')[0] + "\n")
+    assert desdemona("analyse", "new.pgn", "--game", "chess", "--depth", "3", "--sample", "4")[0] == 0
+    study = ("study", "--game", "chess", "--resamples", "20", "--format", "json")
+    assert json.loads(desdemona(*study)[1])["experience"] == [], "no games of earlier years"
+    old = '[White "Anna"]\n[Black "Clara"]\n[Date "{}.01.02"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n'
+    (tmp_path / "old.pgn").write_text(old.format(2019) + old.format(2020) + old.format(2021))
+    assert desdemona("import", "old.pgn")[0] == 0
+    found = json.loads(desdemona(*study)[1])["experience"]
+    people = {band["people"]: band["errors"]["persons"] for band in found}
+    assert people == {"games before: 0": 1, "games before: 1-30": 1}
+
+
+def test_profiles_of_an_earlier_search_are_not_confirmed(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desdemona(*ANALYSE)
+    monkeypatch.setattr(cli_study, "SEARCH_REVISION", "later")
+    told = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
+    assert json.loads(told)["baits"]["unconfirmed"] == "the profiles are not of this program's present search"
 
 
 def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,6 +249,8 @@ def test_own_games_of_all_players_count_alike(
         "3 positions of 3 games"
     )
     assert (found["positions"], found["human_models"]) == (3, [model.name])
+    assert found["baits"]["unconfirmed"].startswith("of our own games")
+    assert found["experience"] == []
 
     def guesses(_: HumanConfig) -> ModelRegistry:
         return ModelRegistry(folder=tmp_path)
@@ -272,7 +306,7 @@ def test_where_no_model_is_written(desdemona: Command, tmp_path: Path, out: str,
 
 def test_the_card_goes_beside_the_model(tmp_path: Path) -> None:
     fitted: Any = SimpleNamespace(data=b"network")
-    cli_study._write(tmp_path / "made.onnx", fitted, {"seed": 1})
+    cli_fit._write(tmp_path / "made.onnx", fitted, {"seed": 1})
     assert (tmp_path / "made.onnx").read_bytes() == b"network"
     assert json.loads((tmp_path / "made.json").read_text()) == {"seed": 1}
 

@@ -71,37 +71,6 @@ def test_help_and_version_need_no_settings(desdemona: Command, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("two_games")
-def test_stats_as_a_table(desdemona: Command) -> None:
-    status, out, _ = desdemona("stats")
-    assert status == 0
-    lines = {" ".join(line.replace("│", " ").replace("┃", " ").split()) for line in out.splitlines()}
-    assert {
-        "standard trappy",
-        "games 1 1",
-        "won / drawn / lost 0 / 0 / 0 1 / 0 / 0",
-        "traps set 0 2",
-    } <= lines
-    assert "fell 0 1" in lines
-    assert "into the best trap: " in out.splitlines()[-1]  # the legend
-    assert any(line.startswith("fell, of the answered - 1 of 1 = 100.0 %") for line in lines)
-    assert any(line.startswith("performance rating - above ") for line in lines)
-
-
-@pytest.mark.usefixtures("two_games")
-def test_stats_add_up_in_json_and_csv(desdemona: Command) -> None:
-    _, out, _ = desdemona("stats", "--format", "json", "--engine", "trappy")
-    (row,) = json.loads(out)
-    assert row["optimal"] + row["fell"] + row["erred_elsewhere"] == row["answered"] == 1
-    assert row["answered"] + row["unanswered"] + row["pending"] == row["traps_set"] == 2
-    assert row["fell_share"]["share"] == 1.0
-    _, out, _ = desdemona("stats", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["player"] for row in rows] == ["standard", "trappy"]
-    assert rows[1]["fell_share_count"] == "1"
-    assert rows[1]["performance_rating"] == ""
-
-
-@pytest.mark.usefixtures("two_games")
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -178,13 +147,19 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert status == 0
     assert "1. f5 d6 2. c3 d3 3. c4" in out
     assert "Move 1, black plays f5 (depth 4, 0.25 s)" in out
-    assert "Trap d6, quality 2.25. Reply d6: fell for the best trap, which cost 3.00." in out
-    assert "No trap. Reply f4: erred elsewhere, which cost 1.00." in out
-    assert "Trap d6, quality 2.25. Unanswered." in out
+    words = " ".join(out.split())
+    assert (
+        "Whether people are tempted is not known. The paper's trap: d6, quality 7.4 %. "
+        "Reply d6: not quite the best (the paper's Figure 9: fell for the best trap), "
+        "which cost 9.2 % of the game (3.00)." in words
+    )
+    assert "The paper's trap: d6, quality 7.4 %. Unanswered." in words
+    assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words
+    assert "paper's traps 2 set, 1 fallen into" in words
     assert "standard's choice" in out
     assert "<= +0.40" in out
     assert out.count("Move ") == 3
-    assert desdemona("show", "first", "--traps")[1].count("Move ") == 2
+    assert desdemona("show", "first", "--traps")[1].count("Move ") == 0
     assert json.loads(desdemona("show", "first", "--format", "json")[1])["site_game_id"] == "first"
 
 

@@ -54,12 +54,20 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
     status, told, progress = desdemona("db", "recheck")
     assert status == 0
     assert told == (
-        f"decisions verified: {decisions}, wrong: 0\njudged now: {decisions}, profiles completed: 0\n"
+        f"decisions verified: {decisions}, wrong: 0\n"
+        f"judged now: {decisions}, profiles completed: 0, forecasts made: 0\n"
     )
     assert progress.splitlines()[-1] == f"decisions: {decisions} of {decisions}"
     status, told, _ = desdemona("db", "recheck", "--format", "json")
     assert status == 0
-    assert json.loads(told) == {"verified": decisions, "judged": 0, "completed": 0, "wrong": [], "left": {}}
+    assert json.loads(told) == {
+        "verified": decisions,
+        "judged": 0,
+        "forecast": 0,
+        "completed": 0,
+        "wrong": [],
+        "left": {},
+    }
 
 
 def test_a_wrong_record_is_listed(desdemona: Command, decisions: int, database_file: Path) -> None:

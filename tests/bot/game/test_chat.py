@@ -1,6 +1,7 @@
 """What the bot says and answers in a game, and that none of it costs a move."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,6 +15,8 @@ from bot.base.events import EndReason, Room
 from bot.game.chat import LAST_S
 from bot.game.chat_commands import PAUSE_S
 from bot.game.player import GamePlayer
+from bot.game.selection import NUMBER_BITS
+from bot.game.services import Services
 from storage.database import Database
 from storage.errors import StorageError
 from storage.games import finish_game, open_game
@@ -75,6 +78,35 @@ async def test_the_farewell_of_a_player_without_traps(
     )
     await play(server, database, settings=settings)
     assert server.said == farewell
+
+
+@pytest.mark.parametrize("player", ["trappy", "standard"])
+async def test_while_it_is_blind_the_farewell_is_the_same(
+    database: Database, player: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config(
+        selection=SelectionConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
+    )
+    number = 0 if player == "standard" else (1 << NUMBER_BITS) - 1
+    monkeypatch.setattr(Services, "draw_number", lambda _: number)
+    server = FakeServer(pick=picker(1))
+    await play(server, database, settings=settings)
+    assert (await stored_game(database)).player == player
+    (said,) = server.said
+    assert re.fullmatch(r"Bye\. \d traps\.", said)
+
+
+@pytest.mark.parametrize("room", Room)
+async def test_while_it_is_blind_nobody_is_told_anything(database: Database, room: Room) -> None:
+    server = FakeServer()
+    settings = config(selection=SelectionConfig(), chat=ChatConfig(greeting="", farewell="", watchers=True))
+    async with talking(server, database, settings) as time:
+        for number, question in enumerate(["!engine", "!eval", "!trap"], start=1):
+            server.say(question, room, "Bert")
+            await said(server, number)
+            time.now += PAUSE_S
+    assert "I do not say which this is" in server.said[0]
+    assert all(line.endswith("I keep that to myself.") for line in server.said[1:])
 
 
 async def test_questions_are_answered(database: Database) -> None:

@@ -9,14 +9,17 @@ from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT, ChatLine, Room
 from bot.game.chat_commands import ChatFacts, Command, answer, heard, may_tell
 from engine import ENGINE_VERSION
-from engine.decision import Candidate, Decision, Pick
+from engine.decision import Candidate, Decision, ModelInfo, Pick
 from engine.games import get_game
 from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
+from engine.temptation import ReplyForecast, TemptingReply
 from storage.intervals import performance
-from storage.statistics import PlayerStatistics
+from storage.statistics.players import PlayerStatistics
 
-FACTS = ChatFacts(bot="Desdemona", opponent="Anna", player="trappy", is_over=True, may_tell=False)
+FACTS = ChatFacts(
+    bot="Desdemona", opponent="Anna", player="trappy", is_over=True, is_blind=False, may_tell=False
+)
 SECRET = replace(FACTS, is_over=False)
 CHESS = get_game("chess")
 KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", complete=True)
@@ -24,7 +27,7 @@ DECISION = Decision(
     game="chess",
     position=CHESS.position_text(CHESS.initial()),
     player="trappy",
-    params=TrapParams(threshold_centi=100),
+    params=TrapParams(),
     move="g1f3",
     candidates=(KNIGHT,),
     depth=6,
@@ -34,6 +37,8 @@ DECISION = Decision(
     profile_source="native",
     engine_version=ENGINE_VERSION,
 )
+BAIT = TemptingReply("e7e5", 0.24, 1490, (2, 3), 1200)
+FORECAST = ReplyForecast(1, ModelInfo("maia", "maia", ""), "", ("e7e5",), (0.24,), (), (BAIT,), 8)
 
 
 def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
@@ -71,9 +76,36 @@ def test_help_names_the_others() -> None:
 
 @pytest.mark.parametrize("command", [Command.EVAL, Command.TRAP])
 def test_secrets(command: Command) -> None:
-    told = answer(command, replace(SECRET, latest=DECISION))
+    told = answer(command, replace(SECRET, latest=DECISION, forecast=FORECAST))
     assert told == "I keep that to myself while we play."
     assert answer(command, FACTS) == "I have not moved yet."
+
+
+@pytest.mark.parametrize("command", Command)
+def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> None:
+    decisions = (
+        None,
+        DECISION,
+        replace(DECISION, depth=9),
+        replace(DECISION, candidates=(replace(KNIGHT, complete=False),)),
+    )
+    told = {
+        answer(
+            command,
+            replace(FACTS, is_blind=True, player=player, is_over=is_over, may_tell=may_tell, latest=latest),
+        )
+        for player in PLAYER_KINDS
+        for is_over in (False, True)
+        for may_tell in (False, True)
+        for latest in decisions
+    }
+    assert len(told) == 1
+    if command in (Command.EVAL, Command.TRAP):
+        assert told == {"I keep that to myself."}
+    if command is Command.ENGINE:
+        assert told.pop().endswith(
+            "In some games I set traps, in others I do not; I do not say which this is."
+        )
 
 
 def test_who_may_be_told() -> None:
@@ -83,8 +115,8 @@ def test_who_may_be_told() -> None:
     assert not may_tell(watcher, "Anna", quiet)
     assert not may_tell(replace(watcher, name="ANNA"), "Anna", open_to_watchers)
     assert not may_tell(replace(watcher, room=Room.PLAYER), "Anna", open_to_watchers)
-    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION))
-    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION))
+    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION, forecast=FORECAST))
+    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION, forecast=FORECAST))
 
 
 def test_the_player_is_a_secret_too() -> None:
@@ -105,13 +137,16 @@ def test_what_the_engine_thinks() -> None:
 
 
 def test_the_trap() -> None:
-    def told(candidate: Candidate) -> str:
-        return answer(Command.TRAP, replace(FACTS, latest=replace(DECISION, candidates=(candidate,))))
+    def told(made: ReplyForecast | None, candidate: Candidate = KNIGHT) -> str:
+        latest = replace(DECISION, candidates=(candidate,))
+        return answer(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
-    assert told(KNIGHT) == "The trap of Nf3: e5 looks good and is not."
-    assert told(replace(KNIGHT, quality_centi=99)) == "Nf3 set no trap."
-    assert told(replace(KNIGHT, trap=None)) == "Nf3 set no trap."
-    assert told(replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
+    assert told(FORECAST) == "24% of people reply e5 to Nf3. It costs 15% of the game."
+    unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
+    for nothing in (unconfirmed, replace(FORECAST, tempting=())):
+        assert told(nothing) == "Nf3 tempts nobody to an error that I know of."
+    assert told(None) == "I am still working out what people reply to Nf3."
+    assert told(None, replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
 
 
 def test_the_figures_of_all_players_together() -> None:

@@ -12,7 +12,7 @@ def test_the_usual_words() -> None:
     assert said == "Good luck, Anna! I am a program."
     said = farewell(
         ChatConfig(),
-        player="trappy",
+        names_traps=True,
         opponent="Anna",
         bot="Desdemona",
         game="Othello",
@@ -29,7 +29,7 @@ def test_every_placeholder() -> None:
     )
     assert greeting(config, config.greeting, opponent="a", bot="b", game="c") == "a b c"
     said = farewell(
-        config, player="trappy", opponent="a", bot="b", game="c", result=ResultForUs.DRAWN, traps=1, fell=0
+        config, names_traps=True, opponent="a", bot="b", game="c", result=ResultForUs.DRAWN, traps=1, fell=0
     )
     assert said == "a b c drawn 1 0"
 
@@ -43,11 +43,10 @@ def test_every_placeholder() -> None:
         ("Bye {opponent}", "Bye Anna"),
     ],
 )
-@pytest.mark.parametrize("player", ["standard", "strong"])
-def test_nothing_of_traps_where_none_are_set(player: str, template: str, said: str | None) -> None:
+def test_nothing_of_traps_where_none_are_set(template: str, said: str | None) -> None:
     config = ChatConfig(farewell=template)
     told = farewell(
-        config, player=player, opponent="Anna", bot="b", game="c", result=ResultForUs.WON, traps=3, fell=1
+        config, names_traps=False, opponent="Anna", bot="b", game="c", result=ResultForUs.WON, traps=3, fell=1
     )
     assert told == said
 
@@ -56,7 +55,14 @@ def test_silence() -> None:
     for config in (ChatConfig(enabled=False), ChatConfig(greeting="", farewell="")):
         assert greeting(config, config.greeting, opponent="a", bot="b", game="c") is None
         said = farewell(
-            config, player="trappy", opponent="a", bot="b", game="c", result=ResultForUs.LOST, traps=0, fell=0
+            config,
+            names_traps=True,
+            opponent="a",
+            bot="b",
+            game="c",
+            result=ResultForUs.LOST,
+            traps=0,
+            fell=0,
         )
         assert said is None
 

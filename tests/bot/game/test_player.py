@@ -1,6 +1,7 @@
 """One game's player against a server that is rude in every way the protocol allows."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -8,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import ChatConfig
+from bot.base.config import ChatConfig, SelectionConfig, TrialConfig
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
 from bot.game.offer_policy import score_centi
 from bot.game.player import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
+from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
 from engine.decision import OutcomeKind
 from engine.errors import EngineMismatch
 from storage.database import Database
@@ -21,6 +23,7 @@ from storage.decisions import commit_decision
 from storage.events import list_events
 from storage.games import list_open_games
 from storage.records import DecisionState, GameResult, GameStatus
+from storage.trials import NewTrial, start_trial
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
 from tests.patience import PATIENCE_S
@@ -582,3 +585,40 @@ async def test_thinking_stops_when_the_game_ends(database: Database) -> None:
     assert stopped.is_set()
     assert await stored_decisions(database) == []
     assert (await stored_game(database)).result is GameResult.WIN
+
+
+@pytest.mark.parametrize("reveal", [False, True])
+async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Database, reveal: bool) -> None:
+    arms = ("standard", "trappy")
+    async with database.write() as session:
+        trial = await start_trial(
+            session, NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms})
+        )
+    server = FakeServer("othello", pick=picker(1))
+    settings = config(selection=SelectionConfig(), trial=TrialConfig(reveal=reveal, hold_s=0))
+    await play(server, database, settings=settings)
+    game = await stored_game(database)
+    assert game.trial_id == (None if reveal else trial.id)
+    assert game.drawn_from == arms
+    assert (game.selection["blind"], game.selection["favour"]) == (
+        not reveal,
+        FAVOUR if reveal else BLIND_FAVOUR,
+    )
+    assert "seed" not in game.selection
+    assert drawn(game.selection["chances"], int(game.selection["number"], 16)) == game.player
+    # Everybody at the site may see what is told with a move.
+    assert {info.score_centi is None for info in server.thoughts} == {not reveal}
+    assert all(info.time_s > 0 for info in server.thoughts)
+
+
+async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(database: Database) -> None:
+    async with services(FakeServer(), database, settings=config(selection=SelectionConfig())) as given:
+        again = replace(given, rng=random.Random(1))
+        numbers = [given.draw_number(), again.draw_number(), given.draw_number()]
+        assert len(set(numbers)) == 3
+        assert given.rng.getstate() == random.Random(1).getstate()
+        seeded = replace(given, config=config(selection=SelectionConfig(seed=3)), rng=random.Random(3))
+        assert seeded.draw_number() == random.Random(3).getrandbits(NUMBER_BITS)
+    server = FakeServer(pick=picker(1))
+    await play(server, database, settings=config(selection=SelectionConfig(seed=3)))
+    assert (await stored_game(database)).selection["seed"] == 3

@@ -4,18 +4,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, text, update
+from alembic import command
+from sqlalchemy import Connection, delete, select, text, update
 
 from bot.game import recheck as module
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.player import GamePlayer
 from bot.game.recheck import Findings, recheck
 from engine.decision import Candidate, ReplyProfile
-from storage.database import Database
+from storage import migrate
+from storage.database import Database, create_engine, parse_url
 from storage.games import reopen_game
 from storage.recheck import settle_later
 from storage.records import GameStatus
-from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow, TallyRow
+from storage.statistics.facts import count_outdated
+from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OutcomeRow, TallyRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
 from tests.bot.game.test_player_kill import late_othello
@@ -132,7 +135,7 @@ async def test_profiles_that_were_never_completed(
     await check_books(database, server)
     late = (await books(database))[1]
     async with database.write() as session:
-        for table in (OutcomeRow, EventRow, DecisionRow, TallyRow, GameRow):
+        for table in (OutcomeRow, ForecastRow, EventRow, DecisionRow, TallyRow, GameRow):
             await session.execute(delete(table))
     await play(database)  # the same game, judged in time
     assert [row[1:] for row in (await books(database))[1]] == [row[1:] for row in late]
@@ -348,9 +351,9 @@ async def test_a_game_that_is_opened_again_meanwhile(
     await lose_outcomes(database)
     game_id = (await stored_decisions(database))[0].game_id
 
-    async def reopened_first(session: Any, found: Any, decision: Any, outcome: Any) -> bool | None:
+    async def reopened_first(session: Any, *settled: Any) -> bool | None:
         await reopen_game(session, game_id)
-        return await settle_later(session, found, decision, outcome)
+        return await settle_later(session, *settled)
 
     monkeypatch.setattr(module, "settle_later", reopened_first)
     found = await recheck(database)
@@ -368,10 +371,10 @@ async def test_killed_half_way(database: Database, monkeypatch: pytest.MonkeyPat
     class Killed(BaseException):
         pass
 
-    async def mortal(session: Any, found: Any, decision: Any, outcome: Any) -> bool | None:
+    async def mortal(session: Any, *settled: Any) -> bool | None:
         nonlocal begun
         begun += 1
-        done = await settle_later(session, found, decision, outcome)
+        done = await settle_later(session, *settled)
         if begun > survived:
             raise Killed
         return done
@@ -420,3 +423,75 @@ async def test_a_reply_that_nobody_wrote_down_is_not_guessed(database: Database)
     found = await recheck(database)
     assert found.left == {"the reply to it was taken back, and there is no record of it": 1}
     assert found.judged == found.verified - 1
+
+
+def as_of_rule_1(connection: Connection) -> None:
+    """Take the database back to the schema of rule 1, with what that rule might have judged."""
+    command.downgrade(migrate._config(connection), "0007")
+    connection.execute(text("UPDATE outcomes SET quality_centi = 123.0, fell_for_best = false"))
+    connection.execute(text("UPDATE outcomes SET kind = 'fell' WHERE kind = 'erred_elsewhere'"))
+    connection.execute(
+        text("UPDATE decisions SET is_trap = true, trap_quality_centi = 250.0 WHERE is_complete")
+    )
+    connection.execute(text("UPDATE tallies SET traps_set = 30, traps_fell = 20"))
+
+
+async def whole_books(database: Database) -> list[list[Any]]:
+    """All that is judged, but for the moments when it was written."""
+    judged_columns = (DecisionRow.id, DecisionRow.is_trap, DecisionRow.trap_quality, DecisionRow.is_decided)
+    made = [column for column in ForecastRow.__table__.columns if column.name != "at"]
+    async with database.read() as session:
+        return [
+            *await books(database),
+            list(await session.execute(select(*judged_columns, DecisionRow.rule).order_by(DecisionRow.id))),
+            list(await session.execute(select(*made).order_by(ForecastRow.decision_id))),
+        ]
+
+
+async def earlier(database: Database) -> int:
+    async with database.read() as session:
+        return await count_outdated(session)
+
+
+async def test_a_database_of_earlier_rules_is_judged_anew(url: str) -> None:
+    database = await Database.open(url)
+    server = await play(database, 3)
+    before, decisions = await whole_books(database), await stored_decisions(database)
+    await database.close()
+
+    engine = create_engine(parse_url(url))
+    async with engine.execution_options(
+        sqlite_before_begin="PRAGMA foreign_keys = OFF"
+    ).begin() as connection:
+        await connection.run_sync(as_of_rule_1)
+    await engine.dispose()
+
+    database = await Database.open(url)  # upgrades
+    _, tallies, told, forecasts = await whole_books(database)
+    assert [sum(row[1:]) for row in tallies] == [0]
+    assert forecasts == []
+    assert {row.rule for row in told} == {1}
+    assert await earlier(database) == len(decisions)
+    # The reply to the first one was taken back, for all the ledger knows: its outcome still has it.
+    async with database.write() as session:
+        detail, first = {"ply": decisions[0].ply + 2, "site_game_id": GAME_ID}, decisions[0]
+        event = EventRow(
+            at=first.created_at,
+            site="arena",
+            account="",
+            kind=TAKEBACK_GRANTED,
+            game_id=first.game_id,
+            detail=detail,
+        )
+        session.add(event)
+    found = await recheck(database)
+    assert (found.verified, found.judged, found.forecast) == (len(decisions),) * 3
+    assert (found.completed, found.wrong, found.left) == (0, [], {})
+    assert await whole_books(database) == before
+    assert await earlier(database) == 0
+    await check_books(database, server)
+
+    again = await recheck(database)
+    assert (again.judged, again.forecast, again.completed, again.wrong) == (0, 0, 0, [])
+    assert await whole_books(database) == before
+    await database.close()

@@ -9,7 +9,7 @@ import pytest
 
 from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
 from bot.base.events import Speed
-from bot.game.selection import FAVOUR, Occasion, Selection, select
+from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, Occasion, Selection, drawn, select
 
 
 def occasion(**changes: Any) -> Occasion:
@@ -24,27 +24,32 @@ def occasion(**changes: Any) -> Occasion:
     return Occasion(**(known | changes))
 
 
+def number(seed: int) -> int:
+    """The random number of a draw."""
+    return Random(seed).getrandbits(NUMBER_BITS)
+
+
 def test_fixed() -> None:
     config = SelectionConfig(method=SelectionMethod.FIXED, player="standard")
-    assert select(occasion(), config, Random(1)) == Selection("standard", {"method": "fixed"})
+    assert select(occasion(), config, 1) == Selection("standard", {"method": "fixed"})
 
 
 @pytest.mark.parametrize("method", SelectionMethod)
 def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
     config = SelectionConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
-    found = select(occasion(game="atomic"), config, Random(1))
+    found = select(occasion(game="atomic"), config, 1)
     assert found == Selection("trappy_uci", {"method": "only"})
 
 
 def test_a_game_that_some_players_can_play() -> None:
     fixed = SelectionConfig(method=SelectionMethod.FIXED, player="standard_uci")
-    assert select(occasion(game="atomic"), fixed, Random(1)) == Selection("standard_uci", {"method": "fixed"})
+    assert select(occasion(game="atomic"), fixed, 1) == Selection("standard_uci", {"method": "fixed"})
     balanced = SelectionConfig(players=("standard", "standard_uci", "trappy_uci"))
-    found = {select(occasion(game="atomic"), balanced, Random(seed)).player for seed in range(20)}
+    found = {select(occasion(game="atomic"), balanced, number(seed)).player for seed in range(20)}
     assert found == {"standard_uci", "trappy_uci"}
     rule = SelectionRule(player="standard_uci", game="atomic")
     rules = SelectionConfig(method=SelectionMethod.RULES, rules=(rule,))
-    assert select(occasion(game="atomic"), rules, Random(1)).player == "standard_uci"
+    assert select(occasion(game="atomic"), rules, 1).player == "standard_uci"
 
 
 @pytest.mark.parametrize(
@@ -73,25 +78,27 @@ def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
             SelectionRule(player="standard", max_rating=999),
         ),
     )
-    assert select(occasion(**changes), config, Random(1)) == Selection(
-        player, {"method": "rules", "rule": rule}
-    )
+    assert select(occasion(**changes), config, 1) == Selection(player, {"method": "rules", "rule": rule})
 
 
-def test_balanced_leans_to_who_is_behind() -> None:
+@pytest.mark.parametrize("favour", [FAVOUR, BLIND_FAVOUR])
+def test_balanced_leans_to_who_is_behind(favour: float) -> None:
     config = SelectionConfig()
     rng = Random(1)
 
     def share(**changes: Any) -> float:
-        picked = Counter(select(occasion(**changes), config, rng).player for _ in range(2000))
+        picked = Counter(
+            select(occasion(**changes), config, rng.getrandbits(NUMBER_BITS), favour).player
+            for _ in range(2000)
+        )
         return picked["trappy"] / 2000
 
     assert share() == pytest.approx(0.5, abs=0.05)
-    assert share(overall={"standard": 5, "trappy": 4}) == pytest.approx(FAVOUR, abs=0.05)
-    assert share(overall={"standard": 4, "trappy": 5}) == pytest.approx(1 - FAVOUR, abs=0.05)
+    assert share(overall={"standard": 5, "trappy": 4}) == pytest.approx(favour, abs=0.05)
+    assert share(overall={"standard": 4, "trappy": 5}) == pytest.approx(1 - favour, abs=0.05)
     # The opponent's own games count first.
     assert share(against_opponent={"standard": 1}, overall={"standard": 4, "trappy": 9}) == pytest.approx(
-        FAVOUR, abs=0.05
+        favour, abs=0.05
     )
 
 
@@ -100,34 +107,82 @@ def test_balanced_stays_balanced() -> None:
     overall: Counter[str] = Counter()
     worst = 0
     for _ in range(500):
-        overall[select(occasion(overall=dict(overall)), config, rng).player] += 1
+        overall[select(occasion(overall=dict(overall)), config, rng.getrandbits(NUMBER_BITS)).player] += 1
         worst = max(worst, abs(overall["standard"] - overall["trappy"]))
     assert worst <= 8
     assert abs(overall["standard"] - overall["trappy"]) <= 4
 
 
-def test_balanced_tells_how_and_repeats() -> None:
+def test_a_draw_is_recomputed_from_its_record() -> None:
     counts = {"standard": 2, "trappy": 1}
-    one, two = (
-        select(occasion(overall=counts, against_opponent=counts), SelectionConfig(), Random(7))
-        for _ in range(2)
-    )
-    assert one == two
-    assert json.loads(json.dumps(one.detail)) == one.detail
-    assert one.detail["method"] == "balanced"
-    assert one.detail["against_opponent"] == counts
-    assert one.detail["chance"] == (FAVOUR if one.player == "trappy" else 1 - FAVOUR)
+    players = set()
+    for seed in range(50):
+        occasion_ = occasion(overall=counts, against_opponent=counts)
+        found = select(occasion_, SelectionConfig(), number(seed))
+        detail = json.loads(json.dumps(found.detail, sort_keys=True))  # databases order keys as they like
+        assert detail == found.detail
+        assert (detail["method"], detail["favour"]) == ("balanced", FAVOUR)
+        assert detail["against_opponent"] == detail["overall"] == counts
+        assert detail["chances"] == {"trappy": FAVOUR, "standard": 1 - FAVOUR}
+        assert detail["chance"] == detail["chances"][found.player]
+        assert int(detail["number"], 16) == number(seed)
+        assert drawn(detail["chances"], int(detail["number"], 16)) == found.player
+        players.add(found.player)
+    assert players == {"standard", "trappy"}
 
 
-def test_balanced_tells_the_chance_of_whoever_is_drawn() -> None:
-    config, chances = SelectionConfig(players=("standard", "trappy", "strong")), {}
-    for seed in range(30):
-        drawn = select(occasion(overall={"standard": 2, "strong": 2}), config, Random(seed))
-        chances[drawn.player] = drawn.detail["chance"]
-    assert chances == {"trappy": FAVOUR, "standard": (1 - FAVOUR) / 2, "strong": (1 - FAVOUR) / 2}
+@pytest.mark.parametrize("order", [("a", "b", "c"), ("c", "b", "a")])
+def test_each_number_draws_one_player(order: tuple[str, ...]) -> None:
+    known = {"a": 0.25, "b": 0.5, "c": 0.25}
+    chances = {player: known[player] for player in order}
+    whole = 1 << NUMBER_BITS
+    numbers = [0, whole // 4 - 4096, whole // 4, 3 * whole // 4 - 4096, 3 * whole // 4, whole - 1]
+    assert [drawn(chances, each) for each in numbers] == ["a", "a", "b", "b", "c", "c"]
+    assert drawn({"a": 0.0, "b": 1.0, "c": 0.0}, 0) == drawn({"b": 1.0}, whole - 1) == "b"
+
+
+def test_draws_that_make_no_sense() -> None:
+    for wrong in (-1, 1 << NUMBER_BITS):
+        with pytest.raises(ValueError, match=f"number is {wrong}, must have at most 64 bits"):
+            drawn({"a": 1.0}, wrong)
+    with pytest.raises(ValueError, match="no player has a chance"):
+        drawn({"a": 0.0}, 1)
+
+
+@pytest.mark.parametrize(
+    ("favour", "overall", "chances"),
+    [
+        (FAVOUR, {"standard": 2, "strong": 2}, {"trappy": 0.75, "standard": 0.125, "strong": 0.125}),
+        (FAVOUR, {"standard": 2}, {"trappy": 0.375, "standard": 0.25, "strong": 0.375}),
+        (BLIND_FAVOUR, {"standard": 2, "strong": 1}, {"trappy": 0.6, "standard": 0.2, "strong": 0.2}),
+        # Two of three behind: an even share, which is more than .6.
+        (BLIND_FAVOUR, {"standard": 2}, dict.fromkeys(("trappy", "standard", "strong"), 1 / 3)),
+        (BLIND_FAVOUR, {}, dict.fromkeys(("trappy", "standard", "strong"), 1 / 3)),
+    ],
+)
+def test_balanced_tells_the_chances_of_all(
+    favour: float, overall: dict[str, int], chances: dict[str, float]
+) -> None:
+    config = SelectionConfig(players=("standard", "trappy", "strong"))
+    told = select(occasion(overall=overall), config, number(1), favour).detail["chances"]
+    assert told == pytest.approx(chances)
+    assert sum(told.values()) == pytest.approx(1)
+
+
+def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> None:
+    """Not even who knows every player so far."""
+    rng, config = Random(5), SelectionConfig()
+    overall: Counter[str] = Counter()
+    right = 0
+    for _ in range(3000):
+        found = select(occasion(overall=dict(overall)), config, rng.getrandbits(NUMBER_BITS), BLIND_FAVOUR)
+        right += found.player == min(("standard", "trappy"), key=overall.__getitem__)
+        assert max(found.detail["chances"].values()) <= BLIND_FAVOUR
+        overall[found.player] += 1
+    assert right / 3000 < BLIND_FAVOUR
 
 
 def test_balanced_with_one_player() -> None:
     config = SelectionConfig(players=("trappy",))
-    chosen = select(occasion(overall={"standard": 3}), config, Random(1))
-    assert (chosen.player, chosen.detail["chance"]) == ("trappy", 1.0)
+    chosen = select(occasion(overall={"standard": 3}), config, number(1))
+    assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import EngineConfig
+from bot.base.config import EngineConfig, TrialConfig
 from bot.game.player import GamePlayer
 from bot.game.search_pool import JobStop, Rank, SearchPool
 from bot.game.services import Services
@@ -592,3 +592,59 @@ async def test_killed_while_thinking_ahead(database: Database, seed: int) -> Non
         lives += 1
     assert lives > 1
     await check_books(database, server)
+
+
+# --- Trials ---------------------------------------------------------------------------------------------
+
+
+DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "trial", "held_s"),
+    [
+        ({}, {}, 1.0),
+        ({}, {"hold_s": 0.25}, 0.25),
+        ({}, {"hold_s": 0}, None),
+        ({}, {"reveal": True}, None),
+        ({"trial_id": None}, {}, None),
+        ({"selection": {"method": "fixed"}}, {}, None),
+    ],
+)
+async def test_in_a_blind_trial_a_move_waits_for_the_time_planned_for_it(
+    changes: dict[str, Any], trial: dict[str, Any], held_s: float | None
+) -> None:
+    async with scene(max_time_s=1.0) as found:
+        found.searcher.open.set()
+        slept: list[float] = []
+
+        async def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            found.clock.now += seconds
+
+        settings = found.given.config.model_copy(update={"trial": TrialConfig(**trial)})
+        given = replace(found.given, config=settings, sleep=sleep)
+        mind, began = GameThinker(given, found.tasks), found.clock.now
+        drawn: dict[str, Any] = {"trial_id": 1, "selection": DRAWN}
+        stored = replace(LIVE, **(drawn | changes))
+        decided = await mind.decide(stored, GAME, START, 60.0, began)
+        assert same_choice(decided, alone(START))
+        assert slept == ([] if held_s is None else [held_s])
+        # The clock has run on: what is left is counted from then.
+        assert mind._left_s == 60.0 - (held_s or 0.0)
+
+
+async def test_in_a_trial_what_took_long_enough_waits_no_longer() -> None:
+    async with scene(max_time_s=1.0) as found:
+        found.searcher.open.set()
+        slept: list[float] = []
+
+        async def sleep(seconds: float) -> None:
+            slept.append(seconds)
+
+        mind = GameThinker(replace(found.given, sleep=sleep), found.tasks)
+        stored = replace(LIVE, trial_id=1, selection=DRAWN)
+        await mind.decide(stored, GAME, START, 60.0, found.clock.now - 0.75)
+        await mind.decide(stored, GAME, START, 60.0, found.clock.now - 1.0)
+        await mind.decide(replace(stored, clock_initial_s=None), GAME, START, None, found.clock.now)
+    assert slept == [0.25]

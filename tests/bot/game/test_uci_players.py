@@ -34,7 +34,7 @@ from engine.uci.source import EnginePool
 from storage.database import Database
 from storage.records import Filters
 from storage.report import game_report
-from storage.statistics import player_statistics
+from storage.statistics.players import player_statistics
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions, stored_game

@@ -15,7 +15,7 @@ from storage.decisions import list_decisions
 from storage.games import get_game, list_games
 from storage.records import MATCH_SITE, AccountKey, DecisionState, Filters, GameResult, GameStatus
 from storage.report import game_report
-from storage.statistics import player_statistics
+from storage.statistics.players import player_statistics
 from tests.bot.match.samples import fake, played, terms
 
 

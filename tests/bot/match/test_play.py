@@ -24,6 +24,7 @@ from engine.external.settings import Allowance, ChosenMove
 from engine.game import positions, replay
 from engine.games import get_game
 from engine.human import registry as people
+from engine.human.shallow import ShallowOptions
 from engine.player_kinds import OPPONENT_MODEL, STANDARD
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -515,6 +516,23 @@ def test_people_are_drawn_by_their_odds(game: str) -> None:
         sure.moves
         == play(GameTask(terms("standard:depth=2", "human:temperature=0", game=game), 1, 9, START)).moves
     )
+
+
+def test_people_may_see_a_few_plies_only() -> None:
+    """Sure of what they see, and of nothing else: they take what one ply shows to be best."""
+    spec = HumanSpec(text="human", shallow=ShallowOptions(plies=1, percent=0.001, share_percent=0))
+    game = get_game("othello")
+    player = HumanPlayer(spec, "othello", "seed")
+    assert player.name == "people by shallow-1"
+    player.new_game()
+    moves = ("f5", "d6", "c3")
+    *_, position = positions(game, moves)
+    scores = {
+        game.move_text(move): -game.evaluate_centi(game.play(position, move))
+        for move in game.legal_moves(position)
+    }
+    found = player.choose(moves, Allowance(), StopFlag()).move
+    assert scores[found] == max(scores.values())
 
 
 def test_sharpened_odds() -> None:

@@ -10,6 +10,7 @@ from bot.match.conditions import (
 )
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
 from engine.external.settings import Allowance
+from engine.human.shallow import ShallowOptions
 from engine.params import Assessment, Scale, ValueParams, ValueScale
 from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STANDARD_UCI, TRAPPY
 from engine.uci.settings import EngineSettings, MoveLimit
@@ -58,6 +59,8 @@ def test_people() -> None:
     assert terms("standard", "human", move_s=0.1).allowance(spec, (1.0, 1.0)) == Allowance()
     assert opponent_name(parse_spec("human")) == "human"
     assert game_of(parse_spec("standard"), parse_spec("human"), "chess") == "chess"
+    shallow = parse_spec("human:plies=1,percent=3,share_percent=2,temperature=0.5")
+    assert shallow == HumanSpec(text=shallow.text, temperature=0.5, shallow=ShallowOptions(1, 3.0, 2.0))
 
 
 def test_other() -> None:
@@ -105,7 +108,7 @@ def test_where_it_is_started() -> None:
         ("", "is not known"),
         (
             "clever",
-            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, trappy_u",
+            "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, tempting, ",
         ),
         ("trappy_uci", "engine is missing; write 'standard_uci:engine=stockfish,"),
         ("trappy_uci:engine=''", "there is no command"),
@@ -143,6 +146,9 @@ def test_where_it_is_started() -> None:
         ),
         ("human:depth=3", "'depth' is not known; known: model, rating, temperature, name"),
         ("human:temperature=nan", "it must be 0 to 100"),
+        ("human:plies=11", "it must be a whole number from 0 to 10"),
+        ("human:percent=0", "percent is 0.0, must be above 0"),
+        ("human:model=x,plies=1", "plies is for people without a model"),
         ("uci:", "there is no command"),
         ("uci: ; time=1", "there is no command"),
         ("uci:'a", "the command cannot be read"),

@@ -451,6 +451,7 @@ def test_what_we_say_is_one_line() -> None:
 def test_moves_are_written_with_what_we_think() -> None:
     assert write_move("f5", 1.45, 0.0391283) == "F5/1.45/0.04"
     assert write_move("pass", None, None) == "PA"
+    assert write_move("f5", None, 0.04) == "F5//0.04"
     assert write_move("f5", 5000.0, 1e9) == "F5/999.00/99999.00"
     assert write_move("f5", -5000.0, -1.0) == "F5/-999.00/0.00"
 

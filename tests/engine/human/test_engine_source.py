@@ -14,12 +14,12 @@ from engine.games import get_game
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.value import floor_centi
+from engine.judgement import classify_reply
 from engine.params import TrapParams, ValueParams
 from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.trappy import classify_reply
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike

@@ -19,6 +19,7 @@ from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, Models
 from engine.human.shallow import ShallowModel
+from engine.judgement import classify_reply
 from engine.params import Assessment, Decided, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS
 from engine.players import Player, complete
@@ -26,7 +27,6 @@ from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.trappy import classify_reply
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
 from tests.engine.positions import positions, random_position
 

@@ -10,6 +10,7 @@ from engine.choice import verify
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel
 from engine.human.odds import ReplyOdds
+from engine.human.person_prior import card_path, read_card
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel
 from engine.params import TrapParams, ValueParams
@@ -98,6 +99,21 @@ def test_games_without_a_file_have_what_comes_with_the_program(tmp_path: Path) -
     assert (told["human"]["name"], told["calibrated"]["name"]) == ("fake", "fake odds")
     assert told["value"]["budget_percent"] == 7
     assert made.asked("xiangqi")["human"]["kind"] == "shallow"
+
+
+def test_cards_of_people_come_along_and_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "person_othello.json").write_bytes(card_path("othello").read_bytes())
+    made = people(Files(), tmp_path)
+    with made.lend("othello") as models, made.lend("tictactoe") as others:
+        assert models.person_prior is not None
+        assert models.person_prior.version == read_card(card_path("othello")).version
+        assert others.person_prior is None
+    (tmp_path / "person_chess.json").write_bytes(card_path("othello").read_bytes())
+    (tmp_path / "person_xiangqi.json").write_text('{"bases": []}')
+    with pytest.raises(BadModel, match=r"person_chess\.json: game: 'othello', not 'chess'"):
+        made.models("chess")
+    with pytest.raises(BadModel, match=r"person_xiangqi\.json: bases: not a list of 1 to 64 entries"):
+        made.models("xiangqi")
 
 
 def test_wrong_files_are_refused_at_the_start(tmp_path: Path) -> None:

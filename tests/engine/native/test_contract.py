@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import _native
+from engine.expected import expected_table
 from engine.games import get_game
 from engine.games.othello import Othello
 from engine.search.reference import INFINITY
 from engine.search.searchers import NativeSearcher, make_searcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
+from engine.tempting import weight_table
 from tests.engine.positions import positions
 
 FULL = (1 << 64) - 1
@@ -59,6 +61,14 @@ def test_searches_take_anything(data: st.DataObject) -> None:
     calls: dict[str, list[st.SearchStrategy[Any]]] = {
         "search": [boards, boards, numbers, numbers, numbers],
         "trappy_candidates": [boards, boards, numbers, st.integers(-1, 3), numbers, st.booleans()],
+        "tempting_candidates": [
+            st.tuples(boards, boards),
+            st.integers(2, 6),
+            st.sampled_from([b"", expected_table(300.0), b"odd"]),
+            st.sampled_from([weight_table(), b""]),
+            *(4 * [st.integers(-1, 10_001)]),
+            st.booleans(),
+        ],
         "think": [
             boards,
             boards,
@@ -119,6 +129,42 @@ def test_a_move_that_ends_the_game_has_no_reply() -> None:
         (1, 2), 4, 0, 100, False, b"", 0.0, 0.0, StopFlag()
     )
     assert (move, raw, is_bound, complete, replies) == (2, 106_400, False, True, [])
+
+
+def tempting(depth: int = 4, **change: Any) -> Any:
+    """Candidates of the initial position, with an argument changed."""
+    arguments: dict[str, Any] = {
+        "expected": expected_table(300.0),
+        "weights": weight_table(),
+        "budget": 500,
+        "share_percent": 25,
+        "gap_centi": 35,
+        "won_gap_centi": 10,
+        "swindle": True,
+    }
+    position = (0x0000000810000000, 0x0000001008000000)
+    return core.tempting_candidates(position, depth, **(arguments | change), stop=StopFlag())
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"depth": 3}, "depth must be 4 .. "),
+        ({"expected": b""}, "expected must be 16-bit integers"),
+        ({"expected": b"odd"}, "expected must be 16-bit integers"),
+        ({"weights": weight_table()[:-4]}, "weights must be 20001"),
+        ({"budget": -1}, "budget must be"),
+        ({"budget": 10_001}, "budget must be"),
+        ({"share_percent": -1}, "share_percent must be"),
+        ({"share_percent": 101}, "share_percent must be"),
+        ({"gap_centi": -1}, "gap_centi must be"),
+        ({"won_gap_centi": 100_000_001}, "won_gap_centi must be"),
+    ],
+)
+def test_settings_of_the_tempting_player_are_checked(change: dict[str, Any], why: str) -> None:
+    assert len(tempting()) == 4
+    with pytest.raises(ValueError, match=why):
+        tempting(**change)
 
 
 @pytest.mark.parametrize("seconds", [1e6, 1e10, 1e19, 1e300, math.inf])

@@ -12,6 +12,7 @@ from engine.decision import ENGINE_MOVE, Decision, Pick
 from engine.errors import BadSettings, RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
+from engine.judgement import classify_reply
 from engine.lookup.source import LookupMove
 from engine.params import TrapParams
 from engine.players import Player, StrongOptions, complete
@@ -19,7 +20,6 @@ from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock
-from engine.trappy import classify_reply
 from engine.uci import chess_link, lines
 from engine.uci.link import BestMoveRequest, Patience
 from engine.uci.settings import EngineSettings, MoveLimit

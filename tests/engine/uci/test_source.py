@@ -15,13 +15,13 @@ from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
+from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
 from engine.players import Player, complete
 from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
-from engine.trappy import classify_reply
 from engine.uci.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EnginePool, EngineSource
@@ -231,7 +231,8 @@ def test_a_trap_tips_the_balance() -> None:
 
     start = get_game("chess").position_text(get_game("chess").initial())
     decision = decide(source(Scripted(score=score)), start, params=TrapParams())
-    assert (decision.move, decision.chosen.trap, decision.is_trap) == ("g1f3", "h7h6", True)
+    assert (decision.move, decision.chosen.trap) == ("g1f3", "h7h6")
+    assert judge_decision(decision).is_trap
     other = {c.move: c for c in decision.candidates}["e2e4"]
     assert (other.raw_centi, other.trap) == (decision.chosen.raw_centi, None)
 

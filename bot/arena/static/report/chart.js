@@ -1,6 +1,8 @@
-// The chart of reply scores by search depth, person's view: one line per reply.
+// The chart of reply scores by search depth, person's view: one line per reply.  In a blind report the depths are three
+// fixed steps, since their number would tell the depth of the search, and so the player.
 
 import { el, svg } from "/static/common/dom.js";
+import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
 import { marginOf, scoreText } from "/static/report/verdict.js";
 
 const HEIGHT = 230;
@@ -10,7 +12,7 @@ const TOP = 12;
 const BOTTOM = 30;
 const WIDEST = 600;
 const DECIDED_CENTI = 100_000;
-const KINDS = { trap: "the bait", best: "the best reply", played: "played" };
+const KINDS = { trap: "bait", best: "the best reply", played: "played" };
 
 function niceStep(span) {
   const rough = span / 4;
@@ -18,9 +20,9 @@ function niceStep(span) {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
-/** The lines of the chart; the bait, the best reply and the one that was played stand out. */
+/** The lines of the chart; baits, the best reply and the one that was played stand out. */
 function linesOf(replies, decision, hasMargins) {
-  const finite = replies.flatMap(({ scores_centi: scores }) => scores.filter((centi) => Math.abs(centi) < DECIDED_CENTI));
+  const finite = replies.flatMap((reply) => scoresOf(reply).filter((centi) => Math.abs(centi) < DECIDED_CENTI));
   // A decided score is drawn at its margin; in a game without margins, just beyond the most extreme other score.
   const limit = Math.max(200, ...finite.map(Math.abs)) * 1.1;
   const place = (centi) => (hasMargins ? marginOf(centi) : Math.max(-limit, Math.min(limit, centi)));
@@ -29,13 +31,13 @@ function linesOf(replies, decision, hasMargins) {
   const winner = replies.find(({ reply, final_centi: score }) => score === best && reply === decision.reply) ?? replies.find(({ final_centi: score }) => score === best);
   kinds.set(decision.reply, "played");
   kinds.set(winner.reply, "best");
-  if (decision.is_trap && decision.trap) kinds.set(decision.trap.reply, "trap");
+  for (const { reply } of baitsOf(decision)) kinds.set(reply, "trap");
   const order = ["rest", "played", "best", "trap"];
   return replies
     .map((reply) => ({
       reply,
       kind: kinds.get(reply.reply) ?? "rest",
-      points: reply.scores_centi.map((centi, i) => ({ depth: i + 2, value: -place(centi) / 100 })),
+      points: scoresOf(reply).map((centi, at) => ({ at, value: -place(centi) / 100 })),
     }))
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
@@ -55,11 +57,11 @@ function draw(lines, width) {
   const values = named.flatMap(({ points }) => points.map(({ value }) => value));
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
   const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
-  const deepest = Math.max(...lines.map(({ points }) => points.at(-1).depth));
+  const names = depthNames(lines[0].reply);
   const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => reply.name.length)));
-  const x = (depth) => LEFT + ((depth - 2) / Math.max(1, deepest - 2)) * (width - LEFT - right);
+  const x = (at) => LEFT + (at / Math.max(1, names.length - 1)) * (width - LEFT - right);
   const y = (value) => TOP + ((top - value) / (top - bottom)) * (HEIGHT - TOP - BOTTOM);
-  const path = (points, top_) => points.map((p) => `${x(p.depth).toFixed(1)},${(y(p.value) - top_).toFixed(1)}`).join(" ");
+  const path = (points, top_) => points.map((p) => `${x(p.at).toFixed(1)},${(y(p.value) - top_).toFixed(1)}`).join(" ");
 
   const step = niceStep(top - bottom);
   const ticks = [];
@@ -69,24 +71,25 @@ function draw(lines, width) {
     svg("line", { class: tick === 0 ? "axis" : "grid", x1: LEFT, x2: width - right, y1: y(tick), y2: y(tick) }),
     svg("text", { class: "tick", x: LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, number(tick)),
   ]);
-  const below = lines[0].points.map(({ depth }) => svg("text", { class: "tick", x: x(depth), y: HEIGHT - 11, "text-anchor": "middle" }, String(depth)));
+  const below = names.map((name, at) => svg("text", { class: "tick depth", x: x(at), y: HEIGHT - 11, "text-anchor": "middle" }, name));
   const inside = svg(
     "svg",
     { class: "clip", x: 0, y: TOP, width, height: HEIGHT - TOP - BOTTOM },
     lines.map(({ kind, points }) => svg("polyline", { class: `line line-${kind}`, points: path(points, TOP) })),
   );
-  const dots = named.flatMap(({ kind, points }) => points.map((p) => svg("circle", { class: `dot dot-${kind}`, cx: x(p.depth).toFixed(1), cy: y(p.value).toFixed(1), r: 3 })));
-  const labels = spread(named.map(({ kind, reply, points }) => ({ kind, text: reply.name, x: x(points.at(-1).depth) + 9, y: y(points.at(-1).value) + 4 })));
-  const names = labels.map((label) => svg("text", { class: `name name-${label.kind}`, x: label.x, y: label.y.toFixed(1) }, label.text));
+  const dots = named.flatMap(({ kind, points }) => points.map((p) => svg("circle", { class: `dot dot-${kind}`, cx: x(p.at).toFixed(1), cy: y(p.value).toFixed(1), r: 3 })));
+  const labels = spread(named.map(({ kind, reply, points }) => ({ kind, text: reply.name, x: x(points.at(-1).at) + 9, y: y(points.at(-1).value) + 4 })));
+  const labelled = labels.map((label) => svg("text", { class: `name name-${label.kind}`, x: label.x, y: label.y.toFixed(1) }, label.text));
   const words = named.map(({ kind, reply }) => `${reply.name} (${KINDS[kind]}) ends at ${scoreText(reply.their_text)}`).join("; ");
-  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": `How the replies look by search depth: ${words}.` }, grid, below, inside, dots, names);
+  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": `How the replies look by search depth: ${words}.` }, grid, below, inside, dots, labelled);
 }
 
 /** A figure whose chart is redrawn to fill the width, so that its text stays readable. */
-export function depthChart({ replies, decision, unit, hasMargins, whose }) {
+export function depthChart({ replies, decision, unit, hasMargins, whose, isBlind }) {
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
-  const deepest = Math.max(...lines.map(({ points }) => points.at(-1).depth));
+  const names = depthNames(lines[0].reply);
+  const depths = isBlind ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : `looking 2 to ${names.at(-1)} plies ahead`;
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));
@@ -98,7 +101,7 @@ export function depthChart({ replies, decision, unit, hasMargins, whose }) {
   return el(
     "figure",
     { class: "chart" },
-    el("figcaption", {}, `How good each reply looks for ${whose}${unit ? `, in ${unit}` : ""}, looking 2 to ${deepest} plies ahead`),
+    el("figcaption", {}, `How good each reply looks for ${whose}${unit ? `, in ${unit}` : ""}, ${depths}`),
     place,
     el("p", { class: "chart-keys" }, keys.map((kind) => el("span", { class: `chart-key chart-key-${kind}` }, KINDS[kind]))),
   );

@@ -1,6 +1,7 @@
 // One move of the bot in the report: the board at that moment, the story, the chart, the tables.
 
 import { Board } from "/static/board/board.js";
+import { scoresOf } from "/static/report/bait.js";
 import { depthChart } from "/static/report/chart.js";
 import { el, icon } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
@@ -11,17 +12,18 @@ const MARKS = {
   trap: "the bait is",
   best: "the best reply is",
   played: "you played",
-  fell: "you took the trap",
+  fell: "you took the bait",
   good: "you played the best reply,",
 };
 
-const KEYS = { trap: "the bait", best: "the best reply", played: "your reply", fell: "your reply", good: "your reply, the best" };
+const KEYS = { trap: "the bait", best: "the best reply", played: "your reply", fell: "your reply, a bait", good: "your reply, the best" };
 
 /** The key to the rings on the board, in the same colours. */
 function keyLine({ verdict, isPlayer }) {
   if (!verdict.marks.length) return null;
   const text = (kind) => (isPlayer ? KEYS[kind] : KEYS[kind].replace("your reply", "played"));
-  return el("p", { class: "mark-keys", "aria-hidden": "true" }, verdict.marks.map(({ kind }) => el("span", {}, el("span", { class: `key key-${kind}` }), text(kind))));
+  const kinds = [...new Set(verdict.marks.map(({ kind }) => kind))];
+  return el("p", { class: "mark-keys", "aria-hidden": "true" }, kinds.map((kind) => el("span", {}, el("span", { class: `key key-${kind}` }), text(kind))));
 }
 
 function factList(facts) {
@@ -61,16 +63,16 @@ function boardBox(context) {
   return el("div", { class: "moment-board" }, board.element, keyLine(context), el("div", { class: "phases", role: "group", "aria-label": "Board" }, switches));
 }
 
-function chartOf({ decision, game, isPlayer }) {
-  const replies = decision.replies.filter(({ scores_centi: scores }) => scores.length > 1);
+function chartOf({ decision, game, isPlayer, isBlind }) {
+  const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? "you" : "the player" });
+  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? "you" : "the player", isBlind });
 }
 
 /** The elements of one moment; `onStep(by)` goes to an earlier (-1) or later (1) one. */
 export function momentParts(context) {
-  const { decision, verdict, game, opponent, isPlayer, onStep } = context;
+  const { decision, verdict, game, opponent, isPlayer, isBlind, onStep } = context;
   const stepButton = (name, label, by) =>
     el("button", { type: "button", class: "icon-button", "aria-label": label, "data-focus": name, onclick: () => onStep(by) }, icon(name));
   return [
@@ -98,6 +100,11 @@ export function momentParts(context) {
         chartOf(context),
       ),
     ),
-    el("div", { class: "moment-tables" }, replyTable(decision, { isPlayer, unit: looks(game).unit }), candidateTable(decision, { opponent })),
+    el(
+      "div",
+      { class: "moment-tables" },
+      replyTable(decision, { isPlayer, isBlind, unit: looks(game).unit }),
+      isBlind ? null : candidateTable(decision, { opponent }),
+    ),
   ];
 }

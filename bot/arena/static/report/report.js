@@ -1,10 +1,10 @@
-// The trap report after the game: for each move the trap, the reply that was played, and its cost.
+// The trap report after the game: for each move the baits, the reply that was played, and its cost.
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { looks } from "/static/board/games.js";
 import { momentParts } from "/static/report/moment.js";
-import { judge, loss, VERDICTS, weightOf } from "/static/report/verdict.js";
+import { baitsOf, gameShare, isUnknown, peoplePlay, surprise } from "/static/report/bait.js";
+import { judge, VERDICTS } from "/static/report/verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
@@ -46,12 +46,12 @@ export class ReportSection {
       if (error.status === 401 || error.status === 403) return this.#note(error.message);
     }
     if (this.isClosed) return undefined;
-    // The bot finishes its last analyses after the game: a moment later the report is complete.
+    // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
     const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
     if (report !== null && text !== this.shown) this.#show(report, isWhole);
     this.shown = text;
-    if (isWhole) return undefined;
+    if (isWhole && report.decisions.every((decision) => decision.forecast !== null || !isUnknown(decision))) return undefined;
     if (this.tries < RETRY_MS.length) {
       this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
       this.tries += 1;
@@ -76,7 +76,7 @@ export class ReportSection {
   #show(found, isWhole) {
     const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped") };
     this.report = report;
-    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game));
+    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game, report.blind));
     if (!report.decisions.length) return this.#note(`${this.opponent} made no move in this game.`);
     if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": "Moves of the bot" });
@@ -99,38 +99,45 @@ export class ReportSection {
     return this.verdicts.map((_, i) => i).filter((i) => test(this.verdicts[i]));
   }
 
-  /** The moment to show first: the costliest fall, else the costliest error after a trap, else the best trap. */
-  #mostTelling() {
+  /** Moments by falling size. */
+  #ranked(test, size) {
     const { decisions } = this.report;
-    const most = (test, size) => this.#indices(test).sort((a, b) => size(decisions[b]) - size(decisions[a]))[0];
-    return (
-      most(({ kind }) => kind === "fell", weightOf) ??
-      most(({ kind }) => kind === "slipped", weightOf) ??
-      most(({ isTrap }) => isTrap, ({ trap }) => trap?.quality_centi ?? 0) ??
-      0
-    );
+    return this.#indices(test).sort((a, b) => size(decisions[b]) - size(decisions[a]));
+  }
+
+  /** Moves that set a trap, the costliest and likeliest first. */
+  #traps() {
+    return this.#ranked(({ isTrap }) => isTrap, (decision) => surprise(baitsOf(decision)[0]));
+  }
+
+  /** The moment to show first: the costliest fall, else the best trap, else the costliest slip. */
+  #mostTelling() {
+    const costliest = (test) => this.#ranked(test, ({ cost }) => cost ?? 0)[0];
+    return costliest(({ kind }) => kind === "fell") ?? this.#traps()[0] ?? costliest(({ isSlip }) => isSlip) ?? 0;
   }
 
   // --- The whole game ------------------------------------------------------------------------------------
 
   #summary(isWhole) {
-    const count = (kind) => this.verdicts.filter((verdict) => verdict.isTrap && verdict.kind === kind).length;
-    const traps = this.verdicts.filter((verdict) => verdict.isTrap).length;
-    const [fell, saw, slipped] = [count("fell"), count("saw"), count("slipped")];
+    const traps = this.verdicts.filter(({ isTrap }) => isTrap).length;
+    const [fell, saw] = ["fell", "saw"].map((wanted) => this.verdicts.filter(({ kind }) => kind === wanted).length);
+    const slips = this.verdicts.filter(({ isSlip }) => isSlip).length;
+    const unchecked = this.report.decisions.filter(isUnknown).length;
     const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
-    const unit = looks(this.game).unit;
-    const lost = this.report.decisions.reduce((sum, decision, i) => sum + (this.verdicts[i].isTrap && decision.cost_centi < 100_000 ? (decision.cost_centi ?? 0) : 0), 0);
-    const isMeant = this.report.sets_traps;
+    const lost = this.report.decisions.reduce((sum, { cost }, i) => sum + (this.verdicts[i].kind === "fell" ? cost : 0), 0);
+    const { sets_traps: isMeant, blind: isBlind } = this.report;
     const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
     let story;
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
-    if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
+    if (isBlind) story = traps ? `There ${traps === 1 ? "was" : "were"} ${some} in this game. ` : "There was no trap in this game.";
+    else if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
     else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
     if (engines.length) story += `${traps ? "" : " "}The scores are from ${engines.join(" and ")}. `;
     if (traps) {
-      if (fell === 0) story += "You did not fall into a single one.";
-      else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}${lost >= 50 ? `, and your answers to traps cost ${loss(lost, unit)} in all` : ""}.`;
+      if (fell === 0) story += traps === 1 ? "You did not fall into it." : "You fell into none of them.";
+      else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}, which cost ${gameShare(lost, "a game")}${fell > 1 ? " in all" : ""}.`;
     }
+    if (unchecked) story += ` Whether people are tempted is not known for ${unchecked === 1 ? "one move" : `${unchecked} moves`}.`;
     return el(
       "div",
       { class: "summary" },
@@ -138,12 +145,25 @@ export class ReportSection {
       el(
         "div",
         { class: "tiles" },
-        tile("trap", traps, `${traps === 1 ? "trap" : "traps"} ${isMeant ? "set" : "by accident"}`),
+        tile("trap", traps, `${traps === 1 ? "trap" : "traps"}${isBlind ? "" : isMeant ? " set" : " by accident"}`),
         tile("saw", saw, "seen through"),
         tile("fell", fell, "fallen into"),
-        tile("slipped", slipped, "best reply missed"),
+        tile("slipped", slips, slips === 1 ? "slip" : "slips"),
       ),
+      this.#trapList(),
     );
+  }
+
+  /** Each trap in a sentence, the costliest and likeliest first. */
+  #trapList() {
+    const entry = (i) => {
+      const decision = this.report.decisions[i];
+      const [{ name, odds, cost }] = baitsOf(decision);
+      const line = `${peoplePlay(odds)} ${name}, which costs ${gameShare(cost)}: ${VERDICTS[this.verdicts[i].kind].label}.`;
+      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, `Move ${decision.number}, ${decision.name}`), `: ${line}`);
+    };
+    const traps = this.#traps();
+    return traps.length ? el("ol", { class: "trap-list", "aria-label": "Traps, the costliest and likeliest first" }, traps.map(entry)) : null;
   }
 
   #filter() {
@@ -221,6 +241,7 @@ export class ReportSection {
         opponent: this.opponent,
         isPlayer: this.isPlayer,
         isTurned: this.isTurned,
+        isBlind: this.report.blind,
         onStep: (by) => this.#step(by),
       }),
     );
@@ -231,9 +252,11 @@ export class ReportSection {
       "details",
       { class: "legend" },
       el("summary", {}, "How to read this"),
-      el("p", {}, `A trap is a move with a reply that looks better than it is: a few moves ahead it seems good, or at least not so bad, and further ahead it turns out worse. ${this.opponent} searches to several depths: the deepest search shows what a reply is really worth, the shallow ones what it seems to be worth.`),
-      el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks at its best in a shorter search."),
-      el("p", {}, "“Cost” compares your reply with the best one. A reply can cost something without being the trap: then you avoided the trap but still missed the best reply."),
+      el("p", {}, "A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs."),
+      el("p", {}, "“The game” is what you can expect of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people."),
+      el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks two plies ahead."),
+      this.report.blind ? el("p", {}, `In some games ${this.opponent} sets traps on purpose, in others a trap is an accident; the report does not tell which, so that both can be compared fairly.`) : null,
+      el("p", {}, "“Cost” compares your reply with the best one."),
     );
   }
 }

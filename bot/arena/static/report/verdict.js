@@ -1,18 +1,22 @@
 // The verdict on one move of the bot, as text and marks; draws nothing.
 
 import { looks } from "/static/board/games.js";
+import { baitsOf, gameShare, howItLooks, isChecked, peoplePlay } from "/static/report/bait.js";
 
 const DECIDED_CENTI = 100_000;
+const ERROR = 1_000; // from this cost on a reply is a slip; hundredths of a per cent of the game
 
-/** Kinds of moment, those with a trap first; `calm` and `loose` are moves without one. */
+/** Kinds of moment, those with a trap first; `calm` to `decided` are moves without one that is known. */
 export const VERDICTS = {
   trap: { icon: "trap", label: "trap set" },
   fell: { icon: "trap", label: "you fell into the trap" },
   saw: { icon: "eye", label: "you saw through the trap" },
   slipped: { icon: "slip", label: "avoided the trap, but not the best reply" },
   open: { icon: "wait", label: "trap not answered" },
-  calm: { icon: "check", label: "no trap, best reply" },
-  loose: { icon: "slip", label: "no trap, but not the best reply" },
+  calm: { icon: "check", label: "best reply" },
+  slip: { icon: "slip", label: "a slip" },
+  loose: { icon: "slip", label: "not quite the best reply" },
+  decided: { icon: "dot", label: "already decided" },
   forced: { icon: "dot", label: "only one reply" },
   pending: { icon: "wait", label: "still being analysed" },
   rest: { icon: "dot", label: "not answered" },
@@ -21,18 +25,6 @@ export const VERDICTS = {
 /** A score in hundredths of a unit; a decided one as its margin ("lost by 42": -4200). */
 export function marginOf(centi) {
   return Math.abs(centi) < DECIDED_CENTI ? centi : Math.sign(centi) * (Math.abs(centi) - DECIDED_CENTI);
-}
-
-/** The loss by the reply that was played; decided scores count by their margins. */
-export function weightOf({ replies, reply: played }) {
-  const made = replies.find(({ reply }) => reply === played);
-  return made ? marginOf(made.final_centi) - marginOf(Math.min(...replies.map(({ final_centi: score }) => score))) : 0;
-}
-
-/** A sum of losses as text: "3.5 discs". */
-export function loss(centi, unit) {
-  const text = (centi / 100).toFixed(1);
-  return unit ? `${text} ${unit}` : text;
 }
 
 /** The cost of a reply from the server's text: a number gets a unit, words ("the game") stay unchanged. */
@@ -45,14 +37,6 @@ export function cost(text, unit) {
 
 const MATE = /^#(-?)(\d+)$/;
 
-/** A score as a clause about the person: "it seems +1.25", "you are mated in 2". */
-function clause(text, verb, toWhom = "") {
-  const [, lost, moves] = MATE.exec(text ?? "") ?? [];
-  if (moves) return `you ${lost ? "are mated" : "mate"} in ${moves}`;
-  if (/^(won|lost)/.test(text ?? "")) return `it ${verb === "seems" ? verb : "is"} ${text} for you`;
-  return `it ${verb} ${scoreText(text)}${toWhom}`;
-}
-
 /** A score's text with a proper minus sign and "#3" in words; a dash: there is none. */
 export function scoreText(text) {
   const [, lost, moves] = MATE.exec(text ?? "") ?? [];
@@ -60,14 +44,28 @@ export function scoreText(text) {
   return text ? text.replace(/^-/, "−") : "–";
 }
 
-function kindOf(decision, isForced) {
-  const { outcome, is_trap: isTrap } = decision;
+/** What a reply costs: "29 % of the game (3.5 discs)". */
+export function price({ cost: share, cost_text: text }, unit) {
+  const isNumber = /^[\d.]+$/.test(text ?? "");
+  if (!share) return cost(text, unit);
+  return isNumber ? `${gameShare(share)} (${cost(text, unit)})` : gameShare(share);
+}
+
+/** A reply at a glance and in fact; only the latter if no shallower search is known. */
+function looksText({ looks: texts, their_text: fact }) {
+  return texts.length > 1 ? `${scoreText(texts[0])} at a glance, ${scoreText(fact)} in fact` : scoreText(fact);
+}
+
+function kindOf(decision, { baits, isForced, isLost }) {
+  const { outcome, forecast, cost: share } = decision;
   if (outcome === null && (decision.reply || !decision.is_complete)) return "pending";
-  if (outcome === null || outcome === "unanswered") return isTrap ? "open" : "rest";
+  if (outcome === null || outcome === "unanswered") return baits.length ? "open" : "rest";
   if (isForced) return "forced";
-  if (outcome === "optimal") return isTrap ? "saw" : "calm";
-  if (outcome === "fell") return "fell";
-  return isTrap ? "slipped" : "loose";
+  if (baits.length && forecast.is_taken) return "fell";
+  if (outcome === "optimal") return baits.length ? "saw" : "calm";
+  if (baits.length) return "slipped";
+  if (isLost) return "decided";
+  return share >= ERROR ? "slip" : "loose";
 }
 
 /** A probability as text: "41 %", "under 1 %"; a dash: there is none. */
@@ -111,86 +109,95 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, 
   }
 }
 
-/** A reply's best score before the full depth: {text, plies}. */
-function glance(reply) {
-  return reply?.glance_text ? { text: reply.glance_text, plies: reply.glance_plies } : null;
+/** What tempts people after this move, and how it looks beside the best reply. */
+function temptation(baits, best, bests, { isMeant, isBlind }) {
+  const lead = isBlind || isMeant ? "A trap" : "A trap by accident";
+  return baits.map(({ bait, odds, cost: share }, i) => {
+    const first = i ? `Another: ${peoplePlay(odds)} ${bait.name}.` : `${lead}: ${peoplePlay(odds)} ${bait.name} here.`;
+    return [first, howItLooks(bait, best, bests), `It costs ${gameShare(share)}.`].filter(Boolean).join(" ");
+  });
 }
 
 /**
- * Judge one decision of the report.
- * Returns {kind, isTrap, title, story: lines of text, facts: [{kind, term, move, text}], marks: [{squares, name, kind}]}.
+ * Judge one decision of the report; of a blind one without a word on which player set the trap, and how.
+ * Returns {kind, isTrap, isSlip, title, story: lines of text, facts: [{kind, term, move, text}], marks: [{squares, name, kind}]}.
  */
-export function judge(decision, bot, game) {
+export function judge(decision, bot, game, isBlind = false) {
   const unit = looks(game).unit;
   const replies = decision.replies;
   const byName = new Map(replies.map((reply) => [reply.reply, reply]));
   const bestScore = Math.min(...replies.map(({ final_centi: score }) => score));
   const bests = replies.filter(({ final_centi: score }) => score === bestScore);
   const isForced = replies.length === 1;
-  const isTrap = Boolean(decision.is_trap);
+  const baits = baitsOf(decision).map((found) => ({ ...found, bait: byName.get(found.reply) }));
+  const isTrap = baits.length > 0;
   const isMeant = decision.sets_traps;
-  const kind = kindOf(decision, isForced);
-  const bait = isTrap ? byName.get(decision.trap?.reply) : null;
+  const kind = kindOf(decision, { baits, isForced, isLost: decision.is_decided && bestScore >= DECIDED_CENTI });
   const played = byName.get(decision.reply) ?? null;
+  const isBait = (reply) => baits.some(({ bait }) => bait === reply);
   const best = bests.find(({ reply }) => reply === decision.reply) ?? bests[0] ?? null;
-  const price = cost(decision.cost_text, unit);
+  const isSlip = (kind === "slip" || kind === "slipped") && decision.cost >= ERROR;
 
   const story = [];
   const picked = howPicked(decision, bot);
   if (picked) story.push(picked);
   const modelled = howModelled(decision, bot);
   if (modelled) story.push(modelled);
-  const seen = glance(bait);
-  if (bait) {
-    const lure = isMeant ? `${bot} hoped for ${bait.name}` : `A trap by accident: ${bait.name} looks better than it is`;
-    story.push(
-      seen
-        ? `${lure}. Looking ${seen.plies} plies ahead ${clause(seen.text, "seems", " for you")}; looking ${decision.depth} plies ahead ${clause(bait.their_text, "is")}.`
-        : `${lure}; ${clause(bait.their_text, "is worth", " to you")}.`,
-    );
-  }
-  const { title, line } = words({ kind, decision, bot, bait, played, best, price });
+  story.push(...temptation(baits, best, bests, { isMeant, isBlind }));
+  const { title, line } = words({ kind, decision, bot, baits, played, best, isSlip, unit });
   if (line) story.push(line);
   if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
-    story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) ${decision.model ? "for what people reply to it" : "for the trap's sake"}.`);
+    story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) for what people reply to it.`);
   }
 
   const facts = [];
-  if (bait && bait !== played) facts.push({ kind: "trap", term: "The bait", move: bait.name, text: scoreText(bait.their_text) });
+  for (const { bait } of baits) {
+    if (bait !== played) facts.push({ kind: "trap", term: baits.length > 1 ? "A bait" : "The bait", move: bait.name, text: looksText(bait) });
+  }
   if (played) {
     const hasOdds = kind !== "forced" && Number.isFinite(played.probability);
-    const surprise = hasOdds ? `, expected in ${oddsText(played.probability)}` : "";
-    const text = (kind === "forced" ? "forced" : decision.cost_centi ? `cost ${price}` : scoreText(played.their_text)) + surprise;
-    facts.push({ kind: kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good", term: bait && bait === played && kind === "fell" ? "You took the bait" : "You played", move: played.name, text });
+    const parts = [
+      kind === "fell" ? looksText(played) : null,
+      kind === "forced" ? "forced" : decision.cost_centi ? `cost ${price(decision, unit)}` : looksText(played),
+      hasOdds ? `expected in ${oddsText(played.probability)}` : null,
+    ];
+    const text = parts.filter(Boolean).join(", ");
+    const factKind = kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good";
+    facts.push({ kind: factKind, term: kind === "fell" ? "You took the bait" : "You played", move: played.name, text });
   }
-  if (best && best !== played && !isForced) facts.push({ kind: "best", term: "Best was", move: best.name, text: scoreText(best.their_text) });
+  if (best && best !== played && !isForced) facts.push({ kind: "best", term: "Best was", move: best.name, text: looksText(best) });
 
   const marks = [];
   const add = (reply, markKind) => reply?.squares?.length && marks.push({ squares: reply.squares, name: reply.name, kind: markKind });
-  if (bait && bait !== played) add(bait, "trap");
+  for (const { bait } of baits) if (bait !== played) add(bait, "trap");
   if (best && best !== played) add(best, "best");
-  if (played) add(played, kind === "fell" ? "fell" : decision.cost_centi ? "played" : "good");
-  return { kind, isTrap, title, story, facts, marks };
+  if (played) add(played, isBait(played) ? "fell" : decision.cost_centi ? "played" : "good");
+  return { kind, isTrap, isSlip, title, story, facts, marks };
 }
 
-function words({ kind, decision, bot, bait, played, best, price }) {
+function words({ kind, decision, bot, baits, played, best, isSlip, unit }) {
+  const trap = baits.length > 1 ? "the traps" : "the trap";
+  const missed = () => `${played.name} cost you ${price(decision, unit)}; ${best.name} was better.`;
   switch (kind) {
-    case "fell": {
-      const rest = `It cost you ${price}; ${best.name} was the reply to find.`;
-      return played === bait
-        ? { title: "You fell into the trap", line: `You played it. ${rest}` }
-        : { title: "You fell into a trap", line: `You played ${played.name}, another trap among the replies. ${rest}` };
-    }
+    case "fell":
+      return {
+        title: baits.length > 1 ? "You fell into a trap" : "You fell into the trap",
+        line: `You played ${baits.length > 1 ? played.name : "it"}; ${best.name} was the reply to find.`,
+      };
     case "saw":
-      return { title: "You saw through the trap", line: `You played ${played.name}, the best reply.` };
+      return { title: `You saw through ${trap}`, line: `You played ${played.name}, the best reply.` };
     case "slipped":
-      return { title: "Trap avoided, best reply missed", line: `You left the bait alone, but ${played.name} cost you ${price}; ${best.name} was better.` };
+      return { title: isSlip ? "Trap avoided, but a slip" : "Trap avoided, best reply missed", line: `You left the bait alone, but ${missed()}` };
     case "open":
       return { title: "A trap you never had to answer", line: decision.outcome === null ? "" : "The game ended before your reply." };
     case "calm":
-      return { title: "No trap, and you found the best reply", line: `You played ${played.name}, one of the best replies.` };
+      return { title: isChecked(decision) ? "No trap, and you found the best reply" : "You found the best reply", line: `You played ${played.name}, one of the best replies.` };
+    case "slip":
+      return { title: "A slip", line: `${isChecked(decision) ? "There was no trap here. " : ""}${missed()}` };
     case "loose":
-      return { title: "No trap here", line: `Even so ${played.name} cost you ${price}; ${best.name} was better.` };
+      return { title: "Not quite the best reply", line: `${isChecked(decision) ? "There was no trap here. " : ""}${missed()}` };
+    case "decided":
+      return { title: "Already decided", line: `${bot} wins by force here, whatever you reply.` };
     case "forced":
       return { title: "You had only one reply", line: `${played.reply === "pass" ? "You had to pass" : `${played.name} was forced`}, so nothing could go wrong.` };
     case "pending":

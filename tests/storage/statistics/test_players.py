@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome, OutcomeKind
+from engine.judgement import judge_decision
 from storage import tallies
 from storage.database import Database
 from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
@@ -15,7 +16,7 @@ from storage.games import finish_game
 from storage.intervals import OpponentGames, performance, share
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, Filters, GameResult
-from storage.statistics import PlayerStatistics, player_statistics
+from storage.statistics.players import PlayerStatistics, player_statistics
 from tests.storage.samples import (
     ERRED,
     FELL,
@@ -196,7 +197,8 @@ async def test_tallies_equal_an_independent_count(database: Database, seed: int)
                     await record_outcome(session, decision_id, outcome)
                 await store_profile(session, decision_id, made)
                 if ply < taken_back_from:
-                    expected.update(kinds(made.is_trap, len(made.chosen.replies), outcome))
+                    is_trap = judge_decision(made).is_trap
+                    expected.update(kinds(is_trap, len(made.chosen.replies), outcome))
             await void_after(session, game.id, taken_back_from)
     for _ in range(2):
         row = await one(database)

@@ -1,0 +1,317 @@
+"""Simulated trials: persons who return in proportion to their games, and what they do in games and positions.
+
+Every simulation knows the truth for people at large, exactly: effects that differ by person are symmetrical
+about 0, or are averaged by quadrature.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from math import log, pi, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.inference.decisions import guessed_cost
+from storage.inference.games import BAND_WIDTH, earlier_guess
+from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
+from storage.inference.trial import contrast
+
+NEW_SHARE = 0.3
+"""Share of the games that are a person's first."""
+CAP_GAMES = 50
+DRAWS = 0.1
+RATING_NOISE = 80.0
+"""Standard deviation of a rating about its person's strength, in rating points."""
+_ELO_PER_LOGIT = 400 / log(10)
+
+
+def returning(
+    games: int, rng: np.random.Generator, new_share: float = NEW_SHARE, most: int | None = None
+) -> Codes:
+    """Who plays each game: a new person, or one who has played, in proportion to their games.
+
+    Args:
+        games: How many.
+        rng: Source of chance.
+        new_share: Chance of a new person; 1: one game each.
+        most: So many persons at most.
+    """
+    new = rng.random(games) < new_share
+    earlier = (rng.random(games) * np.arange(games)).astype(int).tolist()
+    who: list[int] = []
+    persons = 0
+    for game, is_new in enumerate(new.tolist()):
+        if game == 0 or (is_new and (most is None or persons < most)):
+            who.append(persons)
+            persons += 1
+        else:
+            who.append(who[earlier[game]])
+    return np.array(who, np.intp)
+
+
+def within_cap(persons: Codes, cap: int | None = CAP_GAMES) -> NDArray[np.bool_]:
+    """Which games count: each person's first ones."""
+    return np.ones(len(persons), bool) if cap is None else earlier_counts(persons) < cap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePlan:
+    """A trial of games in which trappy and standard score alike on average."""
+
+    score: float = 0.65
+    """Our expected score against a person of mean strength."""
+    skill_sd: float = 0.7
+    """Of persons' strengths, in logits."""
+    effect_sd: float = 0.0
+    """Of what traps change against a person, in logits; its mean is 0."""
+    chances: tuple[float, ...] = (0.5,)
+    """Chances of trappy, each as frequent."""
+    new_share: float = NEW_SHARE
+    most_persons: int | None = None
+    cap: int | None = CAP_GAMES
+    adjusted: bool = True
+    """By ratings and earlier games (m), as the program does; False: m = 1/2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Values of one endpoint, in order, with their persons: arrays of shape (n,), and the truth."""
+
+    psi: Floats
+    persons: Codes
+    truth: float
+
+
+def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
+    """psi of simulated games, as `storage.inference.games` has it."""
+    persons = returning(games, rng, plan.new_share, plan.most_persons)
+    persons = persons[within_cap(persons, plan.cap)]
+    n, count = len(persons), int(persons.max()) + 1
+    skill, effect = rng.normal(0, plan.skill_sd, count), rng.normal(0, plan.effect_sd, count)
+    chance = rng.choice(plan.chances, n)
+    treated = rng.random(n) < chance
+    # Half of the effect for trappy and half, reversed, for standard: its mean is 0 at every score.
+    mean_logit = log(plan.score / (1 - plan.score))
+    logit = mean_logit - skill[persons] + np.where(treated, 0.5, -0.5) * effect[persons]
+    expected = 1 / (1 + np.exp(-logit))
+    draws = np.minimum(DRAWS, np.minimum(expected, 1 - expected))
+    lot = rng.random(n)
+    wins = expected - draws / 2
+    outcome = np.where(lot < wins, 1.0, np.where(lot < wins + draws, 0.5, 0.0))
+    guess = np.full(n, 0.5)
+    if plan.adjusted:
+        rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)
+        above = 1500 + _ELO_PER_LOGIT * mean_logit - rating[persons]
+        by_rating = 1 / (1 + np.exp(-above / _ELO_PER_LOGIT))
+        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // BAND_WIDTH))
+    return Values((outcome - guess) * contrast(treated, chance), persons, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallPlan:
+    """Answered traps whose persons fall more or less often than the people model predicts."""
+
+    person_sd: float
+    """Of persons' differences from the model, in logits."""
+    shift: float = 0.0
+    """Their mean, in logits."""
+    traps_per_game: float = 5.0
+    """Mean of a Poisson distribution."""
+    cap: int | None = CAP_GAMES
+
+
+@dataclass(frozen=True, slots=True)
+class Falls:
+    """Answered traps, in order: arrays of shape (n,), and the truths for people at large."""
+
+    fell: NDArray[np.bool_]
+    model: Floats
+    persons: Codes
+    share: float
+    """True share of falls."""
+    beyond: float
+    """True share of falls less the model's."""
+
+
+_MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
+"""Probabilities of falls that the model gives, each as often."""
+
+
+def falls(plan: FallPlan, games: int, rng: np.random.Generator) -> Falls:
+    """Simulated answers to traps."""
+    played = returning(games, rng)
+    played = played[within_cap(played, plan.cap)]
+    persons = np.repeat(played, rng.poisson(plan.traps_per_game, len(played)))
+    model = rng.choice(_MODEL_FALLS, len(persons))
+    own = rng.normal(plan.shift, plan.person_sd, int(played.max()) + 1)[persons]
+    probability = 1 / (1 + np.exp(-np.log(model / (1 - model)) - own))
+    share = mean_over_persons(
+        lambda off: float((1 / (1 + np.exp(-np.log(_MODEL_FALLS / (1 - _MODEL_FALLS)) - off))).mean()),
+        plan.shift,
+        plan.person_sd,
+    )
+    fell = rng.random(len(persons)) < probability
+    return Falls(fell, model, persons, share, share - float(_MODEL_FALLS.mean()))
+
+
+def mean_over_persons(of: Callable[[float], float], mean: float, sd: float) -> float:
+    """The mean of a function of a normal variable, by Gauss-Hermite quadrature with 40 points."""
+    points, weights = np.polynomial.hermite_e.hermegauss(40)
+    values = np.array([of(mean + sd * point) for point in points])
+    return float((weights * values).sum() / sqrt(2 * pi))
+
+
+class Kind(StrEnum):
+    """How simulated persons choose a reply."""
+
+    UNIFORM = "uniform-random"
+    """All replies are equally likely."""
+    GREEDY = "greedy"
+    """The reply that looks best at a glance."""
+    SHALLOW = "shallow"
+    """Likely the replies that look good at a glance."""
+    MODEL = "model"
+    """By the people model, but with the person's susceptibility the bait where there is one."""
+
+
+_REPLIES = 8
+_PAIRS = 400
+_GLANCE_ERROR = 0.08
+_SHALLOW_SCALE = 0.05
+_MODEL_SCALE = 0.06
+SUSCEPTIBILITY = 0.2
+"""Mean chance of model persons to take a bait, whatever it costs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of positions: after the move that sets a trap (index 1) and after the other (index 0).
+
+    Arrays have the shape (pairs, 2, replies).
+    """
+
+    cost: Floats
+    """Of each reply; the best costs 0."""
+    kinds: dict[Kind, Floats]
+    """Each reply's probability for each kind, model persons without susceptibility."""
+    bait: NDArray[np.bool_]
+    """The reply that is a fall; only after the move that sets a trap."""
+    given_up: Floats
+    """Value of the other move less value of the one that sets a trap, shape (pairs,)."""
+
+    @property
+    def expected(self) -> Floats:
+        """The people model's expected cost, shape (pairs, 2): model persons of mean susceptibility."""
+        return mean_cost(self, self.probabilities(Kind.MODEL, SUSCEPTIBILITY))
+
+    def probabilities(self, kind: Kind, susceptibility: float = 0.0) -> Floats:
+        """Each reply's probability for persons of a kind and susceptibility."""
+        p = self.kinds[kind]
+        if kind is not Kind.MODEL:
+            return p
+        taken = np.where(self.bait.any(axis=2, keepdims=True), susceptibility, 0.0)
+        return np.asarray((1 - taken) * p + taken * self.bait)
+
+
+def mean_cost(pairs: Pairs, probabilities: Floats) -> Floats:
+    """The mean cost of a reply, shape (pairs, 2)."""
+    return np.asarray((pairs.cost * probabilities).sum(axis=2))
+
+
+def make_pairs(rng: np.random.Generator) -> Pairs:
+    """Random positions; where a trap is set, replies cost more, and the bait looks best."""
+    shape = (_PAIRS, 2, _REPLIES)
+    cost = np.minimum(rng.exponential(0.12, shape), 0.9)
+    cost[:, 1] = np.minimum(cost[:, 1] * 1.4, 0.9)
+    cost[:, :, 0] = 0.0
+    bait = np.zeros(shape, bool)
+    bait[:, 1, 1] = True
+    cost[:, 1, 1] = rng.uniform(0.1, 0.4, _PAIRS)
+    looks = -cost + rng.normal(0, _GLANCE_ERROR, shape)
+    looks[:, 1, 1] = looks[:, 1].max(axis=1) + 0.01
+    kinds = {
+        Kind.UNIFORM: np.full(shape, 1 / _REPLIES),
+        Kind.GREEDY: (looks == looks.max(axis=2, keepdims=True)).astype(np.float64),
+        Kind.SHALLOW: _softmax(looks / _SHALLOW_SCALE),
+        Kind.MODEL: _softmax(-cost / _MODEL_SCALE),
+    }
+    return Pairs(cost, kinds, bait, rng.uniform(-0.02, 0.02, _PAIRS))
+
+
+def _softmax(utilities: Floats) -> Floats:
+    odds = np.exp(utilities - utilities.max(axis=2, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=2, keepdims=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionPlan:
+    """A micro-randomised trial."""
+
+    kind: Kind = Kind.MODEL
+    susceptibility_sd: float = 0.0
+    """Of model persons, about `SUSCEPTIBILITY`; a beta distribution."""
+    decisions_per_game: int = 6
+    cap: int | None = CAP_GAMES
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Values of the three outcomes of `storage.inference.decisions`, and of falls beyond chance."""
+
+    cost: Values
+    beyond_difficulty: Values
+    earned: Values
+    fell_beyond_chance: Values
+
+
+def decide(plan: DecisionPlan, pairs: Pairs, games: int, rng: np.random.Generator) -> Decisions:
+    """Simulated decisions with their replies."""
+    played = returning(games, rng)
+    persons = np.repeat(played[within_cap(played, plan.cap)], plan.decisions_per_game)
+    n, count = len(persons), int(persons.max()) + 1
+    susceptibility = _susceptibilities(plan, count, rng)[persons]
+    at = rng.integers(0, _PAIRS, n)
+    treated = rng.random(n) < 0.5
+    arm = treated.astype(int)
+    reply = _draw(pairs.kinds[plan.kind][at, arm], rng)
+    if plan.kind is Kind.MODEL:
+        reply = np.where(treated & (rng.random(n) < susceptibility), 1, reply)
+    cost = pairs.cost[at, arm, reply]
+    fell = pairs.bait[at, arm, reply]
+    x, everyone = pairs.expected[at].mean(axis=1), pairs.cost.mean(axis=2)[at]
+    gap, mean_everyone = pairs.given_up[at], everyone.mean(axis=1)
+    guess = guessed_cost(cost, x, persons)
+    weight = contrast(treated, np.full(n, 0.5))
+    # The beta distribution has this mean, and what a person does is linear in their susceptibility.
+    truth = mean_cost(pairs, pairs.probabilities(plan.kind, SUSCEPTIBILITY))
+    effect = float((truth[:, 1] - truth[:, 0]).mean())
+    difficulty = pairs.cost.mean(axis=2)
+    harder = float((difficulty[:, 1] - difficulty[:, 0]).mean())
+    falling = float(pairs.probabilities(plan.kind, SUSCEPTIBILITY)[pairs.bait].mean())
+    return Decisions(
+        Values((cost - guess) * weight, persons, effect),
+        Values(
+            (cost - np.where(treated, everyone[:, 1], everyone[:, 0]) - guess + mean_everyone) * weight,
+            persons,
+            effect - harder,
+        ),
+        Values(
+            (cost - treated * gap - guess + gap / 2) * weight, persons, effect - float(pairs.given_up.mean())
+        ),
+        Values(fell[treated] - 1 / _REPLIES, persons[treated], falling - 1 / _REPLIES),
+    )
+
+
+def _susceptibilities(plan: DecisionPlan, count: int, rng: np.random.Generator) -> Floats:
+    if plan.susceptibility_sd == 0:
+        return np.full(count, SUSCEPTIBILITY)
+    spread = SUSCEPTIBILITY * (1 - SUSCEPTIBILITY) / plan.susceptibility_sd**2 - 1
+    return rng.beta(SUSCEPTIBILITY * spread, (1 - SUSCEPTIBILITY) * spread, count)
+
+
+def _draw(probabilities: Floats, rng: np.random.Generator) -> NDArray[Any]:
+    """One index for each row of probabilities."""
+    below = np.cumsum(probabilities, axis=1) < rng.random(len(probabilities))[:, None]
+    return np.asarray(np.minimum(below.sum(axis=1), probabilities.shape[1] - 1))

@@ -1,0 +1,129 @@
+"""A game's report for people who must not learn which player they met (docs/trials.md).
+
+It shows the traps that stood in the game, whoever set them.  Left out is what follows from the player rather
+than from the position: its name and settings, the draw, how it searched (depth, time, sources, models), and
+what it thought of the other moves.  Lists are sorted, since their order in the record follows the search.
+
+How a reply looks is told at three depths, whatever the depth of the search: at a glance (two plies), a little
+deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from storage.report import DecisionReport, GameReport, ReplyReport
+
+
+def blind_report(report: GameReport) -> dict[str, Any]:
+    """The report in plain JSON values, by the same keys as `GameReport.to_json` as far as they are shown.
+
+    `blind` is true, which no other report has.
+    """
+    game = report.header
+    return {
+        "blind": True,
+        "site_game_id": game.site_game_id,
+        "game": game.game,
+        "variant": game.variant,
+        "initial_position": game.initial_position,
+        "our_side": game.our_side,
+        "rated": game.rated,
+        "speed": game.speed,
+        "state": game.state,
+        "result": game.result,
+        "end_reason": game.end_reason,
+        "moves": game.moves,
+        "sides": report.sides,
+        "names": report.names,
+        "decisions": [_decision(each) for each in report.decisions],
+    }
+
+
+def _decision(decision: DecisionReport) -> dict[str, Any]:
+    # Without a trap worth counting, the best of the small ones is no one's business: it may be unknown.
+    trap = decision.trap if decision.is_trap else None
+    candidates = sorted(decision.candidates, key=lambda each: each.move)
+    replies = sorted(decision.replies, key=lambda each: (each.final_centi, each.reply))
+    shown = _shown_depths(decision)
+    return {
+        "ply": decision.ply,
+        "number": decision.number,
+        "move": decision.move,
+        "name": decision.name,
+        "squares": decision.squares,
+        "state": decision.state,
+        "position": decision.position,
+        "rows_before": decision.rows_before,
+        "rows_after": decision.rows_after,
+        "candidates": [
+            {"move": each.move, "name": each.name, "squares": each.squares} for each in candidates
+        ],
+        "is_complete": decision.is_complete,
+        "is_trap": decision.is_trap,
+        "trap": None
+        if trap is None
+        else {
+            "reply": trap.reply,
+            "name": trap.name,
+            "quality": trap.quality,
+            "quality_text": trap.quality_text,
+        },
+        "is_decided": decision.is_decided,
+        "forecast": _forecast(decision),
+        "replies": [_reply(each, shown, decision.forecast is not None) for each in replies],
+        "reply": decision.reply,
+        "reply_name": decision.reply_name,
+        "outcome": decision.outcome,
+        "fell_for_best": decision.fell_for_best,
+        "cost_centi": decision.cost_centi,
+        "cost_text": decision.cost_text,
+        "cost": decision.cost,
+    }
+
+
+def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
+    """Without the depths, which tell the depth of the player's search."""
+    found = decision.forecast
+    if found is None:
+        return None
+    baits = [
+        {"reply": each.reply, "name": each.name, "odds": each.odds, "cost": each.cost} for each in found.baits
+    ]
+    return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
+
+
+def _shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
+    """Places in the lists of scores by depth: the first, one between, the last.
+
+    The one between is where the bait deceives, if it does not do so at the first; otherwise the middle.
+    """
+    last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
+    middle = last // 2
+    if decision.forecast is not None and decision.forecast.baits:
+        deceives = [depth - 2 for depth in decision.forecast.baits[0].deceives_at]
+        middle = min([at for at in deceives if at > 0], key=lambda at: abs(at - middle), default=middle)
+    return 0, middle, last
+
+
+def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict[str, Any]:
+    """Without the scores by depth, whose number is the depth of the player's search.
+
+    Args:
+        shown: Of `_shown_depths`.
+        has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
+    """
+    known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
+    return {
+        "reply": reply.reply,
+        "name": reply.name,
+        "squares": reply.squares,
+        "final_centi": reply.final_centi,
+        "their_text": reply.their_text,
+        "quality": reply.quality,
+        "is_fall": reply.is_fall,
+        "probability": reply.probability if has_forecast else None,
+        "cost": reply.cost,
+        "cost_text": reply.cost_text,
+        "looks_centi": [reply.scores_centi[at] for at in known],
+        "looks": [reply.looks[at] for at in known],
+    }

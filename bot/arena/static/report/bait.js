@@ -1,0 +1,85 @@
+// What a bait is to people: how likely they play it, how it looks beside the best reply, what it costs.
+// Every sentence about looks is made from the points that the chart draws.
+
+/** The axis of a blind report, whose number of depths must not tell how deep the search was. */
+const STEPS = ["at a glance", "a little deeper", "deep"];
+
+const PER_PERCENT = 100;
+
+/** Shares in words; the nearest one is said. */
+const SHARES = [
+  ...[10, 9, 8, 7, 6, 5, 4, 3, 2].map((many) => [1 / many, "one", many]),
+  ...[[2, 5], [3, 5], [2, 3], [3, 4], [4, 5], [9, 10]].map(([some, many]) => [some / many, some, many]),
+];
+const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/** A probability as a clause's subject and verb: "one player in three plays". */
+export function peoplePlay(odds) {
+  if (odds >= 0.95) return "nearly every player plays";
+  const [, some, many] = SHARES.reduce((a, b) => (Math.abs(b[0] - odds) < Math.abs(a[0] - odds) ? b : a));
+  return some === "one" ? `one player in ${NUMBERS[many]} plays` : `${NUMBERS[some]} players in ${NUMBERS[many]} play`;
+}
+
+/** A share of a game, from hundredths of a per cent: "29 % of the game". */
+export function gameShare(cost, game = "the game") {
+  return `${cost > 0 && cost < PER_PERCENT ? "under 1" : Math.round(cost / PER_PERCENT)} % of ${game}`;
+}
+
+/** The confirmed baits of a move, the one of the greatest surprise (odds times cost) first; none while that is open. */
+export function baitsOf({ forecast }) {
+  return forecast?.is_confirmed ? [...forecast.baits].sort((a, b) => surprise(b) - surprise(a)) : [];
+}
+
+/** By how much a bait is expected to hurt: probability times cost. */
+export function surprise({ odds, cost }) {
+  return odds * cost;
+}
+
+/** Whether it is open if an answered move tempts people: the forecast is missing, or no deeper search has confirmed it. */
+export function isUnknown({ forecast, outcome, replies }) {
+  return replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_confirmed;
+}
+
+/** Whether it is known if a move tempts people. */
+export function isChecked({ forecast }) {
+  return Boolean(forecast?.is_confirmed);
+}
+
+/** A reply's scores as the chart draws them, the bot's view, from the shallowest search to the deepest. */
+export function scoresOf(reply) {
+  return reply.looks_centi ?? reply.scores_centi;
+}
+
+/** The names of the chart's depths: plies, or the fixed steps of a blind report. */
+export function depthNames(reply) {
+  return reply.looks_centi ? STEPS : reply.scores_centi.map((_, i) => String(i + 2));
+}
+
+/** A list as people say it: "2, 3 and 5". */
+function said(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+/** Where on the chart's axis: "at a glance", "looking 2 to 5 plies ahead". */
+function where(reply, places) {
+  if (reply.looks_centi) return said(places.map((i) => STEPS[i]));
+  const plies = places.map((i) => i + 2);
+  const isRun = plies.length > 2 && plies.at(-1) - plies[0] === plies.length - 1;
+  return `looking ${isRun ? `${plies[0]} to ${plies.at(-1)}` : said(plies)} plies ahead`;
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/**
+ * How a bait looks beside the best replies where it looks no worse than any of them.
+ * `best` is the one that is drawn; empty: the chart shows no such depth.
+ */
+export function howItLooks(bait, best, bests) {
+  const [mine, drawn] = [scoresOf(bait), scoresOf(best)];
+  const rivals = bests.map(scoresOf);
+  const places = mine.map((_, i) => i).filter((i) => i < mine.length - 1 && rivals.every((scores) => mine[i] <= scores[i]));
+  if (!places.length) return "";
+  const isBetter = (i) => mine[i] < drawn[i];
+  const how = places.every(isBetter) ? "better than" : places.some(isBetter) ? "at least as good as" : "as good as";
+  return `${capital(where(bait, places))} it looks ${how} ${best.name}.`;
+}

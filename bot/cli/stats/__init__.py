@@ -1,0 +1,1 @@
+"""`desdemona stats`: what the games add up to."""

@@ -1,0 +1,196 @@
+"""`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.common import (
+    AccountName,
+    FormatOption,
+    GameName,
+    MatchId,
+    MaxRating,
+    MinRating,
+    OpponentOption,
+    OutputFormat,
+    PlayerName,
+    Rated,
+    Since,
+    Site,
+    Until,
+    UsageError,
+    ask_database,
+    console,
+    filters_of,
+    note,
+    print_json,
+    write,
+)
+
+if TYPE_CHECKING:
+    from storage.database import Database
+    from storage.inference.games import GamesReport
+    from storage.records import Filters
+    from storage.statistics.groups import By, GroupStatistics
+    from storage.trials import StoredTrial
+
+
+def stats(
+    context: typer.Context,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="What to group by, separated by commas: player, game, site, speed, rating-band, month, "
+            "opponent-kind, version, settings, phase.",
+        ),
+    ] = "player",
+    trial: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Report on this trial instead (see `trial list`)."),
+    ] = None,
+    arms: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="How many games or decisions an effect needs, instead.")
+    ] = False,
+    player: PlayerName = None,
+    site: Site = None,
+    account: AccountName = None,
+    game: GameName = None,
+    opponent: OpponentOption = None,
+    match: MatchId = None,
+    since: Since = None,
+    until: Until = None,
+    min_rating: MinRating = None,
+    max_rating: MaxRating = None,
+    rated: Rated = None,
+    output: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """Results, errors and traps of groups of games, beside what chance and a model of people expect.
+
+    Intervals are right however often one looks, and allow for people who play several games.
+    """
+    if plan:
+        _plan(output)
+        return
+    filters = filters_of(
+        player,
+        site,
+        game,
+        since,
+        until,
+        min_rating,
+        max_rating,
+        rated,
+        account=account,
+        opponent=opponent,
+        match=match,
+    )
+    if trial is not None:
+        _trial(context, trial, arms, filters, output)
+        return
+    from bot.cli.stats import tables
+    from storage.statistics.facts import count_outdated, game_facts, reply_facts
+    from storage.statistics.groups import group_statistics
+
+    keys = _keys(by)
+
+    async def read(database: "Database") -> "tuple[list[GroupStatistics], int]":
+        async with database.read() as session:
+            games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+            return group_statistics(games, replies, keys), await count_outdated(session, filters)
+
+    found, outdated = ask_database(context, read)
+    rows = tables.group_rows(found)
+    write(
+        output,
+        tables.groups_view(found),
+        rows,
+        nested=[each.to_json() for each in found],
+        filters=filters,
+    )
+    if outdated:
+        note(
+            f"{outdated} decisions are not judged by today's rules and not counted above: "
+            "run `desdemona db recheck`."
+        )
+
+
+def _keys(text: str) -> "list[By]":
+    from storage.statistics.groups import By
+
+    names = [name.strip() for name in text.split(",")]
+    known = {key.value: key for key in By}
+    if wrong := [name for name in names if name not in known]:
+        raise UsageError(f"--by: {wrong[0]!r} is not known; known: {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def _plan(output: OutputFormat) -> None:
+    from bot.cli.stats import tables
+    from storage.inference.plan import plan_decisions, plan_games, plan_traps
+    from storage.records import Filters
+
+    rows = [*plan_games(), *plan_decisions(), *plan_traps()]
+    flat = [row.to_json() for row in rows]
+    write(output, tables.plan_view(rows), flat, nested=flat, filters=Filters())
+
+
+def _trial(
+    context: typer.Context, name: str, arms: str | None, filters: "Filters", output: OutputFormat
+) -> None:
+    from bot.cli.stats import tables
+    from storage.inference.games import games_report
+    from storage.inference.trial import TrialTerms
+    from storage.statistics.facts import game_facts, reply_facts
+    from storage.statistics.trial_rows import trial_games
+    from storage.trials import list_trials
+
+    async def read(
+        database: "Database",
+    ) -> "tuple[StoredTrial, tuple[str, str], GamesReport]":
+        async with database.read() as session:
+            trials = await list_trials(session)
+            found = next((each for each in trials if each.name == name), None)
+            if found is None:
+                known = ", ".join(each.name for each in trials) or "none"
+                raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
+            treated, control = _arms(found, arms)
+            games = await trial_games(
+                session,
+                found,
+                treated,
+                control,
+                await game_facts(session, filters),
+                await reply_facts(session, filters),
+            )
+        terms = TrialTerms(alpha=found.alpha, cap_games=found.cap, opt_games=found.opt)
+        return found, (treated, control), games_report(games, terms, datetime.now(UTC))
+
+    found, pair, report = ask_database(context, read)
+    if output is OutputFormat.JSON:
+        print_json({"trial": found.name, "arms": pair, **report.to_json()})
+    elif output is OutputFormat.CSV:
+        raise UsageError("--format: a trial's report is a table or JSON")
+    else:
+        console().print(tables.trial_view(found, pair, report))
+
+
+def _arms(trial: "StoredTrial", text: str | None) -> tuple[str, str]:
+    """The two players to compare: those asked for, or the only two, the one that sets traps first."""
+    from engine.player_kinds import PLAYER_KINDS
+
+    if text is not None:
+        asked = tuple(part.strip() for part in text.split(","))
+        if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):
+            raise UsageError(f"--arms: {text!r} is not two of the trial's players: {', '.join(trial.arms)}")
+        return asked[0], asked[1]
+    if len(trial.arms) != 2:
+        raise UsageError(f"--arms: the trial has {', '.join(trial.arms)}; name the two to compare")
+    first, second = sorted(
+        trial.arms, key=lambda arm: arm not in PLAYER_KINDS or not PLAYER_KINDS[arm].sets_traps
+    )
+    return first, second

@@ -1,0 +1,215 @@
+"""Formats statistics as rich tables, or as rows of plain values.  Prints nothing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from bot.cli.rich_tables import NONE, performance_text
+from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
+from storage.inference.games import EloDifference, GamesReport
+from storage.inference.plan import PlanRow, elo_effect, more_needed
+from storage.inference.trial import EndpointReport, LotGuard
+from storage.statistics.groups import Expected, GroupStatistics
+from storage.trials import StoredTrial
+
+ACROSS = 4
+"""Groups beside each other in a table."""
+_WANTED_ELO = 50
+
+_LEGEND = """\
+Replies in positions that were not decided, the first 50 games of each opponent.  chance: of somebody who
+moves at random in the same positions; forecast: of people there, by the model of the game.  An error costs
+10 % of expected score or more.  A bait is a likely error that looks at least as good as the best reply to a
+shorter search, confirmed by a longer one.  Figure 9: the paper's traps (Gordon & Reda 2006), in expected
+score.  Intervals (95 %) are right however often one looks, and allow for opponents who return."""
+
+
+def groups_view(found: Sequence[GroupStatistics]) -> RenderableType:
+    """Tables with a column for each group and a row for each number, and a legend."""
+    parts = [_groups_table(found[start : start + ACROSS]) for start in range(0, len(found), ACROSS)]
+    return Group(*parts, _LEGEND)
+
+
+def _groups_table(found: Sequence[GroupStatistics]) -> Table:
+    table = Table(title="Games and replies")
+    table.add_column("")
+    for each in found:
+        table.add_column("\n".join(each.group.values()), justify="right")
+
+    def add(name: str, values: Sequence[object], *, last: bool = False) -> None:
+        table.add_row(name, *(str(value) for value in values), end_section=last)
+
+    def add_expected(name: str, some: Sequence[Expected]) -> None:
+        add(name, [percent(each.happened) for each in some])
+        add("  chance", [percent(each.chance) for each in some])
+        add("  forecast", [percent(each.model) for each in some])
+        add("  beyond chance", [points(each.beyond_chance) for each in some])
+        add("  beyond forecast", [points(each.beyond_model) for each in some], last=True)
+
+    add("games (opponents)", [f"{each.games} ({each.persons})" for each in found])
+    add("won / drawn / lost", [f"{each.wins} / {each.draws} / {each.losses}" for each in found])
+    add("unfinished", [each.unfinished for each in found])
+    add("performance rating", [performance_text(each.performance) for each in found], last=True)
+    add("replies judged", [each.replies for each in found])
+    add("  optimal", [_part(each.optimal, each.replies) for each in found])
+    add("in decided positions", [each.decided for each in found], last=True)
+    add_expected("errors", [each.errors for each in found])
+    add_expected("mean cost of a reply", [each.cost for each in found])
+    add("tempting traps answered", [each.baits_set for each in found])
+    add_expected("bait taken", [each.baits for each in found])
+    add("Figure 9: traps answered", [each.traps_set for each in found])
+    add("  optimal", [each.traps_optimal for each in found])
+    add("  fell", [each.traps_fell for each in found])
+    add("    into the best trap", [each.traps_fell_for_best for each in found])
+    add("  erred elsewhere", [each.traps_erred_elsewhere for each in found])
+    add_expected("fell", [each.falls for each in found])
+    return table
+
+
+def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
+    """Flat rows; nested names are joined by ``_``."""
+    return [_flat(each.to_json()) for each in found]
+
+
+def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        name = key if not before or before == "group" else f"{before}_{key}"
+        flat |= _flat(value, name) if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def percent(share: float | None) -> str:
+    """For instance ``12.3 %``."""
+    return NONE if share is None else f"{100 * share:.1f} %"
+
+
+def points(found: AnyTimeEstimate) -> str:
+    """A difference in points of a hundred, for instance ``+1.1 (-4.4 to +6.6)``."""
+    if found.mean is None:
+        return NONE
+    if found.low is None or found.high is None:
+        return f"{100 * found.mean:+.1f}, too early"
+    return f"{100 * found.mean:+.1f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+
+
+def _part(count: int, of: int) -> str:
+    return NONE if not of else f"{count} = {100 * count / of:.1f} %"
+
+
+def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -> RenderableType:
+    """A trial's report: first arm less second."""
+    score, cost = report.score, report.cost
+    lines = [
+        f"Trial {trial.name}: {arms[0]} less {arms[1]}, since {trial.started_at:%Y-%m-%d}"
+        + ("." if trial.ended_at is None else f", ended {trial.ended_at:%Y-%m-%d}."),
+        f"{report.drawn} games drawn, {report.counted} counted, {score.estimate.persons} persons "
+        f"(P {score.estimate.effective_persons:.0f}).  {_guard(report.guard)}",
+        *_left_out(report),
+        "",
+        f"score  {_difference(score.estimate, 3)}  {_elo(report.elo)}  {_verdict(score.estimate, arms[0])}",
+        *_sensitivity(score),
+        f"cost   {_difference(cost.estimate, 4)}  per reply  {_verdict(cost.estimate, 'people')}",
+        *_sensitivity(cost),
+        "",
+        _more(trial, report),
+        "",
+    ]
+    table = Table(title="By stratum (each by itself)" if report.joint is None else "By stratum (jointly)")
+    for name in ("game", "site", "speed", "rating", "games", "score", "cost per reply"):
+        table.add_column(name, justify="left" if name in ("game", "site", "speed") else "right")
+    for each in report.strata:
+        least = each.stratum.rating_from
+        table.add_row(
+            each.stratum.game,
+            each.stratum.site,
+            each.stratum.speed,
+            "unrated" if least is None else f"from {least}",
+            str(each.score.n),
+            _difference(each.score, 3),
+            _difference(each.cost, 4),
+        )
+    return Group(*lines, *([table] if report.strata else []), "95 % intervals, right at any time, by person.")
+
+
+def _guard(guard: LotGuard) -> str:
+    missing = f"Missing {guard.missing_treated} / {guard.missing_untreated}."
+    if not guard.broken:
+        return f"Lot ok. {missing}"
+    broken = {"draw": "the draws do not follow the recorded chances", "missing": "one player loses games"}
+    return f"DO NOT USE: {' and '.join(broken[name] for name in guard.broken)}. {missing}"
+
+
+def _left_out(report: GamesReport) -> list[str]:
+    parts = [f"{count} {reason}" for reason, count in sorted(report.excluded.items())]
+    if report.over_cap:
+        parts.append(f"{report.over_cap} beyond a person's first games")
+    if report.waiting:
+        parts.append(f"{report.waiting} from the oldest unfinished game on")
+    return [f"Left out: {', '.join(parts)}."] if parts else []
+
+
+def _difference(found: AnyTimeEstimate, digits: int) -> str:
+    if found.mean is None:
+        return NONE
+    if found.low is None or found.high is None:
+        return f"{found.mean:+.{digits}f} (too early: {found.too_early})"
+    return f"{found.mean:+.{digits}f} ({found.low:+.{digits}f} to {found.high:+.{digits}f})"
+
+
+def _elo(found: EloDifference) -> str:
+    if found.value is None:
+        return ""
+    if found.low is None or found.high is None:
+        return f"Elo {found.value:+.0f}"
+    return f"Elo {found.value:+.0f} ({found.low:+.0f} to {found.high:+.0f})"
+
+
+def _verdict(found: AnyTimeEstimate, who: str) -> str:
+    if found.low is None or found.high is None or found.mean is None:
+        return "cannot be told apart yet"
+    if not found.excludes_zero:
+        return f"e {found.e_value:.2g}  cannot be told apart yet"
+    more = "more" if found.mean > 0 else "less"
+    what = f"{who} scores {more}" if who != "people" else f"it costs people {more}"
+    return f"e {found.e_value:.2g}  {what}"
+
+
+def _sensitivity(found: EndpointReport) -> list[str]:
+    lines = []
+    if found.flagged:
+        lines.append(f"  without {found.flagged} suspect games {_difference(found.without_flagged, 4)}")
+    if (largest := found.largest) is not None:
+        share = f"{100 * largest.share:.0f} % of the variance"
+        lines.append(f"  without the largest person ({share}) {_difference(largest.without, 4)}")
+    lines.append(
+        f"  first games of each person {_difference(found.first_games, 4)}, "
+        f"later ones {_difference(found.later_games, 4)}"
+    )
+    return lines
+
+
+def _more(trial: StoredTrial, report: GamesReport) -> str:
+    found = report.score.estimate
+    effect = elo_effect(0.65, _WANTED_ELO)
+    needed = more_needed(found, effect, SequenceDesign(trial.opt, trial.alpha))
+    if needed is None:
+        return f"For a difference of {_WANTED_ELO} Elo: `desdemona stats --plan` says how many games."
+    if needed == 0:
+        return f"There are enough games for a difference of {_WANTED_ELO} Elo."
+    return f"For a difference of {_WANTED_ELO} Elo about {needed:,} games more."
+
+
+def plan_view(rows: Sequence[PlanRow]) -> RenderableType:
+    """What effects need: values, and games."""
+    table = Table(title="Needed for a power of 80 %")
+    for name in ("what", "given", "effect", "one look", "any time", "games: one look", "any time"):
+        table.add_column(name, justify="left" if name in ("what", "given") else "right")
+    for row in rows:
+        effect = f"{row.effect:g}" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
+        counts = (row.fixed, row.any_time, row.fixed_games, row.any_time_games)
+        table.add_row(row.kind, row.given, effect, *(f"{count:,.0f}" for count in counts))
+    legend = "one look: planned beforehand; any time: looked at as often as one likes."
+    return Group(table, legend)

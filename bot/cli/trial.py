@@ -1,0 +1,215 @@
+"""`desdemona trial`: start, end and list trials, the planned comparisons of players."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.common import (
+    FormatOption,
+    OutputFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    console,
+    note,
+    print_json,
+)
+from storage.errors import TrialError
+from storage.records import Endpoint
+
+if TYPE_CHECKING:
+    from bot.base.config import Config
+    from storage.database import Database
+    from storage.trials import NewTrial, StoredTrial
+
+_SETTINGS = ("engine", "trap", "human", "uci", "online")
+"""The tables that decide how a player plays."""
+
+
+def start(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The trial's name: letters, digits, -, _ and .")],
+    opt: Annotated[int, typer.Option(help="Games at which its interval is to be tightest.")] = 1000,
+    alpha: Annotated[
+        float, typer.Option(help="Probability that its interval ever excludes the truth, at most.")
+    ] = 0.05,
+    cap: Annotated[int, typer.Option(help="So many of a person's first games count.")] = 50,
+    endpoint: Annotated[
+        Endpoint, typer.Option(help="Compare results, or what the opponents' replies cost them.")
+    ] = Endpoint.SCORE,
+) -> None:
+    """Start a trial of the players that `selection` draws from, before its first game.
+
+    Games drawn from now on belong to it; a running program need not be started again.
+    """
+    config = config_of(context)
+    try:
+        new = plan(config.by_account(), name, opt=opt, alpha=alpha, cap=cap, endpoint=endpoint)
+    except TrialError as error:
+        raise UsageError(f"trial start: {error}") from None
+
+    async def work(database: "Database") -> "StoredTrial":
+        from storage.trials import start_trial
+
+        async with database.write() as session:
+            return await start_trial(session, new)
+
+    started = _attempt("start", context, work)
+    print(f"trial {started.name} has started: {', '.join(started.arms)}; endpoint {started.endpoint.value}")
+
+
+def end(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="Without it, whichever trial is open.")] = None,
+) -> None:
+    """End the open trial; games that are being played still belong to it."""
+
+    async def work(database: "Database") -> "StoredTrial":
+        from storage.trials import end_trial
+
+        async with database.write() as session:
+            return await end_trial(session, name)
+
+    ended = _attempt("end", context, work)
+    running = f", {ended.open_games} of them still being played" if ended.open_games else ""
+    print(f"trial {ended.name} has ended: {ended.games} games{running}")
+
+
+def list_command(context: typer.Context, output: FormatOption = OutputFormat.TABLE) -> None:
+    """List all trials, the latest first."""
+
+    async def work(database: "Database") -> "list[StoredTrial]":
+        from storage.trials import list_trials
+
+        async with database.read() as session:
+            return await list_trials(session)
+
+    rows = [_row(trial) for trial in ask_database(context, work)]
+    if output is OutputFormat.JSON:
+        print_json(rows)
+        return
+    flat = [
+        {key: value for key, value in row.items() if key not in ("configurations", "strata")} for row in rows
+    ]
+    for row in flat:
+        row["arms"] = " ".join(row["arms"])
+    if output is OutputFormat.CSV:
+        _write_csv(flat)
+    elif flat:
+        _print_table(flat)
+    else:
+        note("There is no trial.")
+
+
+def plan(
+    configs: "Mapping[str, Config]", name: str, *, opt: int, alpha: float, cap: int, endpoint: Endpoint
+) -> "NewTrial":
+    """The plan of a trial of the players that the accounts draw from.
+
+    Args:
+        configs: The settings of each account, by its name.
+        name: Of the trial.
+        opt: As in `storage.trials.NewTrial`, like the others.
+
+    Raises:
+        TrialError: The settings do not make a blind comparison, or a value makes no sense.
+    """
+    from bot.base.config import SelectionMethod
+    from bot.game.selection import BLIND_FAVOUR
+    from engine import ENGINE_VERSION
+    from storage.trials import NewTrial
+
+    drawing = {
+        account: config
+        for account, config in configs.items()
+        if config.selection.method is SelectionMethod.BALANCED and len(config.selection.players) > 1
+    }
+    if not drawing:
+        raise TrialError(
+            'nothing is compared: no account has selection.method = "balanced" with two players or more'
+        )
+    for account, config in drawing.items():
+        if config.trial.reveal:
+            raise TrialError(
+                "trial.reveal is true: people would learn which player they met; set it to false"
+            )
+        if config.selection.seed:
+            raise TrialError(
+                f"account {account}: selection.seed is {config.selection.seed}, "
+                "so draws could be predicted; set it to 0"
+            )
+    (first, config), *others = drawing.items()
+    arms = tuple(sorted(config.selection.players))
+    for account, other in others:
+        if tuple(sorted(other.selection.players)) != arms:
+            raise TrialError(
+                f"accounts {first} and {account} draw from different players: "
+                f"{', '.join(arms)}; {', '.join(sorted(other.selection.players))}"
+            )
+    settings = {table: getattr(config, table).model_dump(mode="json") for table in _SETTINGS}
+    how = {
+        "engine_version": ENGINE_VERSION,
+        "params": asdict(config.trap.params()),
+        "favour": BLIND_FAVOUR,
+        "settings": settings,
+    }
+    configurations = {arm: {"player": arm, **how} for arm in arms}
+    return NewTrial(
+        name=name,
+        arms=arms,
+        configurations=configurations,
+        opt=opt,
+        alpha=alpha,
+        cap=cap,
+        endpoint=endpoint,
+    )
+
+
+def _attempt(command: str, context: typer.Context, work: Any) -> "StoredTrial":
+    try:
+        done: StoredTrial = ask_database(context, work)
+    except TrialError as error:
+        raise UsageError(f"trial {command}: {error}") from None
+    return done
+
+
+def _row(trial: "StoredTrial") -> dict[str, Any]:
+    return {
+        "name": trial.name,
+        "arms": list(trial.arms),
+        "started_at": trial.started_at.isoformat(),
+        "ended_at": None if trial.ended_at is None else trial.ended_at.isoformat(),
+        "games": trial.games,
+        "open_games": trial.open_games,
+        "endpoint": trial.endpoint.value,
+        "opt": trial.opt,
+        "alpha": trial.alpha,
+        "cap": trial.cap,
+        "strata": dict(trial.strata),
+        "configurations": dict(trial.configurations),
+    }
+
+
+def _write_csv(rows: list[dict[str, Any]]) -> None:
+    import csv
+    import sys
+
+    if rows:
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table()
+    for key in rows[0]:
+        title = {"started_at": "started (UTC)", "ended_at": "ended (UTC)"}.get(key, key.replace("_", " "))
+        table.add_column(title, justify="right" if isinstance(rows[0][key], (int, float)) else "left")
+    for row in rows:
+        moments = {key: (row[key] or "open")[:16].replace("T", " ") for key in ("started_at", "ended_at")}
+        table.add_row(*(str(value) for value in (row | moments).values()))
+    console().print(table)

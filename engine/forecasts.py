@@ -1,0 +1,96 @@
+"""Forecasts of the replies to a decision's move: by models of people where there are any, baits confirmed.
+
+This runs when the chosen move's profile is complete, on the opponent's time.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.decision import Decision, Person
+from engine.expected import expected_score
+from engine.games import ENGINE_GAMES, get_game
+from engine.human.opponent_model_search import Models
+from engine.human.reply_probabilities import predict_replies
+from engine.judgement import expected_scale_centi
+from engine.search.reference import Searcher, exact_score
+from engine.stop import StopFlag, Stopped
+from engine.temptation import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
+
+MOST_NODES = 20_000_000
+"""Of a confirming search, which then gives up: a few seconds."""
+
+
+def forecast_replies(
+    decision: Decision,
+    before: Sequence[Any],
+    models: Models | None,
+    person: Person,
+    seconds: float | None,
+    searcher: Searcher,
+    stop: StopFlag,
+) -> ReplyForecast:
+    """What people will reply to a decision's move, with confirmed baits.
+
+    Args:
+        decision: With the chosen move's whole profile.
+        before: The game's latest positions, oldest first, the decision's own last; empty: only the recorded
+            one is known.
+        models: Of people who play this game; None: the scores alone say what is likely.
+        person: The person who replies.
+        seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
+        searcher: For the confirming search.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        Stopped: The flag was set first.
+    """
+    game, scale = get_game(decision.game), expected_scale_centi(decision)
+    expected = None
+    if models is not None and decision.chosen.complete:
+        known = before or (game.parse_position(decision.position),)
+        after = game.play(known[-1], game.parse_move(known[-1], decision.move))
+        found = predict_replies(game, (*known, after), decision.chosen, models, person, seconds)
+        if found is not None:
+            base = found.base if found.version else ()
+            expected = ExpectedReplies(found.probabilities, found.model, base, found.version)
+    made = forecast(decision.chosen, scale, expected)
+    return confirm(decision, made, searcher, stop)
+
+
+def confirm(
+    decision: Decision,
+    made: ReplyForecast,
+    searcher: Searcher,
+    stop: StopFlag,
+    most_nodes: int = MOST_NODES,
+) -> ReplyForecast:
+    """The forecast with its baits searched `CONFIRM_PLIES` deeper, or unchanged if that takes too long.
+
+    Scores of another program are not confirmed: ours say nothing about them.
+
+    Raises:
+        Stopped: The flag was set first.
+    """
+    game = get_game(decision.game)
+    if decision.game in ENGINE_GAMES or decision.profile_source != searcher.source:
+        return made
+    root = game.for_search(game.parse_position(decision.position))
+    depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(root), game.deepest_search)
+    if depth <= decision.depth:  # the decision's own search reached the end of the game
+        return confirmed_by(made, decision.depth, [each.cost for each in made.tempting])
+    if not made.tempting:
+        return confirmed_by(made, depth, ())
+    after = game.play(root, game.parse_move(root, decision.move))
+    scale, spent = expected_scale_centi(decision), searcher.nodes
+    stop.set_node_limit(most_nodes)
+    try:
+        best = expected_score(exact_score(searcher, after, depth - 1, stop), scale)
+        costs = []
+        for each in made.tempting:
+            child = game.play(after, game.parse_move(after, each.reply))
+            costs.append(best - expected_score(-exact_score(searcher, child, depth - 2, stop), scale))
+    except Stopped:
+        if searcher.nodes - spent < most_nodes:  # somebody else set the flag
+            raise
+        return made
+    return confirmed_by(made, depth, costs)

@@ -1,0 +1,481 @@
+"""Tilts the probabilities of a person's replies by the person's rating and the game's speed.
+
+A base model (a calibrated model or a human-move network) says what people reply on average.  A person differs
+from that in two numbers: how closely they follow it, b = e^x, and how much of the replies' true cost they see
+beyond it, k.  With the base model's p0 and the cost c of each of n replies (exponential tilting)::
+
+    p(r | x, k) = (1 - u) p0(r)^b exp(-k c(r)) / sum + u / n
+
+The pair (x, k) is unknown, so the answer is the mean over its prior: a Gaussian at the points of a grid,
+whose mean depends on what is known of the person.  A *card*, ``person_GAME.json`` beside this module, has the
+priors, each for one base model (`engine.training.person_prior` fits them).  The card's SHA-256 is the version
+of the priors: whoever has the card, p0 and the costs can recompute every probability.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decision import Candidate, ModelInfo
+from engine.errors import IncompleteProfile
+from engine.expected import WHOLE, expected_score
+from engine.human.model import BadModel
+
+Floats = NDArray[np.float64]
+
+CONSTANT, RATING, NEW, BULLET, RAPID = "constant", "rating", "new", "bullet", "rapid"
+"""Names of the features on which the mean of a prior depends (`features_of`)."""
+FEATURES = (CONSTANT, RATING, NEW, BULLET, RAPID)
+BULLET_BELOW_S, RAPID_FROM_S = 180.0, 480.0
+"""Limits of `speed_s` for bullet and rapid games, as on Lichess."""
+_INCREMENTS = 40
+_MOST_POINTS, _MOST_BASES = 10_000, 64
+_MOST_BYTES = 1 << 20
+
+
+def speed_s(initial_s: float | None, increment_s: float | None) -> float:
+    """The estimated time of a side for a game, in seconds; infinite without a clock."""
+    return math.inf if initial_s is None else initial_s + _INCREMENTS * (increment_s or 0)
+
+
+def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[float, ...]:
+    """What each reply costs the person: expected score below that of the best reply, from 0 to 1.
+
+    Args:
+        candidate: Our move with its whole profile.
+        logistic_centi: `Game.expected_scale_centi` of the position in which the person replies.
+        depth: D of the profiles to use, counted from our move; a shallower profile is used to its end.
+
+    Raises:
+        IncompleteProfile: The profile is not whole.
+    """
+    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
+        raise IncompleteProfile(f"the profile of {candidate.move} is not whole: its replies have no costs")
+    # The first score is of 2 plies; ours are the person's losses.
+    ours = [
+        expected_score(reply.scores_centi[: depth - 1][-1], logistic_centi) for reply in candidate.replies
+    ]
+    least = min(ours, default=0)
+    return tuple((each - least) / WHOLE for each in ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The points (x, k) at which a prior has its weights."""
+
+    x: tuple[float, ...]
+    k: tuple[float, ...]
+
+    @property
+    def points(self) -> Floats:
+        """Shape (points, 2): x and k of each, k changing fastest."""
+        return np.array([(x, k) for x in self.x for k in self.k], np.float64)
+
+    @property
+    def is_free(self) -> NDArray[np.bool_]:
+        """For x and k, whether it has more than one value."""
+        return np.array([len(self.x) > 1, len(self.k) > 1])
+
+
+@dataclass(frozen=True, slots=True)
+class RatingScale:
+    """How a rating becomes the features ``rating`` and ``new``."""
+
+    origin: str
+    """Which ratings the prior was fitted to, for people."""
+    centre: float
+    unit: float
+    most: float
+    """The rating feature is within +-this."""
+    games: int
+    """Number of rated games after which a rating counts in full; 0: always."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """A prior: the mean is linear in features of the person and the game."""
+
+    features: tuple[str, ...]
+    coefficients: Floats
+    """Shape (features, 2): for x and for k."""
+    covariance: Floats
+    """Shape (2, 2)."""
+
+    def weights(self, grid: Grid, features: Floats) -> Floats:
+        """The weight of each point, shape (persons, points); each row adds up to 1.
+
+        Args:
+            features: Shape (persons, features).
+        """
+        free = grid.is_free
+        away = grid.points[None, :, free] - (features @ self.coefficients[:, free])[:, None, :]
+        exact = np.linalg.inv(self.covariance[np.ix_(free, free)])
+        logs = -0.5 * np.einsum("npi,ij,npj->np", away, exact, away)
+        powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, slots=True)
+class BasePrior:
+    """The prior over one base model."""
+
+    base: str
+    """See `base_key`."""
+    depth: int
+    """D of the costs that it was fitted to."""
+    least: float
+    """Probabilities of the base model below this count as this."""
+    grid: Grid
+    scale: RatingScale
+    rated: Gaussian | None
+    """For people with a rating; None: as those without."""
+    unrated: Gaussian
+
+
+def base_key(model: ModelInfo, human: ModelInfo | None = None) -> str:
+    """Identifies a base model by SHA-256: a human-move model, or a calibrated model and the human-move model
+    whose predictions it was given (None: it had none)."""
+    return model.sha256 if human is None else f"{model.sha256}+{human.sha256}"
+
+
+def features_of(
+    names: Sequence[str], scale: RatingScale, rating: float | None, seconds: float | None, games: int | None
+) -> list[float]:
+    """The features of a person in a game.
+
+    Args:
+        names: Some of `FEATURES`.
+        rating: The person's rating; None: unknown, as the centre of the scale.
+        seconds: See `speed_s`; None: unknown, neither bullet nor rapid.
+        games: Rated games behind the rating; None: unknown, enough.
+    """
+    full = 1.0 if games is None or scale.games == 0 else min(1.0, games / scale.games)
+    z = 0.0 if rating is None else full * (rating - scale.centre) / scale.unit
+    known = {
+        CONSTANT: 1.0,
+        RATING: max(-scale.most, min(scale.most, z)),
+        NEW: 1.0 - full,
+        BULLET: float(seconds is not None and seconds < BULLET_BELOW_S),
+        RAPID: float(seconds is not None and seconds >= RAPID_FROM_S),
+    }
+    return [known[name] for name in names]
+
+
+def tilted_rows(
+    points: Floats,
+    probabilities: Floats,
+    costs: Floats,
+    starts: NDArray[np.int64],
+    least: float,
+    uniform: float,
+) -> Floats:
+    """p(r | x, k) for the replies of many positions, concatenated.
+
+    Args:
+        points: Shape (points, 2), as `Grid.points`.
+        probabilities: Of the replies by the base model, shape (replies,).
+        costs: Of the replies, from 0 to 1, shape (replies,).
+        starts: Index of each position's first reply.
+        least: See `BasePrior.least`.
+        uniform: u, the share spread evenly.
+
+    Returns:
+        Shape (replies, points); each position's replies add up to 1 at every point.
+    """
+    counts = np.diff(np.append(starts, len(costs)))
+    logs = np.log(np.maximum(probabilities, least))[:, None] * np.exp(points[:, 0]) - np.outer(
+        costs, points[:, 1]
+    )
+    logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=0), counts, axis=0)
+    powers = np.exp(logs, out=logs)
+    powers /= np.repeat(np.add.reduceat(powers, starts, axis=0), counts, axis=0)
+    powers *= 1.0 - uniform
+    powers += (uniform / np.repeat(counts, counts))[:, None]
+    return np.asarray(powers)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPrior:
+    """A card: a game's priors, by base model.  Immutable, so any number of threads may share it."""
+
+    game: str
+    version: str
+    """SHA-256 of the card, in hexadecimal."""
+    uniform: float
+    """u: share of the probability that is spread evenly over all replies."""
+    forgetting: float
+    """Share of the prior that is mixed in again before a person's next game, where what their replies say is
+    kept between games."""
+    bases: dict[str, BasePrior]
+    """By `base_key`."""
+
+    def weights(
+        self, base: str, rating: float | None, seconds: float | None, games: int | None = None
+    ) -> Floats:
+        """The prior for a person: the weight of each of the grid's points.
+
+        Raises:
+            KeyError: The card has no prior over this base model.
+        """
+        prior = self.bases[base]
+        kind = prior.unrated if rating is None or prior.rated is None else prior.rated
+        features = features_of(kind.features, prior.scale, rating, seconds, games)
+        return np.asarray(kind.weights(prior.grid, np.array([features]))[0])
+
+    def tilted(
+        self,
+        base: str,
+        probabilities: Sequence[float],
+        costs: Sequence[float],
+        rating: float | None,
+        seconds: float | None,
+        games: int | None = None,
+    ) -> tuple[float, ...]:
+        """The probabilities of a position's replies for this person.
+
+        Args:
+            base: Which model the probabilities are from (`base_key`).  One that the card does not know: they
+                are returned as they are.
+            probabilities: By that model.
+            costs: `costs_of` with `BasePrior.depth`, in the same order.
+            rating: On the site's scale; None: unknown.
+            seconds: `speed_s` of the game; None: unknown.
+            games: Rated games behind the rating; None: unknown.
+
+        Raises:
+            ValueError: Not as many costs as probabilities.
+        """
+        prior = self.bases.get(base)
+        if len(probabilities) != len(costs):
+            raise ValueError(f"{len(probabilities)} probabilities and {len(costs)} costs")
+        if prior is None or len(costs) < 2:
+            return tuple(probabilities)
+        weights = self.weights(base, rating, seconds, games)
+        at_points = tilted_rows(
+            prior.grid.points,
+            np.asarray(probabilities, np.float64),
+            np.asarray(costs, np.float64),
+            np.zeros(1, np.int64),
+            prior.least,
+            self.uniform,
+        )
+        found: list[float] = (at_points @ weights).tolist()
+        total = math.fsum(found)
+        return tuple(p / total for p in found)
+
+    @classmethod
+    def parse(cls, data: bytes, where: str) -> "PersonPrior":
+        """Read a card.
+
+        Args:
+            data: The content of the file.
+            where: Its name in messages.
+
+        Raises:
+            BadModel: It is not a card; the message names the file and the field, and says what is wrong.
+        """
+        try:
+            content = json.loads(data)
+        except ValueError as error:  # bad UTF-8, too
+            raise BadModel(f"{where}: not JSON: {error}") from None
+        card = _Fields(content, where, "")
+        bases = [_base_of(part) for part in card.parts("bases", _MOST_BASES)]
+        keys = [each.base for each in bases]
+        if again := [key for key in keys if keys.count(key) > 1]:
+            raise BadModel(f"{where}: bases: two have the base {again[0]}")
+        return cls(
+            card.text("game"),
+            hashlib.sha256(data).hexdigest(),
+            card.number("uniform", 0.0, 0.5),
+            card.number("forgetting", 0.0, 1.0),
+            {each.base: each for each in bases},
+        )
+
+
+def card_path(game: str, folder: Path = Path(__file__).parent) -> Path:
+    """Path of the program's own card for a game, whether or not it exists."""
+    return folder / f"person_{game}.json"
+
+
+@lru_cache(maxsize=16)
+def read_card(path: Path) -> PersonPrior:
+    """The prior in a card, which is read once.
+
+    Raises:
+        BadModel: It is missing or not a card; the message names the file and the field.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise BadModel(f"{path}: {error.strerror}") from None
+    if len(data) > _MOST_BYTES:
+        raise BadModel(f"{path}: longer than {_MOST_BYTES >> 20} MiB")
+    return PersonPrior.parse(data, str(path))
+
+
+# --- The card -------------------------------------------------------------------------------------------
+
+
+def base_record(prior: BasePrior) -> dict[str, Any]:
+    """A base's entry in a card, as plain JSON values; `PersonPrior.parse` reads it."""
+    return {
+        "base": prior.base,
+        "depth": prior.depth,
+        "least": prior.least,
+        "grid": {"x": list(prior.grid.x), "k": list(prior.grid.k)},
+        "rating": {
+            "origin": prior.scale.origin,
+            "centre": prior.scale.centre,
+            "unit": prior.scale.unit,
+            "most": prior.scale.most,
+            "games": prior.scale.games,
+        },
+        "rated": None if prior.rated is None else _gaussian_record(prior.rated),
+        "unrated": _gaussian_record(prior.unrated),
+    }
+
+
+def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
+    return {
+        "mean": {
+            name: {"x": float(x), "k": float(k)}
+            for name, (x, k) in zip(prior.features, prior.coefficients.tolist(), strict=True)
+        },
+        "covariance": prior.covariance.tolist(),
+    }
+
+
+class _Fields:
+    """A part of a card, which knows its place for messages."""
+
+    def __init__(self, value: Any, where: str, path: str) -> None:
+        self._where, self._path = where, path
+        if not isinstance(value, dict):
+            raise BadModel(f"{where}: {path or 'the card'}: not an object of named fields")
+        self._value: dict[str, Any] = value
+
+    def error(self, name: str, what: str) -> BadModel:
+        path = f"{self._path}.{name}" if self._path else name
+        return BadModel(f"{self._where}: {path}: {what}")
+
+    def has(self, name: str) -> bool:
+        return self._get(name) is not None
+
+    def part(self, name: str) -> "_Fields":
+        path = f"{self._path}.{name}" if self._path else name
+        return _Fields(self._get(name), self._where, path)
+
+    def parts(self, name: str, most: int) -> list["_Fields"]:
+        path = f"{self._path}.{name}" if self._path else name
+        found = self._list(name, most)
+        return [_Fields(value, self._where, f"{path}[{at}]") for at, value in enumerate(found)]
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._value)
+
+    def text(self, name: str) -> str:
+        value = self._get(name)
+        if not isinstance(value, str) or not value.isprintable():
+            raise self.error(name, "not a printable text")
+        return value
+
+    def number(self, name: str, low: float = -1e6, high: float = 1e6) -> float:
+        return self._number(name, self._get(name), low, high)
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        value = self._get(name)
+        if type(value) is not int or not low <= value <= high:
+            raise self.error(name, f"{_short(value)} is not a whole number from {low} to {high}")
+        return value
+
+    def numbers(self, name: str, most: int, low: float = -1e6, high: float = 1e6) -> tuple[float, ...]:
+        return tuple(self._number(name, value, low, high) for value in self._list(name, most))
+
+    def matrix(self, name: str, size: int) -> Floats:
+        rows = self._list(name, size)
+        if len(rows) != size or not all(isinstance(row, list) and len(row) == size for row in rows):
+            raise self.error(name, f"not {size} rows of {size} numbers")
+        return np.array([[self._number(name, each, -1e6, 1e6) for each in row] for row in rows])
+
+    def _number(self, name: str, value: Any, low: float, high: float) -> float:
+        # Neither True nor NaN is a number from low to high.
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise self.error(name, f"{_short(value)} is not a number from {low:g} to {high:g}")
+        return float(value)
+
+    def _list(self, name: str, most: int) -> list[Any]:
+        value = self._get(name)
+        if not isinstance(value, list) or not 1 <= len(value) <= most:
+            raise self.error(name, f"not a list of 1 to {most} entries")
+        return value
+
+    def _get(self, name: str) -> Any:
+        if name not in self._value:
+            raise self.error(name, "missing")
+        return self._value[name]
+
+
+def _short(value: Any) -> str:
+    return repr(value)[:40]
+
+
+def _base_of(part: _Fields) -> BasePrior:
+    base = part.text("base")
+    if not all(len(each) == 64 and not set(each) - set("0123456789abcdef") for each in base.split("+")):
+        raise part.error("base", "not one or two SHA-256 in hexadecimal, joined by +")
+    grid = _grid_of(part.part("grid"))
+    scale = part.part("rating")
+    return BasePrior(
+        base,
+        part.whole("depth", 2, 64),
+        part.number("least", 1e-12, 0.1),
+        grid,
+        RatingScale(
+            scale.text("origin"),
+            scale.number("centre"),
+            scale.number("unit", 1.0),
+            scale.number("most", 0.0, 100.0),
+            scale.whole("games", 0, 1_000_000),
+        ),
+        _gaussian_of(part.part("rated"), grid) if part.has("rated") else None,
+        _gaussian_of(part.part("unrated"), grid),
+    )
+
+
+def _grid_of(part: _Fields) -> Grid:
+    axes = []
+    for name, most in (("x", 5.0), ("k", 1000.0)):
+        values = part.numbers(name, _MOST_POINTS, -most, most)
+        if list(values) != sorted(set(values)):
+            raise part.error(name, "its numbers do not rise")
+        axes.append(values)
+    if len(axes[0]) * len(axes[1]) > _MOST_POINTS:
+        raise part.error("x", f"more than {_MOST_POINTS} points with those of k")
+    grid = Grid(axes[0], axes[1])
+    if not grid.is_free.any():
+        raise part.error("k", "a grid of one point")
+    return grid
+
+
+def _gaussian_of(part: _Fields, grid: Grid) -> Gaussian:
+    means = part.part("mean")
+    names = means.names()
+    if unknown := [name for name in names if name not in FEATURES]:
+        raise means.error(unknown[0][:40], f"unknown; there are {', '.join(FEATURES)}")
+    if not names:
+        raise part.error("mean", "empty")
+    rows = [(means.part(name).number("x"), means.part(name).number("k")) for name in names]
+    covariance = part.matrix("covariance", 2)
+    free = covariance[np.ix_(grid.is_free, grid.is_free)]
+    if not np.array_equal(covariance, covariance.T) or np.linalg.eigvalsh(free).min() < 1e-9:
+        raise part.error("covariance", "not symmetric and positive definite")
+    return Gaussian(names, np.array(rows, np.float64), covariance)

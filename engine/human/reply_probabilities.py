@@ -1,0 +1,128 @@
+"""The probabilities of a person's replies to a move of ours, by the best models there are, and by whom.
+
+The calibrated model predicts where there is one, otherwise the human-move network; where both are missing or
+fail there is no prediction.  The people model (`engine.human.person_prior`) then tilts the prediction by the
+person's rating and the game's speed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.decision import Candidate, ModelInfo, Person
+from engine.errors import IncompleteProfile
+from engine.game import Game
+from engine.human.model import SHALLOW, BadModel, PredictionQuery, predicted
+from engine.human.odds import checked_odds
+from engine.human.opponent_model_search import Models, query_model
+from engine.human.person_prior import base_key, costs_of
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyPrediction:
+    """How likely a person is to play each reply to a move, and the models that say so."""
+
+    replies: tuple[str, ...]
+    """Every legal reply, in the game's order."""
+    probabilities: tuple[float, ...]
+    """Of each reply; they add up to 1."""
+    base: tuple[float, ...]
+    """The same before the tilt, as `model` predicted them."""
+    model: ModelInfo
+    """A calibrated model or a human-move network."""
+    human: ModelInfo | None
+    """The human-move network whose predictions a calibrated `model` was given; None: none, or `model` is the
+    network."""
+    version: str
+    """SHA-256 of the card by which the prediction was tilted; empty: it was not."""
+
+
+def predict_replies(
+    game: Game[Any],
+    positions: Sequence[Any],
+    candidate: Candidate,
+    models: Models,
+    person: Person,
+    seconds: float | None = None,
+) -> ReplyPrediction | None:
+    """Predict a person's reply; may run in any thread that `models` was lent to.
+
+    Args:
+        game: The rules.
+        positions: The game's latest positions, oldest first; the last one is that after our move.  Networks
+            use as many as they can, and do with less.
+        candidate: Our move with its whole profile.
+        models: The game's models (`engine.human.registry.ModelRegistry.lend`).
+        person: The person who replies.
+        seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
+
+    Returns:
+        None: there is neither a calibrated model nor a human-move network, or none of them answers (logged
+        once in a row); or there is no reply.
+
+    Raises:
+        IncompleteProfile: The candidate's profile is not whole.
+        ValueError: The candidate's replies are not the legal ones, in the game's order.
+    """
+    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
+        raise IncompleteProfile(f"the profile of {candidate.move} is not whole: its replies have no odds")
+    after = positions[-1]
+    replies = tuple(reply.reply for reply in candidate.replies)
+    if replies != tuple(game.move_text(move) for move in game.legal_moves(after)):
+        where = game.position_text(after)[:200]
+        raise ValueError(f"the replies to {candidate.move} are not the legal ones of {where}")
+    if not replies:
+        return None
+    human = _of_network(game, positions, models, person)
+    found = _of_calibrated(game, after, candidate, models, human, person)
+    if found is not None:
+        model, base, beside = found
+    elif human is not None:
+        model, base, beside = models.human.info, human, None
+    else:
+        return None
+    models.health.worked(game.name)
+    key = base_key(model, beside)
+    prior = models.person_prior
+    if prior is None or key not in prior.bases:
+        return ReplyPrediction(replies, base, base, model, beside, "")
+    costs = costs_of(candidate, game.expected_scale_centi(after), prior.bases[key].depth)
+    tilted = prior.tilted(key, base, costs, person.rating, seconds)
+    return ReplyPrediction(replies, tilted, base, model, beside, prior.version)
+
+
+def _of_network(
+    game: Game[Any], positions: Sequence[Any], models: Models, person: Person
+) -> tuple[float, ...] | None:
+    model = models.human
+    if model.info.kind == SHALLOW:
+        return None
+    query = PredictionQuery(tuple(positions[-max(1, model.plies_wanted) :]), person)
+    try:
+        return query_model(model.info.name, lambda: predicted(model, game, [query])[0])
+    except BadModel as error:
+        models.health.failed(game.name, error)
+        return None
+
+
+def _of_calibrated(
+    game: Game[Any],
+    after: Any,
+    candidate: Candidate,
+    models: Models,
+    human: tuple[float, ...] | None,
+    person: Person,
+) -> tuple[ModelInfo, tuple[float, ...], ModelInfo | None] | None:
+    """The calibrated model, its answer, and the network whose predictions it was given."""
+    model = models.odds
+    if model is None:
+        return None
+    try:
+        odds = query_model(
+            model.info.name, lambda: checked_odds(model, game, after, candidate, human, person)
+        )
+    except BadModel as error:
+        models.health.failed(game.name, error)
+        return None
+    answer = tuple(odds[reply.reply] for reply in candidate.replies)
+    return model.info, answer, None if human is None else models.human.info

@@ -1,0 +1,169 @@
+"""Judges the opponent's replies to our moves: Figure 9 of Gordon & Reda 2006, in expected score.
+
+The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`).  Counting needs a unit that
+means the same in every game and at every score, so here a reply's quality as a trap is its trappiness times
+what it costs in *expected score*.  A move sets a trap when the quality of its best trap reaches a threshold,
+and the opponent falls into it by a reply that reaches the same threshold itself.
+
+A forced result is no distance: where our move wins by force nothing costs anything, and where it loses by
+force only a reply that gives the win away does.  Both are *decided* and counted apart.
+
+`RULE` changes with the meaning of anything here; it is stored with every outcome, and
+``desdemona db recheck`` judges older ones anew.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engine.decision import Candidate, Decision, Outcome, OutcomeKind
+from engine.errors import IncompleteProfile, RecordError
+from engine.expected import expected_score
+from engine.game import WIN_CENTI
+from engine.games import get_game
+from engine.params import TrapParams
+from engine.trappy import reply_trappiness
+
+RULE = 2
+"""The version of these rules.  1, before 2026-11-25: qualities in the unit of the params' scale against a
+threshold in that unit, and any reply of quality above 0 counted as a fall."""
+
+ERROR = 1_000
+"""A reply that costs at least this is an error; hundredths of a per cent of expected score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyVerdict:
+    """One reply to our move, in hundredths of a per cent of expected score."""
+
+    reply: str
+    cost: int
+    """What it costs the opponent against the best reply, at least 0."""
+    quality: float
+    """Trappiness times cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What our move asked of the opponent, whatever was then played."""
+
+    replies: tuple[ReplyVerdict, ...]
+    """Every legal reply, in the order of the profile."""
+    threshold: float
+    """Least quality of a trap that counts, in hundredths of a per cent of expected score."""
+    is_decided: bool
+    """Our move wins or loses by force."""
+
+    @property
+    def trap(self) -> ReplyVerdict | None:
+        """The best trap; None: no reply is one, however small."""
+        best = max(self.replies, key=lambda each: each.quality, default=None)
+        return best if best is not None and best.quality > 0 else None
+
+    @property
+    def is_trap(self) -> bool:
+        """Whether our move sets a trap."""
+        return self.trap is not None and self.is_fall(self.trap)
+
+    def is_fall(self, judged: ReplyVerdict) -> bool:
+        """Whether a reply falls into a trap."""
+        return judged.quality >= self.threshold
+
+    def of(self, reply: str) -> ReplyVerdict:
+        """A reply by its text.
+
+        Raises:
+            RecordError: It is not among the replies.
+        """
+        for each in self.replies:
+            if each.reply == reply:
+                return each
+        raise RecordError(f"{reply} is not among the replies")
+
+
+def expected_scale_centi(decision: Decision) -> float:
+    """s of the logistic function from scores to expected score: the game's own for the decision's position.
+
+    Raises:
+        BadPosition: The recorded position cannot be read.
+    """
+    return _scale_centi(decision.game, decision.position)
+
+
+@lru_cache(maxsize=64)  # a decision is judged several times within a few seconds
+def _scale_centi(game_name: str, position: str) -> float:
+    game = get_game(game_name)
+    return game.expected_scale_centi(game.for_search(game.parse_position(position)))
+
+
+def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judgement:
+    """Judge every reply to a move.
+
+    Args:
+        candidate: The move with its whole profile.
+        params: Of the decision, for the assessment of shallow scores.
+        scale_centi: See `expected_scale_centi`.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+    """
+    require_whole(candidate)
+    params = params.for_position(scale_centi)
+    raw = expected_score(candidate.raw_centi, scale_centi)
+    replies = []
+    for profile in candidate.replies:
+        cost = expected_score(profile.final_centi, scale_centi) - raw
+        quality = cost * reply_trappiness(profile.scores_centi, params) if cost > 0 else 0.0
+        replies.append(ReplyVerdict(profile.reply, cost, quality))
+    is_decided = abs(candidate.raw_centi) >= WIN_CENTI
+    return Judgement(tuple(replies), params.threshold, is_decided)
+
+
+def judge_decision(decision: Decision) -> Judgement:
+    """`judge` for the chosen move of a decision.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+    """
+    return judge(decision.chosen, decision.params, expected_scale_centi(decision))
+
+
+def require_whole(candidate: Candidate) -> None:
+    """Check that a move's profile is whole.
+
+    Raises:
+        IncompleteProfile: It is not.
+    """
+    if not candidate.complete or any(reply.bound_centi is not None for reply in candidate.replies):
+        raise IncompleteProfile(f"the profile of {candidate.move} is not complete: no reply can be judged")
+
+
+def classify_reply(decision: Decision, reply: str | None) -> Outcome:
+    """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
+
+    Args:
+        decision: A decision with the chosen move's whole profile, unless there was no reply.
+        reply: The opponent's move; None: the game ended first.  When our rules ended the game with our move
+            but the server played on (`Game.goes_on`), any reply counts as none.
+
+    Raises:
+        IncompleteProfile: The chosen move's profile is incomplete.
+        RecordError: The profile is complete and lacks the reply.
+    """
+    chosen = decision.chosen
+    if reply is None or (chosen.complete and not chosen.replies):
+        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)
+    judgement = judge_decision(decision)
+    try:
+        judged = judgement.of(reply)
+    except RecordError as error:
+        raise RecordError(f"{decision.move}: {error}") from None
+    profile = next(each for each in chosen.replies if each.reply == reply)
+    cost_centi = profile.final_centi - chosen.raw_centi
+    if cost_centi == 0:
+        kind = OutcomeKind.OPTIMAL
+    elif judgement.is_fall(judged):
+        kind = OutcomeKind.FELL
+    else:
+        kind = OutcomeKind.ERRED_ELSEWHERE
+    for_best = kind is OutcomeKind.FELL and judgement.trap == judged
+    return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, RULE)

@@ -1,0 +1,298 @@
+"""Tempting replies: bad replies that people are likely to play because they look good.
+
+The paper's arithmetic (`engine.trappy`) compares how a reply looks with what it is; it never asks whether
+another reply looks better still, and nearly all of its traps are baits that nobody takes.  Here a reply is
+*tempting* when all of this holds, in expected score and from the opponent's view:
+
+- it is an error: it costs `ERROR` or more against the best reply;
+- it is likely: somebody who models people expects it with probability `LIKELY` or more;
+- it deceives: at some shallower depth it looks at least as good as every reply that is best in truth.
+
+Of two thousand and more positions each of chess and Othello such a reply was found in one in seven to ten,
+and people played it in a quarter to a fifth of them, as often as expected (docs/temptation.md).
+
+The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
+`looks_odds` needs nothing but the scores: looks count by rank, truth by price.
+
+A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and these are
+the ones that people play most, since they had seen further.  So a bait counts and is named only when a search
+two plies deeper *confirms* it (`confirm_depth`).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+from engine.decision import Candidate, ModelInfo, ReplyProfile
+from engine.errors import RecordError
+from engine.expected import WHOLE, expected_score
+from engine.judgement import ERROR, Judgement, require_whole
+
+RULE = 1
+"""The version of these rules; changes with the meaning of anything here."""
+
+LIKELY = 0.10
+"""Least probability of a tempting reply."""
+
+LOOKS = "looks"
+"""`ModelInfo.kind` of `looks_odds`."""
+
+CONFIRM_PLIES = 2
+"""How much deeper than the decision's search a bait is confirmed."""
+
+_DIGITS = 6
+_TRUTH = 6.5  # fits to people's replies gave 6.2 at chess and 7.1 at Othello
+_LOOKS_INFO = ModelInfo(LOOKS, f"looks {_TRUTH}", "")
+
+
+def looks_odds(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
+    """How likely people play each reply, from its scores alone: p ~ exp(-6.5 cost) / (1 + rank).
+
+    `rank` is the number of replies that look better after two and three plies together, `cost` what the
+    reply loses as a share of a game.
+
+    Args:
+        scores_centi: For each reply s_2 .. s_D, our view.
+        scale_centi: s of the logistic function to expected score.
+
+    Returns:
+        Probabilities that add up to 1, in the same order.
+    """
+    worths = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
+    glances = [sum(each[:2]) for each in worths]
+    best = min((each[-1] for each in worths), default=0)
+    weights = [
+        math.exp(-_TRUTH * (each[-1] - best) / WHOLE) / (1 + sum(other < glance for other in glances))
+        for each, glance in zip(worths, glances, strict=True)
+    ]
+    total = math.fsum(weights)
+    return tuple(weight / total for weight in weights)
+
+
+@dataclass(frozen=True, slots=True)
+class TemptingReply:
+    """A tempting reply, in hundredths of a per cent of expected score."""
+
+    reply: str
+    odds: float
+    """Its probability."""
+    cost: int
+    """What it costs by the decision's own search."""
+    deceives_at: tuple[int, ...]
+    """Depths in plies at which it looks at least as good as every best reply, ascending."""
+    confirmed_cost: int | None = None
+    """What it costs by the confirming search; None: there was none."""
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the confirming search finds an error, too."""
+        return self.confirmed_cost is not None and self.confirmed_cost >= ERROR
+
+    @property
+    def surprise(self) -> float:
+        """Probability times cost: by how much it is expected to hurt."""
+        return self.odds * self.cost
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyForecast:
+    """What people were expected to reply to our move, made before the reply was known.
+
+    It depends on the move's profile, on the person as far as known and on the models, not on the reply.
+    """
+
+    rule: int
+    """The version of the rules (`RULE`)."""
+    model: ModelInfo
+    """Who expects it; kind `LOOKS`: `looks_odds`."""
+    prior: str
+    """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
+    it was not."""
+    replies: tuple[str, ...]
+    """Every legal reply, in the order of the profile."""
+    odds: tuple[float, ...]
+    """Each reply's probability, to six digits."""
+    base: tuple[float, ...]
+    """The same by the model, before the tilt; empty: there was none."""
+    tempting: tuple[TemptingReply, ...]
+    """Tempting replies by the decision's own search, in the order of the profile."""
+    confirm_depth: int
+    """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
+
+    @property
+    def confirmed(self) -> tuple[TemptingReply, ...]:
+        """The tempting replies that count."""
+        return tuple(each for each in self.tempting if each.is_confirmed)
+
+    @property
+    def bait(self) -> TemptingReply | None:
+        """The confirmed reply of the greatest probability times cost; None: our move tempts to nothing."""
+        return max(self.confirmed, key=lambda each: each.surprise, default=None)
+
+    def odds_of(self, reply: str) -> float:
+        """A reply's probability.
+
+        Raises:
+            RecordError: It is not among the replies.
+        """
+        try:
+            return self.odds[self.replies.index(reply)]
+        except ValueError:
+            raise RecordError(f"{reply} is not among the replies of the forecast") from None
+
+    def is_bait(self, reply: str) -> bool:
+        """Whether a reply takes a bait: any confirmed one."""
+        return any(each.reply == reply for each in self.confirmed)
+
+    def to_record(self) -> dict[str, Any]:
+        """A dictionary of plain JSON values; `from_record` turns it back into an equal forecast."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        """The forecast that `to_record` wrote.
+
+        Raises:
+            RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
+        """
+        try:
+            tempting = tuple(
+                TemptingReply(**{**each, "deceives_at": tuple(each["deceives_at"])})
+                for each in record["tempting"]
+            )
+            odds, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
+            read = {"replies": tuple(map(str, record["replies"])), "odds": odds, "base": base}
+            found = cls(**{**record, **read, "model": ModelInfo(**record["model"]), "tempting": tempting})
+            if len(found.replies) != len(odds):
+                raise ValueError("there are not as many odds as replies")
+            if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
+                raise TypeError("rule or confirm_depth is not a whole number")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RecordError(f"not the record of a forecast: {error}") from error
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedReplies:
+    """How likely each reply is, and who says so."""
+
+    odds: tuple[float, ...]
+    """In the order of the profile."""
+    model: ModelInfo
+    base: tuple[float, ...] = ()
+    """See `ReplyForecast.base`."""
+    prior: str = ""
+    """See `ReplyForecast.prior`."""
+
+
+def expected_by_looks(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
+    """`looks_odds` of a move's whole profile."""
+    scores = [reply.scores_centi for reply in candidate.replies]
+    return ExpectedReplies(looks_odds(scores, scale_centi), _LOOKS_INFO)
+
+
+def forecast(
+    candidate: Candidate, scale_centi: float, expected: ExpectedReplies | None = None
+) -> ReplyForecast:
+    """What people will reply to a move, and which replies tempt them; not confirmed yet.
+
+    Args:
+        candidate: The move with its whole profile.
+        scale_centi: s of the logistic function to expected score (`engine.judgement.expected_scale_centi`).
+        expected: How likely each reply is; None: `expected_by_looks`.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        ValueError: There are more or fewer odds than replies.
+    """
+    require_whole(candidate)
+    if expected is None:
+        expected = expected_by_looks(candidate, scale_centi)
+    if len(expected.odds) != len(candidate.replies):
+        raise ValueError(
+            f"{len(expected.odds)} odds for {len(candidate.replies)} replies to {candidate.move}"
+        )
+    odds, base = (tuple(round(p, _DIGITS) for p in each) for each in (expected.odds, expected.base))
+    tempting = _tempting(candidate, scale_centi, odds)
+    replies = tuple(reply.reply for reply in candidate.replies)
+    return ReplyForecast(RULE, expected.model, expected.prior, replies, odds, base, tempting, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What a forecast says of a reply, beside a person who moves at random."""
+
+    error_uniform: float
+    """Share of the replies that are errors."""
+    error_expected: float
+    """Probability of an error."""
+    cost_uniform: float
+    """Mean cost of the replies, in hundredths of a per cent of expected score."""
+    cost_expected: float
+    """Expected cost."""
+    fall_uniform: float
+    """Share of the replies that fall into a trap in the paper's sense (`engine.judgement`)."""
+    fall_expected: float
+    """Probability of such a fall."""
+    bait_uniform: float
+    """Share of the replies that take a bait."""
+    bait_expected: float
+    """Probability that a bait is taken."""
+
+
+def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
+    """Add up a forecast over the replies.
+
+    Args:
+        judgement: Of the same move.
+    """
+    replies = judgement.replies
+    uniform = [1 / len(replies)] * len(replies) if replies else []
+
+    def sums(values: Sequence[float]) -> tuple[float, float]:
+        return (
+            math.fsum(p * value for p, value in zip(uniform, values, strict=True)),
+            math.fsum(p * value for p, value in zip(made.odds, values, strict=True)),
+        )
+
+    return Expectations(
+        *sums([each.cost >= ERROR for each in replies]),
+        *sums([each.cost for each in replies]),
+        *sums([judgement.is_fall(each) for each in replies]),
+        *sums([made.is_bait(each.reply) for each in replies]),
+    )
+
+
+def _tempting(candidate: Candidate, scale_centi: float, odds: Sequence[float]) -> tuple[TemptingReply, ...]:
+    raw = expected_score(candidate.raw_centi, scale_centi)
+    best = [reply for reply in candidate.replies if reply.final_centi == candidate.raw_centi]
+    found = []
+    for reply, p in zip(candidate.replies, odds, strict=True):
+        cost = expected_score(reply.final_centi, scale_centi) - raw
+        if cost >= ERROR and p >= LIKELY and (depths := _deceives_at(reply, best, scale_centi)):
+            found.append(TemptingReply(reply.reply, p, cost, depths))
+    return tuple(found)
+
+
+def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi: float) -> tuple[int, ...]:
+    """Depths below the full one at which a reply looks at least as good as every best one."""
+
+    def looks(profile: ReplyProfile, at: int) -> int:
+        return -expected_score(profile.scores_centi[at], scale_centi)
+
+    shallow = range(len(reply.scores_centi) - 1)
+    return tuple(at + 2 for at in shallow if all(looks(reply, at) >= looks(other, at) for other in best))
+
+
+def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int]) -> ReplyForecast:
+    """The forecast with what its tempting replies cost by a deeper search.
+
+    Args:
+        depth: Plies of that search, counted from the decision's position.
+        costs: For each tempting reply, in hundredths of a per cent of expected score.
+    """
+    tempting = tuple(
+        replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)
+    )
+    return replace(made, tempting=tempting, confirm_depth=depth)

@@ -1,0 +1,367 @@
+"""The arithmetic of the tempting player: pure functions on scores, in whole numbers only.
+
+Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
+look as good as the sound ones at a glance.  So each reply r to a move m gets a weight from its scores after
+two and three plies alone, and the move gains the weighted mean of what the replies would cost the opponent::
+
+    L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       the glance, opponent's view
+    q(r)   = T[max L - L(r)] // (1 + rank(r))                rank(r): the number of replies with a greater L
+    adj(m) = 1000 w(raw) + 600 * sum q(r) (w(s_D(r)) - w(raw)) // sum q(r)
+
+w is `engine.expected.expected_score` of our view, T[k] = floor(2^30 exp(-5.5 k / 20,000)).  600, not 1000:
+such weights expect 1.3 (chess) to 1.9 times (Othello) the loss that people incur.  Among the moves that give
+up little (`allowed_floor_centi`) the one of the greatest adj is played; ties go to the higher raw value, then
+to the first in order.
+
+Most scores behind adj need not be known (`TemptingBounds`): adj never falls when a raw value or an s_D rises,
+so bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
+choice.  `verify_tempting` repeats that proof from a record.  With fewer than `LEAST_DEPTH` plies s_3 is no
+shallow score, and the raw value alone decides.
+"""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from engine.decision import Candidate, Decision, ReplyProfile
+from engine.errors import BadSettings, IncompleteProfile, RecordError
+from engine.expected import WHOLE, expected_score
+from engine.params import Decided, TemptingParams
+
+LEAST_DEPTH = 4
+"""Plies of the shallowest search in which the scores after two and three plies are shallow."""
+GLANCES = 2
+"""Scores of a glance: s_2 and s_3."""
+UNBOUNDED = 1_000_000
+"""Bound of a score of which nothing is known: `engine.search.reference.INFINITY`."""
+
+_RAW_SHARE, _LOSS_SHARE = 1000, 600
+_WEIGHT_BITS = 30
+_STEEPNESS: Final = (11, 2)  # 5.5 as a fraction
+_BITS = 128
+
+
+# --- Expected score -------------------------------------------------------------------------------------
+
+
+def worth(score_centi: int, params: TemptingParams) -> int:
+    """Expected score, in hundredths of a per cent; it never falls when the score rises.
+
+    Raises:
+        BadSettings: There is no logistic function yet (`TemptingParams.for_position`).
+    """
+    if params.logistic_centi == 0:
+        raise BadSettings("logistic_centi is 0: the tempting player needs the game's own filled in")
+    return expected_score(score_centi, params.logistic_centi)
+
+
+@lru_cache(maxsize=4096)
+def least_score(least_worth: int, params: TemptingParams) -> int:
+    """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
+    low, high = -UNBOUNDED, UNBOUNDED
+    while low < high:
+        middle = (low + high) // 2
+        if worth(middle, params) >= least_worth:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+# --- Which moves take part ------------------------------------------------------------------------------
+
+
+def gaps_centi(params: TemptingParams, decided: Decided) -> tuple[int, int]:
+    """Most centi-units that a move may score below the best one: usually, and if that is nearly won."""
+    if decided is Decided.PAPER:
+        return 2 * UNBOUNDED, 2 * UNBOUNDED
+    gap, won_gap = (
+        int(percent * params.logistic_centi / 100) for percent in (params.gap_percent, params.won_gap_percent)
+    )
+    return gap, won_gap
+
+
+def allowed_floor_centi(best_centi: int, params: TemptingParams, decided: Decided) -> int:
+    """The least raw value with which a move is allowed; it never falls when the best raw value rises.
+
+    A move may give up at most `TemptingParams.budget` of expected score and `share_percent` of the best
+    move's; and, because that says little when a game is nearly decided, no more score than `gaps_centi`.
+    """
+    best = worth(best_centi, params)
+    given_up = min(params.budget, params.share_percent * best // 100)
+    gap, won_gap = gaps_centi(params, decided)
+    is_nearly_won = best > WHOLE - params.budget
+    return max(least_score(best - given_up, params), best_centi - (won_gap if is_nearly_won else gap))
+
+
+def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Decided) -> int:
+    """The least raw value with which a move is allowed and could be chosen over the move of the best one.
+
+    Since no reply is worth more than a sure win, adj <= 400 w(raw) + 600 WHOLE; the best move has 1000
+    w(best) at least.
+    """
+    missing = _RAW_SHARE * worth(best_centi, params) - _LOSS_SHARE * WHOLE
+    beaten = missing // (_RAW_SHARE - _LOSS_SHARE)  # with this worth a move is no better
+    reach = best_centi if beaten >= WHOLE else min(best_centi, least_score(beaten + 1, params))
+    return max(allowed_floor_centi(best_centi, params, decided), reach)
+
+
+# --- The weights ----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def weight_table() -> bytes:
+    """T as 32-bit integers in the machine's own order, one for each k from 0 to 2 `WHOLE`.
+
+    Computed with `_BITS` binary digits: the same on every machine, whatever its exponential function.
+    """
+    numerator, denominator = _STEEPNESS[0], _STEEPNESS[1] * 2 * WHOLE
+    factor, term, n = 0, 1 << _BITS, 0
+    while term:  # the exponential series
+        factor, n = factor + term, n + 1
+        term = -(abs(term) * numerator // (denominator * n)) * (1 if term > 0 else -1)
+    table, value = array("i"), 1 << _BITS
+    for _ in range(2 * WHOLE + 1):
+        table.append(value >> (_BITS - _WEIGHT_BITS))
+        value = value * factor >> _BITS
+    return table.tobytes()
+
+
+@lru_cache(maxsize=1)
+def _weight_view() -> memoryview:
+    return memoryview(weight_table()).cast("i")
+
+
+def weights(glances_centi: Iterable[tuple[int, int]], params: TemptingParams) -> list[int]:
+    """q of all replies to a move, each above 0.
+
+    Args:
+        glances_centi: s_2 and s_3 of every reply, our view.
+        params: With the logistic function.
+    """
+    looks = [2 * WHOLE - worth(two, params) - worth(three, params) for two, three in glances_centi]
+    table, best = _weight_view(), max(looks, default=0)
+    ranks: dict[int, int] = {}
+    for rank, look in enumerate(sorted(looks, reverse=True)):
+        ranks.setdefault(look, rank)
+    return [table[best - look] // (1 + ranks[look]) for look in looks]
+
+
+def _adjusted(raw_worth: int, profits: int, total: int) -> int:
+    """adj, from the sums of q times profit, and of q."""
+    return _RAW_SHARE * raw_worth + (_LOSS_SHARE * profits // total if total else 0)
+
+
+# --- One move -------------------------------------------------------------------------------------------
+
+
+class TemptingStanding(NamedTuple):
+    """Sort key of moves: the greatest is played."""
+
+    adjusted: int
+    raw: int
+    """In centi-units."""
+    before: int
+    """The move's number in the fixed order, negative."""
+
+
+class TemptingBounds:
+    """What is known of a move's adj: the weights of its replies, and bounds on each s_D.
+
+    Args:
+        raw_centi: The move's exact raw value.
+        index: Its number in the fixed order.
+        glances_centi: s_2 and s_3 of every reply, our view; none: the move ends the game.
+        params: With the logistic function.
+    """
+
+    def __init__(
+        self, raw_centi: int, index: int, glances_centi: Sequence[tuple[int, int]], params: TemptingParams
+    ) -> None:
+        self._params = params
+        self._index = index
+        self._raw_worth = worth(raw_centi, params)
+        self.raw_centi = raw_centi
+        self.glances_centi = tuple(glances_centi)
+        self.weights = weights(glances_centi, params)
+        self.total = sum(self.weights)
+        count = len(self.weights)
+        self.order = sorted(range(count), key=lambda i: (-self.weights[i], i))
+        """The replies by falling weight."""
+        self.least_centi = [raw_centi] * count
+        """s_D is at least this."""
+        self.most_centi = [UNBOUNDED] * count
+        """s_D is at most this."""
+        self.certain_centi = least_score(WHOLE, params)
+        """From this score on a reply is worth a sure win."""
+
+    def is_settled(self, reply: int) -> bool:
+        """Whether the worth of the reply's s_D is known."""
+        least = self.least_centi[reply]
+        return least == self.most_centi[reply] or least >= self.certain_centi
+
+    def is_open(self, reply: int) -> bool:
+        """Whether nothing is known of the reply's s_D that could rule the move out."""
+        return self.most_centi[reply] == UNBOUNDED and not self.is_settled(reply)
+
+    def open_weight(self) -> int:
+        """The sum of the weights of all replies that are not settled."""
+        return sum(self.weights[i] for i in self.order if not self.is_settled(i))
+
+    def low(self) -> TemptingStanding:
+        """The move's standing at least."""
+        return self._standing(self._profits(self.least_centi))
+
+    def high(self) -> TemptingStanding:
+        """The move's standing at most."""
+        return self._standing(self._profits(self.most_centi))
+
+    def needed(self, best: TemptingStanding) -> int:
+        """The least sum of q times profit with which the move is chosen over one of that standing."""
+        wins_ties = (self.raw_centi, -self._index) > (best.raw, best.before)
+        lacking = best.adjusted + (not wins_ties) - _RAW_SHARE * self._raw_worth
+        return max(0, -(-lacking * self.total // _LOSS_SHARE))
+
+    def telling_centi(self, best: TemptingStanding) -> int | None:
+        """The score x for the next null window: with all open s_D <= x, the move is ruled out.
+
+        None: it cannot be ruled out that way, because of the replies that are not open.
+        """
+        known = open_weight = 0
+        for i, weight in enumerate(self.weights):
+            if self.is_open(i):
+                open_weight += weight
+            else:
+                known += weight * (worth(self.most_centi[i], self._params) - self._raw_worth)
+        spare = self.needed(best) - 1 - known
+        if spare < 0 or open_weight == 0:
+            return None
+        return least_score(self._raw_worth + spare // open_weight + 1, self._params) - 1
+
+    def _profits(self, scores_centi: Sequence[int]) -> int:
+        return sum(
+            weight * (worth(score, self._params) - self._raw_worth)
+            for weight, score in zip(self.weights, scores_centi, strict=True)
+        )
+
+    def _standing(self, profits: int) -> TemptingStanding:
+        return TemptingStanding(_adjusted(self._raw_worth, profits, self.total), self.raw_centi, -self._index)
+
+
+def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
+    """A move's standing at most, when nothing is known of its replies."""
+    most = (_RAW_SHARE - _LOSS_SHARE) * worth(raw_centi, params) + _LOSS_SHARE * WHOLE
+    return TemptingStanding(most, raw_centi, -index)
+
+
+def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> TemptingBounds:
+    """What a record says of a move whose replies it has.
+
+    Raises:
+        RecordError: A reply has no glance, or its bounds contradict each other or the raw value.
+    """
+    glances = [_glance_of(candidate, reply) for reply in candidate.replies]
+    found = TemptingBounds(candidate.raw_centi, index, glances, params)
+    for i, reply in enumerate(candidate.replies):
+        least = reply.least_centi if reply.bound_centi is not None else reply.final_centi
+        found.least_centi[i] = candidate.raw_centi if least is None else least
+        found.most_centi[i] = reply.final_centi
+        if not candidate.raw_centi <= found.least_centi[i] <= found.most_centi[i]:
+            raise RecordError(f"{candidate.move}: {reply.reply} has bounds that contradict each other")
+    return found
+
+
+def _glance_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, int]:
+    if reply.glance_centi is not None:
+        return reply.glance_centi
+    if reply.bound_centi is None and len(reply.scores_centi) >= LEAST_DEPTH - 1:
+        return reply.scores_centi[0], reply.scores_centi[1]
+    raise RecordError(f"{candidate.move}: {reply.reply} has no scores after two and three plies")
+
+
+# --- The choice -----------------------------------------------------------------------------------------
+
+
+def adjusted(candidate: Candidate, params: TemptingParams) -> int:
+    """adj of a move from its whole profile, in 100,000ths of a per cent: the reference for all bounds.
+
+    Raises:
+        IncompleteProfile: A score is missing.
+    """
+    if not candidate.complete:
+        raise IncompleteProfile(f"{candidate.move}: its profile is not whole")
+    raw = worth(candidate.raw_centi, params)
+    found = weights([(reply.scores_centi[0], reply.scores_centi[1]) for reply in candidate.replies], params)
+    profits = sum(
+        weight * (worth(reply.final_centi, params) - raw)
+        for weight, reply in zip(found, candidate.replies, strict=True)
+    )
+    return _adjusted(raw, profits, sum(found))
+
+
+def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
+    """The choice from whole profiles of all moves, not all lost: the reference for the lazy search."""
+    floor = allowed_floor_centi(max(c.raw_centi for c in table), params, decided)
+    allowed = [c for c in table if c.raw_centi >= floor]
+    return max(allowed, key=lambda c: (adjusted(c, params), c.raw_centi)).move
+
+
+def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
+    """The choice from candidates as far as they are known: the move of the greatest proved standing.
+
+    Where nothing is known of any replies, that is the move of the highest raw value, the first in order; so
+    it is where whole profiles have fewer than `LEAST_DEPTH` plies.
+    """
+    best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
+    floor = allowed_floor_centi(best_centi, params, decided)
+    return max(
+        (_proved(c, index, params), c.move)
+        for index, c in enumerate(candidates)
+        if not c.raw_is_bound and c.raw_centi >= floor
+    )[1]
+
+
+def _proved(candidate: Candidate, index: int, params: TemptingParams) -> TemptingStanding:
+    if all(
+        reply.bound_centi is None and reply.glance_centi is None and len(reply.scores_centi) < LEAST_DEPTH - 1
+        for reply in candidate.replies
+    ):
+        candidate = replace(candidate, replies=())
+    return bounds_of(candidate, index, params).low()
+
+
+def verify_tempting(decision: Decision) -> None:
+    """Check that nothing a search of `LEAST_DEPTH` plies or more left open could have changed the choice.
+
+    The chosen move must be allowed, and its standing by what is proved of it no lower than any other allowed
+    move's by what is not ruled out.
+
+    Raises:
+        RecordError: The choice does not follow from the record; the message says where.
+    """
+    params = decision.tempting
+    if params is None:
+        raise RecordError(f"{decision.player} players store their settings, but the record has none")
+    if decision.reckoning is not None:
+        raise RecordError(f"{decision.player} players use no opponent model, but the record has one")
+    candidates, decided = decision.candidates, decision.params.decided
+    best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
+    floor = allowed_floor_centi(best_centi, params, decided)
+    if decision.chosen.raw_is_bound or decision.chosen.raw_centi < floor:
+        raise RecordError(f"{decision.move} at {decision.chosen.raw_centi} is not allowed from {floor} on")
+    played = bounds_of(decision.chosen, candidates.index(decision.chosen), params).low()
+    for index, candidate in enumerate(candidates):
+        if candidate.move == decision.move:
+            continue
+        if candidate.raw_is_bound and candidate.raw_centi > best_centi:
+            raise RecordError(f"{candidate.move} could be worth {candidate.raw_centi}, and move the floor")
+        if candidate.raw_centi < floor:
+            continue
+        if candidate.raw_is_bound or not (candidate.replies or candidate.complete):
+            most = ceiling(candidate.raw_centi, index, params)
+        else:
+            most = bounds_of(candidate, index, params).high()
+        if most > played:
+            raise RecordError(f"{candidate.move} could stand at {most}, above {decision.move} at {played}")

@@ -1,0 +1,130 @@
+"""Fits the prior of the people model (`engine.human.person_prior`) to the replies of many persons, by EM.
+
+Each person has a pair (x, k) of their own, which their replies tell with some error; the prior is a Gaussian
+whose mean is linear in features of the person.  Empirical Bayes by expectation maximisation (Dempster, Laird
+and Rubin 1977): a step computes each person's posterior on the grid, then the coefficients by least squares
+of the posterior means on the features, and the covariance from the posteriors' distances to the new means.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.person_prior import BasePrior, Gaussian, Grid, tilted_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STEPS = 60
+_START = (0.3, 3.0)
+"""Standard deviations of x and k before the first step."""
+_LEAST_VARIANCE = (1e-4, 1e-2)
+"""A variance below the grid's resolution would leave a person no choice of points."""
+_AT_ONCE = 20_000
+"""Replies in one batch: the table of replies by points takes some 20 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedReplies:
+    """Replies of many positions, grouped by position."""
+
+    probabilities: Floats
+    """Of each reply by the base model."""
+    costs: Floats
+    """Of each reply, from 0 to 1."""
+    starts: Ints
+    """Index of each position's first reply."""
+    played: Ints
+    """Index of each position's reply that was played."""
+
+    def batches(self) -> list[tuple[slice, slice]]:
+        """Positions and their replies, some `_AT_ONCE` replies a batch."""
+        ends = np.append(self.starts[1:], len(self.costs))
+        found, begin = [], 0
+        while begin < len(self.starts):
+            first = int(self.starts[begin])
+            end = max(begin + 1, int(np.searchsorted(ends, first + _AT_ONCE, side="right")))
+            found.append((slice(begin, end), slice(first, int(ends[end - 1]))))
+            begin = end
+        return found
+
+    def at_points(
+        self, batch: tuple[slice, slice], grid: Grid, least: float, uniform: float
+    ) -> tuple[Floats, Ints]:
+        """p(r | x, k) of a batch, shape (replies, points), and the index in it of each reply played."""
+        positions, rows = batch
+        found = tilted_rows(
+            grid.points,
+            self.probabilities[rows],
+            self.costs[rows],
+            self.starts[positions] - rows.start,
+            least,
+            uniform,
+        )
+        return found, self.played[positions] - rows.start
+
+
+def log_likelihoods(
+    replies: JudgedReplies, persons: Ints, count: int, grid: Grid, least: float, uniform: float
+) -> Floats:
+    """The sum of ln p(reply | x, k) over each person's replies, shape (persons, points).
+
+    Args:
+        persons: The person of each position, as a number from 0.
+        count: Number of persons.
+    """
+    found = np.zeros((count, len(grid.points)))
+    for batch in replies.batches():
+        at_points, played = replies.at_points(batch, grid, least, uniform)
+        np.add.at(found, persons[batch[0]], np.log(at_points[played]))
+    return found
+
+
+def posterior(prior: Floats, log_likelihood: Floats) -> Floats:
+    """Weights of the points given the replies, shape (persons, points); each row adds up to 1."""
+    logs = np.log(np.maximum(prior, 1e-300)) + log_likelihood
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def fit_gaussian(
+    names: tuple[str, ...], features: Floats, log_likelihood: Floats, grid: Grid, steps: int = STEPS
+) -> Gaussian:
+    """The prior by EM.
+
+    Args:
+        names: Of the features; the first is constant.
+        features: Shape (persons, features).
+        log_likelihood: See `log_likelihoods`; persons as in `features`.
+    """
+    points, free = grid.points, grid.is_free
+    found = Gaussian(names, np.zeros((len(names), 2)), np.diag(np.square(_START)))
+    for _ in range(steps):
+        weights = posterior(found.weights(grid, features), log_likelihood)
+        means = weights @ points
+        coefficients = np.asarray(np.linalg.lstsq(features, means, rcond=None)[0], np.float64)
+        away = points[None, :, :] - (features @ coefficients)[:, None, :]
+        covariance = np.einsum("np,npi,npj->ij", weights, away, away) / len(weights)
+        covariance[~free, :] = covariance[:, ~free] = 0.0
+        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _LEAST_VARIANCE)
+        found = Gaussian(names, coefficients, (covariance + covariance.T) / 2)
+    return found
+
+
+def predicted(
+    replies: JudgedReplies, prior: Gaussian, features: Floats, base: BasePrior, uniform: float
+) -> Floats:
+    """The probability of each reply, averaged over the prior.
+
+    Args:
+        prior: One of those of `base`.
+        features: Shape (positions, features).
+    """
+    parts = []
+    counts = np.diff(np.append(replies.starts, len(replies.costs)))
+    for batch in replies.batches():
+        at_points, _ = replies.at_points(batch, base.grid, base.least, uniform)
+        weights = prior.weights(base.grid, features[batch[0]])
+        parts.append(np.einsum("rp,rp->r", at_points, np.repeat(weights, counts[batch[0]], axis=0)))
+    return np.concatenate(parts)

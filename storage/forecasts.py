@@ -1,0 +1,113 @@
+"""Forecasts: what people were expected to reply to a move of ours, at most one per decision."""
+
+from dataclasses import asdict
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Decision
+from engine.judgement import judge_decision
+from engine.temptation import RULE, ReplyForecast, expectations
+from storage.inserts import insert_new
+from storage.records import DecisionState
+from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
+from storage.tables.types import now_utc
+
+
+async def store_forecast(
+    session: AsyncSession, decision_id: int, decision: Decision, made: ReplyForecast
+) -> None:
+    """Store a decision's forecast; replaces one by earlier rules, and keeps any other.
+
+    Args:
+        decision: With the chosen move's whole profile, to which the forecast belongs.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        ValueError: The forecast is of a move with other replies.
+    """
+    judgement = judge_decision(decision)
+    if tuple(each.reply for each in judgement.replies) != made.replies:
+        raise ValueError(f"the forecast is not of the replies to {decision.move}")
+    await session.execute(
+        delete(ForecastRow).where(ForecastRow.decision_id == decision_id, ForecastRow.rule < made.rule)
+    )
+    bait = made.bait
+    await insert_new(
+        session,
+        ForecastRow,
+        decision_id=decision_id,
+        rule=made.rule,
+        model_kind=made.model.kind,
+        model_name=made.model.name,
+        model_sha256=made.model.sha256,
+        prior=made.prior,
+        **asdict(expectations(made, judgement)),
+        bait=None if bait is None else bait.reply,
+        bait_odds=None if bait is None else bait.odds,
+        bait_cost=None if bait is None else bait.cost,
+        confirm_depth=made.confirm_depth,
+        is_taken=None,
+        reply_odds=None,
+        at=now_utc(),
+        record=made.to_record(),
+    )
+    await settle(session, decision_id)
+
+
+async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast | None:
+    """A decision's forecast, if there is one.
+
+    Raises:
+        RecordError: It cannot be read.
+    """
+    record = await session.scalar(select(ForecastRow.record).where(ForecastRow.decision_id == decision_id))
+    return None if record is None else ReplyForecast.from_record(record)
+
+
+async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyForecast]:
+    """The forecasts of a game's standing decisions, by the decision's key.
+
+    Raises:
+        RecordError: One cannot be read.
+    """
+    rows = await session.execute(
+        select(ForecastRow.decision_id, ForecastRow.record)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
+    )
+    return {row.decision_id: ReplyForecast.from_record(row.record) for row in rows}
+
+
+async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
+    """Keys of a game's standing decisions with a whole profile and no forecast by today's rules."""
+    rows = await session.scalars(
+        select(DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(
+            DecisionRow.game_id == game_id,
+            DecisionRow.takeback == 0,
+            DecisionRow.state != DecisionState.DROPPED,
+            DecisionRow.is_complete.is_(True),
+            (ForecastRow.rule.is_(None)) | (ForecastRow.rule < RULE),
+        )
+    )
+    return set(rows)
+
+
+async def settle(session: AsyncSession, decision_id: int) -> None:
+    """Note how probable the reply was and whether it takes a bait, once forecast and outcome are stored."""
+    statement = (
+        select(ForecastRow.record, OutcomeRow.reply)
+        .join(OutcomeRow, OutcomeRow.decision_id == ForecastRow.decision_id)
+        .where(ForecastRow.decision_id == decision_id, OutcomeRow.reply.is_not(None))
+    )
+    found = (await session.execute(statement)).one_or_none()
+    if found is None:
+        return
+    made = ReplyForecast.from_record(found.record)
+    await session.execute(
+        update(ForecastRow)
+        .where(ForecastRow.decision_id == decision_id)
+        .values(is_taken=made.is_bait(found.reply), reply_odds=made.odds_of(found.reply))
+    )

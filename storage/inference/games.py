@@ -1,0 +1,301 @@
+"""Whole games of a trial: what trappy scores and costs people more than standard.
+
+Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded chance of trappy, Y the
+outcome, e its expectation before the game and m a guess from earlier games of the stratum::
+
+    m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
+    psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
+
+The mean of psi is the difference trappy less standard, whatever m is; a good m makes it less uncertain.  In
+Elo it is M / mean(m (1 - m) ln(10) / 400).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.inference.any_time import AnyTimeEstimate, estimate
+from storage.inference.persons import (
+    Codes,
+    Floats,
+    PersonId,
+    codes_of,
+    earlier_counts,
+    earlier_sums,
+    game_numbers,
+)
+from storage.inference.trial import (
+    CountedRows,
+    EndpointReport,
+    LotGuard,
+    TrialTerms,
+    chance_of,
+    check_draw,
+    contrast,
+    endpoint,
+    lot_guard,
+    select,
+    treated_of,
+)
+
+BAND_WIDTH = 200
+"""Width of a rating band, in rating points."""
+_PRIOR_GAMES = 10.0
+"""A stratum's mean surprise is shrunk towards 0 as if so many games without surprise had come before."""
+_ELO_PER_LOGIT = 400 / log(10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialGame:
+    """A game drawn between trappy and standard."""
+
+    game_id: int | str
+    person: PersonId
+    """The opponent; accounts that the operator declares to be one person have one key."""
+    drawn_at: datetime
+    """When the player was drawn, with a time zone."""
+    settled_at: datetime | None
+    """When the game ended; None: it is open."""
+    game: str
+    """What was played: othello, chess, xiangqi."""
+    site: str
+    speed: str
+    """As the site calls it: bullet, blitz."""
+    rating: int | None
+    """The person's rating before the game; None: unrated."""
+    our_rating: int | None
+    """Ours before the game, on the same scale; None: unrated."""
+    trappy: bool
+    """A: trappy was drawn, not standard."""
+    chance: float
+    """Recorded chance of trappy between the two, p_t / (p_t + p_s), in (0, 1)."""
+    score: float | None
+    """Ours: 1, 1/2 or 0; None: the game has no result."""
+    cost: float | None
+    """Mean cost of the person's judged replies, in expected score from 0 to 1; None: no judged reply."""
+    excluded: str | None = None
+    """Why it does not count, by facts from before the draw: a program, a test account; None: it counts."""
+
+    def __post_init__(self) -> None:
+        what = f"game {self.game_id}"
+        check_draw(what, self)
+        if self.score not in (None, 0, 0.5, 1):
+            raise ValueError(f"{what}: the score is {self.score}, not 0, 1/2 or 1")
+        if self.cost is not None and not 0 <= self.cost <= 1:
+            raise ValueError(f"{what}: the cost is {self.cost}, not from 0 to 1")
+
+    @property
+    def treated(self) -> bool:
+        return self.trappy
+
+    @property
+    def expected(self) -> float:
+        """Our expected score by Elo's formula from the ratings before the game; 1/2 without them."""
+        if self.rating is None or self.our_rating is None:
+            return 0.5
+        return float(1 / (1 + 10 ** ((self.rating - self.our_rating) / 400)))
+
+    @property
+    def stratum(self) -> "Stratum":
+        band = None if self.rating is None else self.rating // BAND_WIDTH * BAND_WIDTH
+        return Stratum(self.game, self.site, self.speed, band)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Games that are alike before they begin."""
+
+    game: str
+    site: str
+    speed: str
+    rating_from: int | None
+    """The person's rating is this or up to `BAND_WIDTH` - 1 more; None: unrated."""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumResult:
+    """The difference in one stratum."""
+
+    stratum: Stratum
+    score: AnyTimeEstimate
+    cost: AnyTimeEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class EloDifference:
+    """A difference in score as a difference in Elo."""
+
+    value: float | None
+    """None without games, or where the expected scores leave no room for a difference."""
+    low: float | None
+    """None while it is too early."""
+    high: float | None
+    """None while it is too early."""
+    score_per_elo: float
+    """Score that one point of Elo is worth in these games, mean(m (1 - m) ln(10) / 400)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamesReport:
+    """The games of a trial, trappy less standard."""
+
+    drawn: int
+    """Games that count, those without a result included."""
+    counted: int
+    """Games with a result."""
+    excluded: dict[str, int]
+    """Games left out by facts from before the draw, by reason."""
+    over_cap: int
+    """Games left out because their person's first ones were enough."""
+    waiting: int
+    """Games from the oldest open one on."""
+    guard: LotGuard
+    """Of results."""
+    score: EndpointReport
+    """Our score: 1, 1/2, 0."""
+    elo: EloDifference
+    cost_guard: LotGuard
+    """Of games with a judged reply."""
+    cost: EndpointReport
+    """Mean cost per judged reply."""
+    joint: int | None
+    """The strata's intervals are right together for so many strata; None: each by itself."""
+    strata: tuple[StratumResult, ...]
+    """The largest first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        guards = {"guard": self.guard, "cost_guard": self.cost_guard}
+        found = asdict(self)
+        for name, guard in guards.items():
+            found[name]["broken"] = list(guard.broken)
+        return found
+
+
+def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
+    """m: the expectation, corrected by the mean surprise of earlier games of the stratum.
+
+    Args:
+        outcome: Y in the order of the draw, shape (n,).
+        expected: e, shape (n,).
+        strata: Shape (n,).
+
+    Returns:
+        From 0 to 1, shape (n,).
+    """
+    surprise = earlier_sums(outcome - expected, strata)
+    return np.clip(expected + surprise / (earlier_counts(strata) + _PRIOR_GAMES), 0.0, 1.0)
+
+
+def games_report(
+    games: Sequence[TrialGame],
+    terms: TrialTerms,
+    at: datetime,
+    flagged: Collection[int | str] = (),
+    joint: int | None = None,
+) -> GamesReport:
+    """What the games of a trial say now.
+
+    Args:
+        games: All games drawn between its two players, in any order.
+        terms: What was fixed before the first game.
+        at: Now, with a time zone.
+        flagged: Identifiers of suspect games: they count, and a line leaves them out.
+        joint: Let the intervals of so many strata, declared beforehand, be right together.
+
+    Raises:
+        ValueError: `at` has no time zone, a game occurs twice, or more strata were played than declared.
+    """
+    _refuse_doubles(games)
+    scored = select(games, terms, at, lambda game: game.score is not None)
+    costed = select(games, terms, at, lambda game: game.cost is not None)
+    design = terms.design(terms.opt_games)
+    score_rows, cost_rows = scored.counted, costed.counted
+    guess, score_psi = _score_values(score_rows)
+    cost_psi = _cost_values(cost_rows)
+    score = endpoint(score_psi, score_rows, _is_first(scored), flagged, design)
+    return GamesReport(
+        drawn=len(scored.rows),
+        counted=len(score_rows),
+        excluded=scored.excluded,
+        over_cap=scored.over_cap,
+        waiting=scored.waiting,
+        guard=lot_guard(scored, design),
+        score=score,
+        elo=_elo(score.estimate, guess),
+        cost_guard=lot_guard(costed, design),
+        cost=endpoint(cost_psi, cost_rows, _is_first(costed), flagged, design),
+        joint=joint,
+        strata=_strata(score_rows, score_psi, cost_rows, cost_psi, terms, joint),
+    )
+
+
+def _refuse_doubles(games: Sequence[TrialGame]) -> None:
+    seen: set[int | str] = set()
+    for game in games:
+        if game.game_id in seen:
+            raise ValueError(f"game {game.game_id} occurs twice")
+        seen.add(game.game_id)
+
+
+def _score_values(games: Sequence[TrialGame]) -> tuple[Floats, Floats]:
+    """m and psi of the score."""
+    outcome = np.array([game.score for game in games], np.float64)
+    expected = np.array([game.expected for game in games], np.float64)
+    guess = earlier_guess(outcome, expected, codes_of([game.stratum for game in games]))
+    return guess, (outcome - guess) * contrast(treated_of(games), chance_of(games))
+
+
+def _cost_values(games: Sequence[TrialGame]) -> Floats:
+    """psi of the cost.  No rating expects a cost: the mean of earlier games of all strata does instead."""
+    outcome = np.array([game.cost for game in games], np.float64)
+    everywhere = np.zeros(len(games), np.intp)
+    expected = earlier_guess(outcome, np.zeros(len(games)), everywhere)
+    guess = earlier_guess(outcome, expected, codes_of([game.stratum for game in games]))
+    return (outcome - guess) * contrast(treated_of(games), chance_of(games))
+
+
+def _is_first(selection: CountedRows[TrialGame]) -> NDArray[np.bool_]:
+    """Of each counted row, whether its person had no game drawn before."""
+    persons = codes_of([game.person for game in selection.rows])
+    numbers = game_numbers(persons, np.arange(len(persons)))
+    return np.asarray((numbers == 0)[~selection.missing])
+
+
+def _elo(score: AnyTimeEstimate, guess: Floats) -> EloDifference:
+    per_elo = float((guess * (1 - guess)).mean()) / _ELO_PER_LOGIT if len(guess) else 0.0
+    if per_elo == 0:
+        return EloDifference(None, None, None, 0.0)
+    value, low, high = (
+        None if limit is None else limit / per_elo for limit in (score.mean, score.low, score.high)
+    )
+    return EloDifference(value, low, high, per_elo)
+
+
+def _strata(
+    score_rows: Sequence[TrialGame],
+    score_psi: Floats,
+    cost_rows: Sequence[TrialGame],
+    cost_psi: Floats,
+    terms: TrialTerms,
+    joint: int | None,
+) -> tuple[StratumResult, ...]:
+    found = {game.stratum for game in score_rows} | {game.stratum for game in cost_rows}
+    if joint is not None and len(found) > joint:
+        raise ValueError(f"{len(found)} strata were played, but {joint} were declared to be read together")
+    design = terms.design(terms.opt_games, joint or 1)
+
+    def of(rows: Sequence[TrialGame], psi: Floats, stratum: Stratum) -> AnyTimeEstimate:
+        at = [number for number, game in enumerate(rows) if game.stratum == stratum]
+        return estimate(psi[at], [rows[number].person for number in at], design)
+
+    results = [
+        StratumResult(stratum, of(score_rows, score_psi, stratum), of(cost_rows, cost_psi, stratum))
+        for stratum in found
+    ]
+    return tuple(sorted(results, key=lambda result: (-result.score.n, str(result.stratum))))

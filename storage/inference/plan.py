@@ -1,0 +1,241 @@
+"""How many games, decisions or traps an effect of a given size needs, for one look and for looks at any time.
+
+A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on.  One that may be read at
+any time does from the least n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials
+that work end much earlier.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import ceil, log10, sqrt
+from statistics import NormalDist
+from typing import Any, Literal
+
+from storage.inference.any_time import ALPHA, AnyTimeEstimate, Opt, SequenceDesign
+
+POWER = 0.8
+FAIR_COIN = 4.0
+"""Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
+_MOST = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """What one effect needs."""
+
+    kind: Literal["games", "decisions", "traps"]
+    given: str
+    """What was assumed, for people."""
+    effect: float
+    """In the values' own unit: score, cost, or share of falls."""
+    effect_elo: float | None
+    """The same in Elo; None unless it was given in Elo."""
+    sd: float
+    """Standard deviation of a value."""
+    fixed: float
+    """Values needed for one look planned beforehand."""
+    any_time: float
+    """Values needed for looks at any time."""
+    fixed_games: float
+    """`fixed` in games."""
+    any_time_games: float
+    """`any_time` in games."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = POWER) -> float:
+    """Values that one planned look needs to exclude 0 with this power; not rounded.
+
+    Raises:
+        ValueError: The effect or sd is not more than 0, or the power not between 1/2 and 1.
+    """
+    _check(effect, sd, power)
+    normal = NormalDist()
+    return ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) * sd / effect) ** 2
+
+
+def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: float = POWER) -> float:
+    """Values after which an interval that may be read at any time excludes 0 with this power; not rounded.
+
+    Raises:
+        ValueError: As for `fixed_needed`, or more than 10^12 values are needed.
+    """
+    _check(effect, sd, power)
+    z = NormalDist().inv_cdf(power)
+
+    def is_enough(n: float) -> bool:
+        return sd * (float(design.width(n)) + z / sqrt(n)) <= effect
+
+    low, high = 1.0, _MOST
+    if not is_enough(high):
+        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MOST:g} values")
+    if is_enough(low):
+        return low
+    while high / low > 1 + 1e-12:
+        middle = sqrt(low * high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def more_needed(
+    found: AnyTimeEstimate, effect: float, design: SequenceDesign, power: float = POWER
+) -> int | None:
+    """How many more values an effect needs, by the standard deviation found so far.
+
+    Returns:
+        0 if there are enough; None before `design.least_values` values, or if they do not differ.
+
+    Raises:
+        ValueError: As for `any_time_needed`.
+    """
+    if found.n < design.least_values or not found.sd:
+        return None
+    return max(0, ceil(any_time_needed(effect, found.sd, design, power)) - found.n)
+
+
+def usual_draws(score: float) -> float:
+    """The share of draws that plans assume at an expected score: a tenth, from 90 % on a twentieth."""
+    return 0.1 if score < 0.9 else 0.05
+
+
+def elo_effect(score: float, elo: float) -> float:
+    """The difference in score of two players `elo` apart whose expected scores lie about `score`.
+
+    Raises:
+        ValueError: The score is not between 0 and 1.
+    """
+    if not 0 < score < 1:
+        raise ValueError(f"the expected score is {score}, not between 0 and 1")
+    middle = 400 * log10(score / (1 - score))
+
+    def expected(rating: float) -> float:
+        return float(1 / (1 + 10 ** (-rating / 400)))
+
+    return expected(middle + elo / 2) - expected(middle - elo / 2)
+
+
+def game_sd(score: float, draws: float, inverse_chances: float = FAIR_COIN) -> float:
+    """Standard deviation of a game's value: v = S (1 - S) - draws / 4, times the mean of 1 / (pi (1 - pi)).
+
+    Raises:
+        ValueError: There are more draws than the score allows.
+    """
+    variance = score * (1 - score) - draws / 4
+    if not variance > 0:
+        raise ValueError(f"a score of {score} cannot have a share of {draws} draws")
+    return sqrt(variance * inverse_chances)
+
+
+def plan_games(
+    scores: Sequence[float] = (0.65, 0.80, 0.90),
+    elos: Sequence[float] = (20, 50, 100),
+    inverse_chances: float = FAIR_COIN,
+    opt: int = Opt.GAMES,
+    power: float = POWER,
+) -> tuple[PlanRow, ...]:
+    """Games that differences in Elo need at expected scores, with `usual_draws`."""
+    design, rows = SequenceDesign(opt), []
+    for score in scores:
+        sd = game_sd(score, usual_draws(score), inverse_chances)
+        for elo in elos:
+            effect = elo_effect(score, elo)
+            rows.append(_row("games", f"score {score:.0%}", effect, elo, sd, design, power, 1.0))
+    return tuple(rows)
+
+
+def plan_decisions(
+    residual_sds: Sequence[float] = (0.10, 0.133),
+    effects: Sequence[float] = (0.005, 0.01, 0.02),
+    decisions_per_game: float = 6.0,
+    opt: int = Opt.DECISIONS,
+    power: float = POWER,
+) -> tuple[PlanRow, ...]:
+    """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
+
+    Args:
+        residual_sds: Standard deviations of the reply's cost about its guess.
+        effects: Differences of cost, in expected score.
+        decisions_per_game: How many decisions a game has.
+        opt: Where the interval is tightest.
+        power: Chance to exclude 0.
+    """
+    design = SequenceDesign(opt)
+    return tuple(
+        _row(
+            "decisions",
+            f"residual sd {sd:g}",
+            effect,
+            None,
+            sd * sqrt(FAIR_COIN),
+            design,
+            power,
+            decisions_per_game,
+        )
+        for sd in residual_sds
+        for effect in effects
+    )
+
+
+def plan_traps(
+    shares: Sequence[float] = (0.2, 0.3),
+    effects: Sequence[float] = (0.02, 0.05, 0.10),
+    traps_per_person: float = 10.0,
+    likeness: float = 0.09,
+    traps_per_game: float = 2.0,
+    opt: int = Opt.TRAPS,
+    power: float = POWER,
+) -> tuple[PlanRow, ...]:
+    """Answered traps that shares of falls beyond an expectation need.
+
+    Args:
+        shares: Shares of falls, f; the variance is f (1 - f) (1 + (traps_per_person - 1) likeness).
+        effects: Differences of the share.
+        traps_per_person: Answered traps per effective person, n / P.
+        likeness: Intraclass correlation of one person's falls; 0.06 to 0.12 in simulations.
+        traps_per_game: Answered traps of a game.
+        opt: Where the interval is tightest.
+        power: Chance to exclude 0.
+    """
+    design, rows = SequenceDesign(opt), []
+    for share in shares:
+        sd = sqrt(share * (1 - share) * (1 + (traps_per_person - 1) * likeness))
+        given = f"falls {share:.0%}, {traps_per_person:g} traps per person"
+        rows += [_row("traps", given, effect, None, sd, design, power, traps_per_game) for effect in effects]
+    return tuple(rows)
+
+
+def _row(
+    kind: Literal["games", "decisions", "traps"],
+    given: str,
+    effect: float,
+    elo: float | None,
+    sd: float,
+    design: SequenceDesign,
+    power: float,
+    per_game: float,
+) -> PlanRow:
+    fixed = fixed_needed(effect, sd, design.alpha, power)
+    any_time = any_time_needed(effect, sd, design, power)
+    return PlanRow(
+        kind=kind,
+        given=given,
+        effect=effect,
+        effect_elo=elo,
+        sd=sd,
+        fixed=fixed,
+        any_time=any_time,
+        fixed_games=fixed / per_game,
+        any_time_games=any_time / per_game,
+    )
+
+
+def _check(effect: float, sd: float, power: float) -> None:
+    if not effect > 0:
+        raise ValueError(f"the effect is {effect}, not more than 0")
+    if not sd > 0:
+        raise ValueError(f"the standard deviation is {sd}, not more than 0")
+    if not 0.5 < power < 1:
+        raise ValueError(f"the power is {power}, not between 1/2 and 1")

@@ -1,0 +1,260 @@
+"""What games and single decisions of a trial share: which ones count, in which order, and the lot guard.
+
+What counts is decided by facts from before the draw.  Values come in the order of the draw, up to the oldest
+one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.inference.any_time import (
+    ALPHA,
+    LEAST_PERSONS,
+    LEAST_VALUES,
+    AnyTimeEstimate,
+    LargestPerson,
+    Opt,
+    SequenceDesign,
+    estimate,
+    largest_person,
+)
+from storage.inference.persons import Floats, PersonId, codes_of, game_numbers
+
+
+class TrialUnit(Protocol):
+    """A row of a trial: something between two choices of which one was drawn by lot."""
+
+    @property
+    def game_id(self) -> int | str: ...
+    @property
+    def person(self) -> PersonId: ...
+    @property
+    def drawn_at(self) -> datetime: ...
+    @property
+    def settled_at(self) -> datetime | None: ...
+    @property
+    def excluded(self) -> str | None: ...
+    @property
+    def treated(self) -> bool: ...
+    @property
+    def chance(self) -> float: ...
+
+
+Row = TypeVar("Row", bound=TrialUnit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTerms:
+    """What is fixed of a trial before its first game."""
+
+    alpha: float = ALPHA
+    """Greatest chance that an endpoint's interval ever excludes the truth."""
+    cap_games: int = 50
+    """So many games of a person count, the first ones drawn."""
+    open_days: float = 14.0
+    """Open for longer: missing, also if an outcome comes later."""
+    opt_games: int = Opt.GAMES
+    opt_decisions: int = Opt.DECISIONS
+    least_values: int = LEAST_VALUES
+    least_persons: float = LEAST_PERSONS
+
+    def __post_init__(self) -> None:
+        if self.cap_games < 1:
+            raise ValueError(f"cap_games is {self.cap_games}, not 1 or more")
+        if not self.open_days > 0:
+            raise ValueError(f"open_days is {self.open_days}, not more than 0")
+
+    def design(self, opt: int, share: int = 1) -> SequenceDesign:
+        """The confidence sequence of an endpoint.
+
+        Args:
+            opt: `opt_games` or `opt_decisions`.
+            share: So many sequences share alpha equally.
+        """
+        return SequenceDesign(opt, self.alpha / share, self.least_values, self.least_persons)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRows(Generic[Row]):
+    """The rows of a trial that count, in the order of the draw."""
+
+    rows: tuple[Row, ...]
+    """Including those whose outcome is missing."""
+    missing: NDArray[np.bool_]
+    """Which of the rows have no outcome, or had none for `TrialTerms.open_days`; shape (rows,)."""
+    excluded: dict[str, int]
+    """Rows left out by facts from before the draw, by reason."""
+    over_cap: int
+    """Rows left out because their person's first games were enough."""
+    waiting: int
+    """Rows from the oldest open one on: they will count later."""
+
+    @property
+    def counted(self) -> list[Row]:
+        """The rows that have an outcome."""
+        return [row for row, missing in zip(self.rows, self.missing, strict=True) if not missing]
+
+
+def select(
+    rows: Sequence[Row], terms: TrialTerms, at: datetime, has_outcome: Callable[[Row], bool]
+) -> CountedRows[Row]:
+    """Which rows count.
+
+    Args:
+        rows: In any order; of rows drawn at the same time the first given counts as drawn first.
+        terms: The trial's.
+        at: Now, with a time zone.
+        has_outcome: Whether a settled row has an outcome.
+
+    Raises:
+        ValueError: `at` has no time zone.
+    """
+    if at.tzinfo is None:
+        raise ValueError("the time of the report has no time zone")
+    patience = timedelta(days=terms.open_days)
+    excluded = Counter(row.excluded for row in rows if row.excluded is not None)
+    ordered = sorted((row for row in rows if row.excluded is None), key=lambda row: row.drawn_at)
+    numbers = game_numbers(
+        codes_of([row.person for row in ordered]), codes_of([row.game_id for row in ordered])
+    )
+    capped = [row for row, number in zip(ordered, numbers, strict=True) if number < terms.cap_games]
+
+    def is_open(row: Row) -> bool:
+        return row.settled_at is None and at - row.drawn_at <= patience
+
+    def is_missing(row: Row) -> bool:
+        late = row.settled_at is None or row.settled_at - row.drawn_at > patience
+        return late or not has_outcome(row)
+
+    end = next((number for number, row in enumerate(capped) if is_open(row)), len(capped))
+    drawn = tuple(capped[:end])
+    return CountedRows(
+        drawn,
+        np.array([is_missing(row) for row in drawn], bool),
+        {str(reason): excluded[reason] for reason in sorted(excluded, key=str)},
+        len(ordered) - len(capped),
+        len(capped) - end,
+    )
+
+
+def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
+    """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
+
+    Args:
+        treated: A, what was drawn, shape (n,).
+        chance: pi, the recorded chance that A is 1, shape (n,).
+    """
+    return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
+
+
+def treated_of(rows: Sequence[TrialUnit]) -> NDArray[np.bool_]:
+    """A of each row, shape (rows,)."""
+    return np.array([row.treated for row in rows], bool)
+
+
+def chance_of(rows: Sequence[TrialUnit]) -> Floats:
+    """The recorded chance of treatment of each row, shape (rows,)."""
+    return np.array([row.chance for row in rows], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class LotGuard:
+    """Whether the lot was drawn as recorded, and whether one arm loses outcomes."""
+
+    draw: AnyTimeEstimate
+    """A - pi over everything drawn; 0 unless lot or bookkeeping is broken."""
+    missing: AnyTimeEstimate
+    """Share of missing outcomes, treated less untreated."""
+    missing_treated: int
+    missing_untreated: int
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Which of `draw` and `missing` exclude 0; empty if all is well."""
+        return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
+
+
+def lot_guard(selection: CountedRows[Row], design: SequenceDesign) -> LotGuard:
+    """The guard over everything drawn."""
+    rows, missing = selection.rows, selection.missing
+    treated, chance = treated_of(rows), chance_of(rows)
+    persons = [row.person for row in rows]
+    return LotGuard(
+        estimate(treated - chance, persons, design),
+        estimate(missing * contrast(treated, chance), persons, design),
+        int((missing & treated).sum()),
+        int((missing & ~treated).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointReport:
+    """One outcome, treated less untreated, with the lines that show how much it hangs on some of the rows."""
+
+    estimate: AnyTimeEstimate
+    largest: LargestPerson | None
+    """The person with the largest share of the variance, and the estimate without them."""
+    flagged: int
+    """Number of values of flagged games."""
+    without_flagged: AnyTimeEstimate
+    first_games: AnyTimeEstimate
+    """Of each person's first game."""
+    later_games: AnyTimeEstimate
+    """Of all games but each person's first."""
+
+
+def endpoint(
+    psi: Floats, rows: Sequence[TrialUnit], first: NDArray[np.bool_], flagged: Collection[int | str],
+    design: SequenceDesign,
+) -> EndpointReport:  # fmt: skip
+    """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
+
+    Args:
+        psi: Values, shape (n,).
+        rows: Their rows, shape (n,).
+        first: Whether the row belongs to its person's first game, shape (n,).
+        flagged: The identifiers of flagged games.
+        design: The endpoint's sequence.
+    """
+    persons = [row.person for row in rows]
+    suspect = np.array([row.game_id in flagged for row in rows], bool)
+
+    def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
+        kept = [person for person, keep in zip(persons, mask, strict=True) if keep]
+        return estimate(psi[mask], kept, design)
+
+    return EndpointReport(
+        estimate(psi, persons, design),
+        largest_person(psi, persons, design),
+        int(suspect.sum()),
+        of(~suspect),
+        of(first),
+        of(~first),
+    )
+
+
+def check_draw(what: str, row: TrialUnit) -> None:
+    """Refuse a row whose draw cannot be.
+
+    Args:
+        what: The row's name in the error.
+        row: The row.
+
+    Raises:
+        ValueError: A chance outside (0, 1), a time without a zone, or an end before the draw.
+    """
+    if not 0 < row.chance < 1:
+        raise ValueError(f"{what}: the chance of treatment is {row.chance}, not between 0 and 1")
+    if row.drawn_at.tzinfo is None:
+        raise ValueError(f"{what}: drawn_at has no time zone")
+    if row.settled_at is not None:
+        if row.settled_at.tzinfo is None:
+            raise ValueError(f"{what}: settled_at has no time zone")
+        if row.settled_at < row.drawn_at:
+            raise ValueError(f"{what}: it was settled before it was drawn")

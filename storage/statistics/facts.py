@@ -1,0 +1,290 @@
+"""Facts about judged replies and games: plain rows from the database, for everything that is counted.
+
+Only what today's rules judged is here (`engine.judgement`, `engine.temptation`): `count_outdated` says how
+much is not.  A person is an opponent's account at a site.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import OutcomeKind
+from engine.expected import WHOLE
+from engine.judgement import ERROR, RULE
+from engine.temptation import LOOKS
+from storage.games import filter_conditions
+from storage.records import MATCH_SITE, DecisionState, Filters, GameResult, GameStatus
+from storage.tables.games import (
+    DecisionRow,
+    EngineConfigRow,
+    ForecastRow,
+    GameRow,
+    OpponentRow,
+    OutcomeRow,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameFact:
+    """A game of ours."""
+
+    id: int
+    site: str
+    account: str
+    game: str
+    speed: str
+    rated: bool
+    player: str
+    version: str
+    """The engine's version."""
+    settings: str
+    """The trap arithmetic's settings, in one line."""
+    person: int
+    """Key of the opponent's account."""
+    is_bot: bool
+    opponent_rating: int | None
+    our_rating: int | None
+    state: GameStatus
+    result: GameResult | None
+    end_reason: str | None
+    our_side: int
+    started_at: datetime
+    ended_at: datetime | None
+    plies: int
+    games_before: int
+    """Games that the same account began against us before this one, at this game."""
+
+    @property
+    def score(self) -> float | None:
+        """Ours: 1, 1/2 or 0; None: no result."""
+        if self.result is None:
+            return None
+        return {GameResult.WIN: 1.0, GameResult.DRAW: 0.5, GameResult.LOSS: 0.0}[self.result]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyFact:
+    """A judged reply to a move of ours; costs and probabilities from 0 to 1."""
+
+    decision_id: int
+    game_id: int
+    ply: int
+    """Of our move: the moves made before it."""
+    reply_count: int
+    is_decided: bool
+    """Our move won or lost by force."""
+    is_trap: bool
+    """Our move set a trap in the paper's sense."""
+    kind: OutcomeKind
+    fell_for_best: bool
+    cost: float
+    erred: bool
+    is_taken: bool
+    """The reply took a bait."""
+    has_bait: bool
+    """Our move set a tempting trap: a confirmed bait."""
+    model: str | None
+    """Name of the model of people behind the expectations; None: the replies' looks alone."""
+    error_uniform: float
+    error_expected: float
+    cost_uniform: float
+    cost_expected: float
+    fall_uniform: float
+    fall_expected: float
+    bait_uniform: float
+    bait_expected: float
+
+
+async def game_facts(session: AsyncSession, filters: Filters | None = None) -> list[GameFact]:
+    """The games that pass the filters, aborted ones left out, in the order in which they began.
+
+    Matches between programs count only if the filters name their site or one of them.
+    """
+    # Numbered before the filters choose among them.
+    numbers = (
+        select(
+            GameRow.id,
+            func.row_number()
+            .over(
+                partition_by=(GameRow.opponent_id, GameRow.game, GameRow.account),
+                order_by=(GameRow.started_at, GameRow.id),
+            )
+            .label("number"),
+        )
+        .where(GameRow.state != GameStatus.ABORTED)
+        .subquery()
+    )
+    rows = await session.execute(
+        select(
+            GameRow.id,
+            GameRow.site,
+            GameRow.account,
+            GameRow.game,
+            GameRow.speed,
+            GameRow.rated,
+            GameRow.player,
+            GameRow.opponent_id,
+            OpponentRow.is_bot,
+            GameRow.opponent_rating,
+            GameRow.our_rating,
+            GameRow.state,
+            GameRow.result,
+            GameRow.end_reason,
+            GameRow.our_side,
+            GameRow.started_at,
+            GameRow.ended_at,
+            func.length(GameRow.moves).label("length"),
+            func.length(func.replace(GameRow.moves, " ", "")).label("letters"),
+            numbers.c.number,
+            EngineConfigRow.engine_version,
+            EngineConfigRow.assessment,
+            EngineConfigRow.scale,
+            EngineConfigRow.margin_centi,
+            EngineConfigRow.decided,
+            EngineConfigRow.risk_percent,
+            EngineConfigRow.risk_share_percent,
+            EngineConfigRow.threshold_percent,
+        )
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
+        .join(numbers, numbers.c.id == GameRow.id)
+        .where(*_which(filters))
+        .order_by(GameRow.started_at, GameRow.id)
+    )
+    return [
+        GameFact(
+            id=row.id,
+            site=row.site,
+            account=row.account,
+            game=row.game,
+            speed=row.speed,
+            rated=row.rated,
+            player=row.player,
+            version=row.engine_version,
+            settings=(
+                f"{row.assessment}, {row.scale}, margin {row.margin_centi}, {row.decided}, "
+                f"risk {row.risk_percent:g}/{row.risk_share_percent:g} %, "
+                f"threshold {row.threshold_percent:g} %"
+            ),
+            person=row.opponent_id,
+            is_bot=row.is_bot,
+            opponent_rating=row.opponent_rating,
+            our_rating=row.our_rating,
+            state=row.state,
+            result=row.result,
+            end_reason=row.end_reason,
+            our_side=row.our_side,
+            started_at=row.started_at,
+            ended_at=row.ended_at,
+            plies=0 if not row.length else row.length - row.letters + 1,
+            games_before=row.number - 1,
+        )
+        for row in rows
+    ]
+
+
+async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> list[ReplyFact]:
+    """The judged replies in the same games, with two replies or more to choose from, in the order of play."""
+    rows = await session.execute(
+        select(
+            DecisionRow.id,
+            DecisionRow.game_id,
+            DecisionRow.ply,
+            DecisionRow.reply_count,
+            DecisionRow.is_decided,
+            DecisionRow.is_trap,
+            OutcomeRow.kind,
+            OutcomeRow.fell_for_best,
+            OutcomeRow.cost,
+            ForecastRow.is_taken,
+            ForecastRow.bait,
+            ForecastRow.model_kind,
+            ForecastRow.model_name,
+            ForecastRow.error_uniform,
+            ForecastRow.error_expected,
+            ForecastRow.cost_uniform,
+            ForecastRow.cost_expected,
+            ForecastRow.fall_uniform,
+            ForecastRow.fall_expected,
+            ForecastRow.bait_uniform,
+            ForecastRow.bait_expected,
+        )
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(
+            *_standing(),
+            DecisionRow.rule == RULE,
+            DecisionRow.reply_count >= 2,
+            OutcomeRow.rule == RULE,
+            OutcomeRow.reply.is_not(None),
+            GameRow.state != GameStatus.ABORTED,
+            *_which(filters),
+        )
+        .order_by(GameRow.started_at, DecisionRow.game_id, DecisionRow.ply)
+    )
+    return [
+        ReplyFact(
+            decision_id=row.id,
+            game_id=row.game_id,
+            ply=row.ply,
+            reply_count=row.reply_count,
+            is_decided=row.is_decided,
+            is_trap=row.is_trap,
+            kind=row.kind,
+            fell_for_best=row.fell_for_best,
+            cost=row.cost / WHOLE,
+            erred=row.cost >= ERROR,
+            is_taken=bool(row.is_taken),
+            has_bait=row.bait is not None,
+            model=None if row.model_kind == LOOKS else row.model_name,
+            error_uniform=row.error_uniform,
+            error_expected=row.error_expected,
+            cost_uniform=row.cost_uniform / WHOLE,
+            cost_expected=row.cost_expected / WHOLE,
+            fall_uniform=row.fall_uniform,
+            fall_expected=row.fall_expected,
+            bait_uniform=row.bait_uniform,
+            bait_expected=row.bait_expected,
+        )
+        for row in rows
+    ]
+
+
+async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
+    """Decisions with a complete profile that are judged by earlier rules or lack a forecast.
+
+    ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that still run are left
+    out, since their forecasts may be on the way.
+    """
+    found = await session.scalar(
+        select(func.count(DecisionRow.id))
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(
+            *_standing(),
+            DecisionRow.is_complete.is_(True),
+            GameRow.state == GameStatus.FINISHED,
+            or_(
+                DecisionRow.rule != RULE,
+                OutcomeRow.rule != RULE,
+                ForecastRow.decision_id.is_(None),
+            ),
+            *_which(filters),
+        )
+    )
+    return found or 0
+
+
+def _standing() -> Sequence[ColumnElement[bool]]:
+    return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
+
+
+def _which(filters: Filters | None) -> list[ColumnElement[bool]]:
+    filters = filters or Filters()
+    everything = true() if filters.site or filters.match else GameRow.site != MATCH_SITE
+    return [*filter_conditions(filters), everything]

@@ -1,0 +1,264 @@
+"""Statistics of groups of games: what opponents' replies cost, how often they erred, and what was expected.
+
+Unlike things are never added up: a group has one game (Othello, chess, ...), and rating bands are per site.
+Replies are compared with what chance and the model of people expect of the very same positions, never with
+other positions: after a trap there are fewer good replies, so whoever moves at random errs more often there.
+
+Differences have confidence sequences by person (`storage.inference.any_time`): they may be read at any time.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from engine.decision import OutcomeKind
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.inference.games import BAND_WIDTH
+from storage.intervals import OpponentGames, Performance, performance
+from storage.records import GameResult, GameStatus
+from storage.statistics.facts import GameFact, ReplyFact
+
+PHASE_PLIES = 20
+"""Width of a phase of the game, in plies."""
+CAP_GAMES = 50
+"""So many of a person's first games count for replies."""
+
+
+class By(StrEnum):
+    """What games and replies can be grouped by; always by game, too."""
+
+    PLAYER = "player"
+    GAME = "game"
+    SITE = "site"
+    SPEED = "speed"
+    RATING_BAND = "rating-band"
+    MONTH = "month"
+    OPPONENT_KIND = "opponent-kind"
+    VERSION = "version"
+    SETTINGS = "settings"
+    PHASE = "phase"
+    """Of the reply; games count in every phase that they reached."""
+
+
+_OF_GAME: dict[By, Callable[[GameFact], str]] = {
+    By.PLAYER: lambda game: game.player,
+    By.GAME: lambda game: game.game,
+    By.SITE: lambda game: game.site,
+    By.SPEED: lambda game: game.speed,
+    By.RATING_BAND: lambda game: band_text(game.opponent_rating),
+    By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
+    By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
+    By.VERSION: lambda game: game.version,
+    By.SETTINGS: lambda game: game.settings,
+}
+
+
+def band_text(rating: int | None) -> str:
+    """A rating's band, for instance ``1400 to 1599``; ``unrated``."""
+    if rating is None:
+        return "unrated"
+    least = rating // BAND_WIDTH * BAND_WIDTH
+    return f"{least} to {least + BAND_WIDTH - 1}"
+
+
+def phase_text(ply: int) -> str:
+    """A ply's phase, for instance ``plies 21 to 40``."""
+    first = ply // PHASE_PLIES * PHASE_PLIES
+    return f"plies {first + 1} to {first + PHASE_PLIES}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """How often something happened, beside what was expected; shares or costs from 0 to 1."""
+
+    n: int
+    """Replies in which it could be seen."""
+    happened: float | None
+    """Mean of what happened; None without replies, like the next three."""
+    chance: float | None
+    """Mean over all replies, each equally likely: a person who moves at random."""
+    model: float | None
+    """Mean by the forecasts: the model of people where the game has one, else the replies' looks."""
+    beyond_chance: AnyTimeEstimate
+    """Happened less chance."""
+    beyond_model: AnyTimeEstimate
+    """Happened less forecast."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStatistics:
+    """One group of games."""
+
+    group: dict[str, str]
+    """What its games have in common, by the names of `By`."""
+    games: int
+    """All except aborted ones."""
+    wins: int
+    draws: int
+    losses: int
+    unfinished: int
+    persons: int
+    """Opponents' accounts."""
+    performance: Performance
+    replies: int
+    """Judged replies in positions that were not decided; the first `CAP_GAMES` games of each account."""
+    optimal: int
+    """Of these, replies that are among the best."""
+    decided: int
+    """Judged replies in positions won or lost by force, which count nowhere else."""
+    errors: Expected
+    """Replies that cost a tenth of the game or more."""
+    cost: Expected
+    """What the replies cost, in expected score."""
+    baits_set: int
+    """Replies to moves that set a tempting trap."""
+    baits: Expected
+    """Of these, replies that take the bait."""
+    traps_set: int
+    """Answered moves that set a trap in the paper's sense (Figure 9)."""
+    traps_optimal: int
+    traps_fell: int
+    traps_fell_for_best: int
+    traps_erred_elsewhere: int
+    falls: Expected
+    """Falls into these traps."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def group_statistics(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.PLAYER,)
+) -> list[GroupStatistics]:
+    """The statistics of each group, in the order of the groups' names.
+
+    Args:
+        games: All games.
+        replies: Replies in these games; those of other games are ignored.
+        by: What to group by; the game is added, and the site for rating bands.
+    """
+    keys = _complete(by)
+    by_id = {game.id: game for game in games}
+    groups: dict[tuple[str, ...], tuple[set[int], list[ReplyFact]]] = defaultdict(lambda: (set(), []))
+    if By.PHASE not in keys:
+        for game in games:
+            groups[_key(keys, game, None)][0].add(game.id)
+    for reply in replies:
+        if (found := by_id.get(reply.game_id)) is not None:
+            members, answers = groups[_key(keys, found, reply)]
+            members.add(found.id)
+            answers.append(reply)
+    return [
+        _statistics(
+            dict(zip((key.value for key in keys), group, strict=True)),
+            [by_id[number] for number in sorted(members)],
+            answers,
+            by_id,
+        )
+        for group, (members, answers) in sorted(groups.items())
+    ]
+
+
+def _complete(by: Sequence[By]) -> tuple[By, ...]:
+    keys = list(dict.fromkeys(by))
+    if By.RATING_BAND in keys and By.SITE not in keys:
+        keys.insert(keys.index(By.RATING_BAND), By.SITE)
+    if By.GAME not in keys:
+        keys.append(By.GAME)
+    return tuple(keys)
+
+
+def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact | None) -> tuple[str, ...]:
+    return tuple(
+        phase_text(0 if reply is None else reply.ply) if key is By.PHASE else _OF_GAME[key](game)
+        for key in keys
+    )
+
+
+def _statistics(
+    group: dict[str, str],
+    games: Sequence[GameFact],
+    replies: Sequence[ReplyFact],
+    by_id: dict[int, GameFact],
+) -> GroupStatistics:
+    def count(result: GameResult) -> int:
+        return sum(game.result is result for game in games)
+
+    met = [
+        OpponentGames(game.opponent_rating, 1, game.score)
+        for game in games
+        if game.opponent_rating is not None and game.score is not None
+    ]
+    counted = [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
+    open_ = [reply for reply in counted if not reply.is_decided]
+    baits = [reply for reply in open_ if reply.has_bait]
+    traps = [reply for reply in open_ if reply.is_trap]
+
+    def expected(
+        some: Sequence[ReplyFact],
+        opt: Opt,
+        happened: Callable[[ReplyFact], float],
+        chance: Callable[[ReplyFact], float],
+        model: Callable[[ReplyFact], float],
+    ) -> Expected:
+        design = SequenceDesign(opt)
+        persons = [by_id[reply.game_id].person for reply in some]
+        seen, by_chance, by_model = ([which(r) for r in some] for which in (happened, chance, model))
+
+        def beyond(other: Sequence[float]) -> AnyTimeEstimate:
+            return estimate([a - b for a, b in zip(seen, other, strict=True)], persons, design)
+
+        return Expected(
+            len(some),
+            _mean(seen),
+            _mean(by_chance),
+            _mean(by_model),
+            beyond(by_chance),
+            beyond(by_model),
+        )
+
+    def kinds(kind: OutcomeKind) -> int:
+        return sum(reply.kind is kind for reply in traps)
+
+    return GroupStatistics(
+        group=group,
+        games=len(games),
+        wins=count(GameResult.WIN),
+        draws=count(GameResult.DRAW),
+        losses=count(GameResult.LOSS),
+        unfinished=sum(game.state is GameStatus.OPEN for game in games),
+        persons=len({game.person for game in games}),
+        performance=performance(met),
+        replies=len(open_),
+        optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in open_),
+        decided=len(counted) - len(open_),
+        errors=expected(
+            open_, Opt.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
+        ),
+        cost=expected(
+            open_, Opt.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
+        ),
+        baits_set=len(baits),
+        baits=expected(
+            baits, Opt.TRAPS, lambda r: r.is_taken, lambda r: r.bait_uniform, lambda r: r.bait_expected
+        ),
+        traps_set=len(traps),
+        traps_optimal=kinds(OutcomeKind.OPTIMAL),
+        traps_fell=kinds(OutcomeKind.FELL),
+        traps_fell_for_best=sum(reply.fell_for_best for reply in traps),
+        traps_erred_elsewhere=kinds(OutcomeKind.ERRED_ELSEWHERE),
+        falls=expected(
+            traps,
+            Opt.TRAPS,
+            lambda r: r.kind is OutcomeKind.FELL,
+            lambda r: r.fall_uniform,
+            lambda r: r.fall_expected,
+        ),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,163 @@
+"""The report for people who must not learn which player they met."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.arena.blind_report import blind_report
+from bot.arena.server import stored_report
+from storage.database import Database
+from storage.decisions import commit_decision, list_decisions
+from storage.games import finish_game, get_game
+from storage.outcomes import record_outcome
+from storage.records import GameResult
+from storage.report import game_report
+from tests.bot.tempted import tempting_game
+from tests.storage.samples import ARENA, FELL, decision, opened
+
+DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}, "number": "0" * 16}
+PRIVATE = {
+    *("player", "params", "engine_version", "selection", "trial_id", "sets_traps", "search_mode", "pick"),
+    *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "glance_plies"),
+    *("raw_centi", "adjusted_centi", "our_text", "value", "deceives_at", "confirmed_cost", "glance_text"),
+}
+
+
+async def written(database: Database, player: str = "trappy", *, ended: bool = True, **changes: Any) -> None:
+    """A game with one trap, and who fell into it."""
+    new = {"selection": DRAWN, "player": player} | changes
+    async with database.write() as session:
+        game = await opened(session, **new)
+        made = replace(decision(quality=225.0), player=player)
+        key = await commit_decision(session, game.id, 0, made)
+        await record_outcome(session, key, FELL)
+        if ended:
+            moves = ["f5", "d6", "c3"]
+            await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
+
+
+def keys_of(value: Any) -> set[str]:
+    match value:
+        case dict():
+            return set(value).union(*map(keys_of, value.values()))
+        case list():
+            return set().union(*map(keys_of, value))
+    return set()
+
+
+@pytest.mark.parametrize("player", ["standard", "trappy", "strong"])
+async def test_it_shows_the_trap_whoever_set_it(database: Database, player: str) -> None:
+    await written(database, player)
+    told = await stored_report(database)("game0001")
+    told = json.loads(json.dumps(told))
+    assert told["blind"] is True
+    assert not keys_of(told) & PRIVATE
+    assert player not in json.dumps(told)
+    (made,) = told["decisions"]
+    assert (made["move"], made["is_trap"], made["trap"]["reply"]) == ("f5", True, "d6")
+    assert (made["outcome"], made["reply"], made["cost_text"]) == ("fell", "d6", "3.00")
+    assert [each["move"] for each in made["candidates"]] == ["c4", "d3", "e6", "f5"]
+    assert [set(each) for each in made["candidates"]] == [{"move", "name", "squares"}] * 4
+    # Best for the opponent first, whatever the order of the search.
+    assert [each["reply"] for each in made["replies"]] == ["f6", "f4", "d6"]
+    assert [each["final_centi"] for each in made["replies"]] == [100, 200, 400]
+    assert made["replies"][2]["looks"] == ["+3.00", "+2.50", "-4.00"]
+    assert made["replies"][2]["looks_centi"] == [-300, -250, 400]
+    assert made["forecast"] is None
+    assert made["replies"][2]["probability"] is None
+
+
+async def test_the_reports_of_all_players_are_the_same(database: Database) -> None:
+    told = []
+    for player in ("standard", "trappy"):
+        await written(database, player, key=f"of_{player}")
+        report = await stored_report(database)(f"of_{player}")
+        assert report is not None
+        told.append(report | {"site_game_id": ""})
+    assert told[0] == told[1]
+
+
+async def test_it_waits_until_the_game_is_settled(database: Database) -> None:
+    await written(database, ended=False)
+    assert await stored_report(database)("game0001") is None
+    revealed = await stored_report(database, reveal=True)("game0001")
+    assert revealed is not None
+    assert revealed["player"] == "trappy"
+
+
+@pytest.mark.parametrize(
+    ("reveal", "selection", "is_blind"),
+    [(False, DRAWN, True), (True, DRAWN, False), (False, {"method": "fixed"}, False)],
+)
+async def test_when_it_is_blind(
+    database: Database, reveal: bool, selection: dict[str, Any], is_blind: bool
+) -> None:
+    await written(database, selection=selection)
+    told = await stored_report(database, reveal=reveal)("game0001")
+    assert told is not None
+    assert ("blind" in told, "player" in told) == (is_blind, not is_blind)
+    assert await stored_report(database, reveal=reveal)("unknown") is None
+
+
+async def test_a_trap_too_small_to_count_is_not_mentioned(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await commit_decision(session, game.id, 0, decision(quality=25.0))
+        stored = await get_game(session, ARENA, "game0001")
+        assert stored is not None
+        assert [made.is_trap for made in await list_decisions(session, game.id)] == [False]
+        told = blind_report(await game_report(session, stored))
+    assert told["decisions"][0]["trap"] is None
+
+
+async def test_how_a_bait_looks_is_told_in_three_steps(database: Database) -> None:
+    async with database.write() as session:
+        report = await game_report(session, await tempting_game(session))
+    (open_report,) = report.to_json()["decisions"]
+    (made,) = blind_report(report)["decisions"]
+    assert {each["reply"]: each["looks_centi"] for each in made["replies"]} == {
+        "e7e5": [10, 20, 30], "a7a6": [30, 40, 90], "d7d5": [-40, -30, 180], "g8f6": [30, 40, 190]
+    }  # fmt: skip
+    assert made["replies"][2]["looks"] == ["+0.40", "+0.30", "-1.80"]
+    assert [(each["reply"], each["odds"], each["cost"]) for each in made["forecast"]["baits"]] == [
+        ("d7d5", 0.3, 2399), ("g8f6", 0.15, 2519)
+    ]  # fmt: skip
+    assert made["forecast"]["is_taken"]
+    assert [each["probability"] for each in made["replies"]] == [0.35, 0.2, 0.3, 0.15]
+    assert len(open_report["replies"][0]["looks"]) == 4
+
+
+async def test_the_step_between_shows_where_the_bait_deceives(database: Database) -> None:
+    """A bait that looks good only four plies ahead does so in the middle of the three steps."""
+    async with database.write() as session:
+        report = await game_report(session, await tempting_game(session))
+    made = report.decisions[0]
+    assert made.forecast is not None
+    late = replace(made.forecast, baits=made.forecast.baits[1:])
+    told = blind_report(replace(report, decisions=(replace(made, forecast=late),)))
+    shown = {each["reply"]: each["looks_centi"] for each in told["decisions"][0]["replies"]}
+    assert (shown["g8f6"], shown["e7e5"]) == ([30, 15, 190], [10, 25, 30])
+
+
+async def test_a_players_own_model_is_not_told(database: Database) -> None:
+    """Without a forecast the probabilities are those of the player that chose the move."""
+    async with database.write() as session:
+        report = await game_report(session, await tempting_game(session))
+    (made,) = report.decisions
+    assert made.replies[0].probability == 0.35
+    (told,) = blind_report(replace(report, decisions=(replace(made, forecast=None),)))["decisions"]
+    assert {each["probability"] for each in told["replies"]} == {None}
+
+
+async def test_replies_without_scores_have_no_looks(database: Database) -> None:
+    async with database.write() as session:
+        report = await game_report(session, await tempting_game(session))
+    (made,) = report.decisions
+    first, second, *_ = made.replies
+    bound = replace(second, scores_centi=(), looks=())
+    for replies in ((first, bound), (bound,)):
+        (told,) = blind_report(replace(report, decisions=(replace(made, replies=replies),)))["decisions"]
+        shown = {each["reply"]: len(each["looks"]) for each in told["replies"]}
+        assert shown == {each.reply: 3 if each is first else 0 for each in replies}

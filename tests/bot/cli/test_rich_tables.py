@@ -1,0 +1,92 @@
+"""What `desdemona show` says of a game, as one line of words."""
+
+import io
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from rich.console import Console
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.cli.rich_tables import game_view
+from storage.database import Database
+from storage.records import StoredGame
+from storage.report import GameReport, game_report
+from tests.bot.tempted import plain_game, tempting_game
+
+
+def words(report: GameReport, *, traps_only: bool = False) -> str:
+    out = io.StringIO()
+    Console(file=out, width=300).print(game_view(report, traps_only=traps_only))
+    return " ".join(out.getvalue().split())
+
+
+async def told(database: Database, write: Callable[[AsyncSession], Awaitable[StoredGame]]) -> GameReport:
+    async with database.write() as session:
+        return await game_report(session, await write(session))
+
+
+async def test_baits_are_told_with_odds_looks_and_price(database: Database) -> None:
+    report = await told(database, tempting_game)
+    shown = words(report)
+    assert (
+        "Bait d5 (expected in 30.0 %): +0.40 at a glance, -1.80 in fact, costs 24.0 % of the game; "
+        "best e5: -0.10 at a glance, -0.30 in fact; looks no worse at depth 2, 3. "
+        "Bait Nf6 (expected in 15.0 %): -0.30 at a glance, -1.90 in fact, costs 25.2 % of the game; "
+        "best e5: -0.10 at a glance, -0.30 in fact; looks no worse at depth 4. "
+        "The paper's trap: d5, quality 18.3 %." in shown
+    )
+    assert (
+        "Reply d5 (expected in 30.0 %): took a bait (the paper's Figure 9: fell for the best trap), "
+        "which cost 24.0 % of the game (1.50)." in shown
+    )
+    assert "baits 1 move with one, 1 fallen for paper's traps 1 set, 1 fallen into" in shown
+    assert "Move 1, white plays e4" in words(report, traps_only=True)
+
+
+async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None:
+    """The paper's arithmetic calls it a fall; it looks worse than the best reply at every depth."""
+    report = await told(database, plain_game)
+    assert report.decisions[0].outcome == "fell"
+    shown = words(report)
+    assert "No bait. The paper's trap: Qh4, quality 10.6 %." in shown
+    assert "Reply Qf6 (expected in 28.0 %): a slip (the paper's Figure 9: fell)" in shown
+    assert "which cost 44.2 % of the game (8.70)." in shown
+    assert "baits 0 moves with one, 0 fallen for paper's traps 1 set, 1 fallen into" in shown
+    assert "white plays Nf3" not in words(report, traps_only=True)
+
+
+async def test_a_small_loss_is_no_slip(database: Database) -> None:
+    shown = words(await told(database, lambda session: plain_game(session, "d7d6")))
+    assert (
+        "Reply d6 (expected in 10.0 %): not quite the best (the paper's Figure 9: erred elsewhere)" in shown
+    )
+    assert "cost 2.8 % of the game (0.15)." in shown
+
+
+async def test_an_unconfirmed_bait_is_not_named(database: Database) -> None:
+    report = await told(database, lambda session: tempting_game(session, confirmed=False))
+    shown = words(report)
+    assert "Whether people are tempted is not known. The paper's trap: d5" in shown
+    assert "Reply d5 (expected in 30.0 %): a slip (the paper's Figure 9: fell" in shown
+    assert "baits 0 moves with one, 0 fallen for; not known for 1 move" in shown
+    # Even if one were listed.
+    (made,) = report.decisions
+    (confirmed,) = (await told(database, lambda session: tempting_game(session, key="again"))).decisions
+    assert confirmed.forecast is not None
+    listed = replace(made, forecast=replace(confirmed.forecast, is_confirmed=False))
+    assert "Bait" not in words(replace(report, decisions=(listed,))).partition("standard:")[0]
+
+
+async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Database) -> None:
+    report = await told(database, tempting_game)
+    decided = replace(report, decisions=(replace(report.decisions[0], is_decided=True),))
+    assert "paper's traps 0 set, 0 fallen into" in words(decided)
+
+
+async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
+    report = await told(database, tempting_game)
+    made = replace(report.decisions[0], sets_traps=False)
+    shown = words(replace(report, sets_traps=False, decisions=(made,)))
+    assert "Bait by accident d5 (expected" in shown
+    assert "baits 1 move with one by accident, 1 fallen for" in shown
+    assert "The paper's trap by accident: d5" in shown

@@ -1,0 +1,164 @@
+"""`desdemona stats` as the operator types it."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.judgement import expected_scale_centi
+from engine.temptation import confirmed_by, forecast
+from storage.database import Database
+from storage.forecasts import store_forecast
+from storage.games import finish_game
+from storage.records import Endpoint, GameResult
+from storage.trials import NewTrial, start_trial
+from tests.bot.cli.test_main import in_database
+from tests.bot.conftest import Command
+from tests.storage.samples import ERRED, FELL, decision, opened, settled
+
+NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def three_games(migrated_file: Path) -> None:
+    """Two games of trappy, one judged, and one of standard."""
+
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            game = await opened(session, "first", at=NOON)
+            for ply, outcome in ((0, FELL), (2, ERRED)):
+                made = decision(quality=225.0)
+                decision_id = await settled(session, game.id, ply, made, outcome)
+                foreseen = forecast(made.chosen, expected_scale_centi(made))
+                costs = [each.cost for each in foreseen.tempting]
+                await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+            await finish_game(
+                session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6", "c3", "f4"]
+            )
+            await opened(session, "second", player="standard", opponent_rating=1200, at=NOON)
+            await opened(session, "third", speed="bullet", at=NOON + timedelta(days=40))
+
+    in_database(migrated_file, fill)
+
+
+def lines_of(out: str) -> set[str]:
+    return {" ".join(line.replace("│", " ").replace("┃", " ").split()) for line in out.splitlines()}
+
+
+@pytest.mark.usefixtures("three_games")
+def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
+    status, out, err = desdemona("stats")
+    assert (status, err) == (0, "")
+    lines = lines_of(out)
+    assert {"standard trappy", "othello othello", "games (opponents) 1 (1) 2 (1)"} <= lines
+    assert {"won / drawn / lost 0 / 0 / 0 1 / 0 / 0", "unfinished 1 1", "replies judged 0 2"} <= lines
+    assert any(line.startswith("beyond chance - ") and line.endswith(", too early") for line in lines)
+    assert "Figure 9: traps answered 0 2" in lines
+
+
+@pytest.mark.usefixtures("three_games")
+def test_groups_in_json_and_csv(desdemona: Command) -> None:
+    _, out, _ = desdemona("stats", "--by", "player, speed", "--format", "json")
+    rows = json.loads(out)
+    assert [row["group"] for row in rows] == [
+        {"player": "standard", "speed": "blitz", "game": "othello"},
+        {"player": "trappy", "speed": "blitz", "game": "othello"},
+        {"player": "trappy", "speed": "bullet", "game": "othello"},
+    ]
+    assert [row["replies"] for row in rows] == [0, 2, 0]
+    _, out, _ = desdemona("stats", "--by", "rating-band", "--format", "csv")
+    flat = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["site"], row["rating-band"]) for row in flat] == [
+        ("arena", "1200 to 1399"),
+        ("arena", "1600 to 1799"),
+    ]
+    assert flat[1]["errors_beyond_chance_too_early"] == "2 of 100, P 1 of 30"
+
+
+@pytest.mark.usefixtures("three_games")
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--by", "player,colour"), "--by: 'colour' is not known; known: player, game, site"),
+        (("--trial", "t9"), "--trial: no trial 't9' is known; known: none"),
+    ],
+)
+def test_what_is_not_known(desdemona: Command, arguments: tuple[str, ...], complaint: str) -> None:
+    status, _, err = desdemona("stats", *arguments)
+    assert status == 2
+    assert complaint in err
+
+
+def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migrated_file: Path) -> None:
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            game = await opened(session, "first", at=NOON)
+            await settled(session, game.id, 0, decision(quality=225.0), FELL)
+            await finish_game(
+                session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]
+            )
+
+    in_database(migrated_file, fill)
+    _, out, err = desdemona("stats")
+    assert "replies judged 0" in lines_of(out)
+    assert err.startswith("1 decisions are not judged by today's rules and not counted above: run")
+
+
+def test_a_plan_needs_no_database(desdemona: Command) -> None:
+    status, out, _ = desdemona("stats", "--plan")
+    assert status == 0
+    assert "games score 65% 20 Elo 9,271 20,719 9,271 20,719" in lines_of(out)
+
+
+def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
+    """Forty games of four persons: too early for an interval, and said so."""
+
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            configurations: dict[str, dict[str, str]] = {"standard": {}, "trappy": {}}
+            plan = NewTrial(
+                name="t1",
+                arms=("standard", "trappy"),
+                configurations=configurations,
+                endpoint=Endpoint.SCORE,
+                opt=500,
+            )
+            trial = await start_trial(session, plan, at=NOON)
+            for number in range(40):
+                player = ("trappy", "standard")[number % 2]
+                chances = {"trappy": 0.6, "standard": 0.4} if number % 3 else {"trappy": 0.4, "standard": 0.6}
+                game = await opened(
+                    session,
+                    f"game{number}",
+                    player=player,
+                    trial_id=trial.id,
+                    opponent_id=f"person{number % 4}",
+                    selection={
+                        "method": "balanced",
+                        "chances": chances,
+                        "number": number,
+                        "favour": 0.6,
+                        "blind": True,
+                    },
+                    at=NOON + timedelta(hours=number + 1),
+                )
+                result = GameResult.WIN if player == "trappy" else GameResult.LOSS
+                over = NOON + timedelta(hours=number + 2)
+                await finish_game(session, game.id, result=result, end_reason="resign", moves=["f5"], at=over)
+
+    in_database(migrated_file, fill)
+    status, out, err = desdemona("stats", "--trial", "t1")
+    assert (status, err) == (0, "")
+    assert "Trial t1: trappy less standard, since 2026-11-25." in out
+    assert "40 games drawn, 40 counted, 4 persons (P 4).  Lot ok. Missing 0 / 0." in out
+    assert "too early: 40 of 100, P 4 of 30" in out
+    assert "cannot be told apart yet" in out
+    _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
+    report = json.loads(text)
+    assert (report["arms"], report["counted"]) == (["standard", "trappy"], 40)
+    assert report["score"]["estimate"]["mean"] < -0.5
+    status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
+    assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)

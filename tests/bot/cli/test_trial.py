@@ -1,0 +1,117 @@
+"""`desdemona trial` as the operator types it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.base.config import Config, SelectionConfig, SelectionMethod, TrialConfig
+from bot.cli.trial import plan
+from storage.errors import TrialError
+from storage.records import Endpoint
+from tests.bot.conftest import Command
+
+
+@pytest.mark.usefixtures("migrated_file")
+def test_a_trial_from_start_to_end(desdemona: Command) -> None:
+    assert desdemona("trial", "list") == (0, "", "There is no trial.\n")
+    status, told, _ = desdemona("trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost")
+    assert (status, told) == (0, "trial t1 has started: standard, trappy; endpoint cost\n")
+    status, _, complaint = desdemona("trial", "start", "t2")
+    assert status == 2
+    assert "trial start: trial t1 is open; end it first" in complaint
+    status, told, _ = desdemona("trial", "list", "--format", "json")
+    (row,) = json.loads(told)
+    assert (row["name"], row["arms"], row["ended_at"]) == ("t1", ["standard", "trappy"], None)
+    assert (row["opt"], row["alpha"], row["cap"], row["endpoint"]) == (500, 0.05, 20, "cost")
+    assert row["strata"]["by"] == ["game", "site", "speed", "rating_band"]
+    assert row["configurations"]["trappy"]["player"] == "trappy"
+    assert row["configurations"]["trappy"]["favour"] == 0.6
+    assert row["configurations"]["standard"]["settings"]["engine"]["max_depth"] == 10
+    status, told, _ = desdemona("trial", "end")
+    assert (status, told) == (0, "trial t1 has ended: 0 games\n")
+    status, _, complaint = desdemona("trial", "end", "t1")
+    assert status == 2
+    assert "trial end: no trial is open" in complaint
+    status, told, _ = desdemona("trial", "list")
+    assert status == 0
+    assert "t1" in told
+    assert "started (UTC)" in told
+    status, told, _ = desdemona("trial", "list", "--format", "csv")
+    (flat,) = csv.DictReader(io.StringIO(told))
+    assert (flat["name"], flat["arms"], flat["games"]) == ("t1", "standard trappy", "0")
+    assert flat["ended_at"] != ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["start", "a b"], "trial start: name is 'a b'"),
+        (["start", "t1", "--alpha", "2"], "trial start: alpha is 2.0, must be between 0 and 1"),
+        (["start", "t1", "--opt", "0"], "trial start: opt is 0, must be from 1"),
+        (["start", "t1", "--cap", "-1"], "trial start: cap is -1, must be from 1"),
+        (["end", "t1"], "trial end: no trial is open"),
+    ],
+)
+@pytest.mark.usefixtures("migrated_file")
+def test_wrong_arguments(desdemona: Command, arguments: list[str], complaint: str) -> None:
+    status, told, errors = desdemona("trial", *arguments)
+    assert (status, told) == (2, "")
+    assert complaint in errors
+
+
+@pytest.mark.usefixtures("migrated_file")
+def test_an_unknown_endpoint(desdemona: Command) -> None:
+    status, _, errors = desdemona("trial", "start", "t1", "--endpoint", "elo")
+    assert status == 2
+    assert "'elo' is not one of 'score', 'cost'" in errors
+
+
+def test_it_needs_a_database(desdemona: Command, database_file: Path) -> None:
+    status, _, errors = desdemona("trial", "start", "t1")
+    assert status != 0
+    assert errors
+    assert not database_file.exists()
+
+
+def complaint_about(*configs: Config) -> str:
+    with pytest.raises(TrialError) as told:
+        plan(
+            {f"a{number}": each for number, each in enumerate(configs, start=1)},
+            "t1",
+            opt=1000,
+            alpha=0.05,
+            cap=50,
+            endpoint=Endpoint.SCORE,
+        )
+    return str(told.value)
+
+
+def test_settings_that_compare_nothing() -> None:
+    fixed = Config(selection=SelectionConfig(method=SelectionMethod.FIXED))
+    alone = Config(selection=SelectionConfig(players=("trappy",)))
+    assert complaint_about(fixed, alone).startswith("nothing is compared: no account has selection.method")
+
+
+def test_settings_that_tell_the_player() -> None:
+    assert complaint_about(Config(trial=TrialConfig(reveal=True))).startswith("trial.reveal is true")
+    seeded = Config(selection=SelectionConfig(seed=7))
+    assert complaint_about(Config(), seeded).startswith("account a2: selection.seed is 7")
+
+
+def test_accounts_that_compare_different_players() -> None:
+    other = Config(selection=SelectionConfig(players=("trappy", "strong")))
+    assert complaint_about(Config(), other) == (
+        "accounts a1 and a2 draw from different players: standard, trappy; strong, trappy"
+    )
+
+
+def test_accounts_that_draw_nothing_are_no_matter() -> None:
+    fixed = Config(selection=SelectionConfig(method=SelectionMethod.FIXED))
+    turned = Config(selection=SelectionConfig(players=("trappy", "standard")))
+    configs = {"a1": fixed, "a2": Config(), "a3": turned}
+    new = plan(configs, "t1", opt=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
+    assert new.arms == ("standard", "trappy")
+    assert set(new.configurations) == {"standard", "trappy"}

@@ -1,0 +1,97 @@
+"""Chess games: a move of ours that tempts people, and one whose costly replies tempt nobody."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
+from engine.judgement import classify_reply, expected_scale_centi
+from engine.params import TrapParams
+from engine.temptation import ExpectedReplies, confirmed_by, forecast
+from storage.decisions import commit_decision
+from storage.forecasts import store_forecast
+from storage.games import finish_game, get_game
+from storage.outcomes import record_outcome
+from storage.records import GameResult, StoredGame
+from tests.storage.samples import ARENA, opened
+
+Replies = dict[str, tuple[tuple[int, ...], float]]
+
+OPENING = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+AFTER_E5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+
+PEOPLE = ModelInfo("maia", "club players", "0")
+
+TEMPTS: Replies = {
+    "e7e5": ((10, 20, 25, 30), 0.35),
+    "d7d5": ((-40, -30, 60, 180), 0.30),  # looks better than e5 two and three plies ahead
+    "g8f6": ((30, 40, 15, 190), 0.15),  # and this one four plies ahead
+    "a7a6": ((30, 40, 60, 90), 0.20),
+}
+"""The replies to 1 e4: our score after 2 .. 5 plies, and how likely people play them."""
+
+PLAIN: Replies = {
+    "b8c6": ((10, 20, 25, 30), 0.30),
+    "d8f6": ((700, 800, 600, 900), 0.28),  # loses the queen at every depth
+    "d7d6": ((20, 30, 35, 45), 0.10),
+    "g8f6": ((20, 30, 40, 50), 0.10),
+    "f8c5": ((30, 40, 40, 55), 0.10),
+    "d8h4": ((900, 600, 500, 880), 0.10),  # looks better than it is, and worse than Nc6 at every depth
+    "a7a6": ((60, 70, 90, 95), 0.01),
+    "f7f6": ((90, 90, 95, 120), 0.01),
+}
+"""The eight replies to 2 Nf3."""
+
+
+def decided(position: str, move: str, table: Replies) -> Decision:
+    """A move of the trappy player with these replies, to depth 5."""
+    replies = tuple(ReplyProfile(reply, scores) for reply, (scores, _) in table.items())
+    raw = min(reply.final_centi for reply in replies)
+    played = Candidate(move, raw, False, float(raw), replies=replies, complete=True)
+    return Decision(
+        game="chess",
+        position=position,
+        player="trappy",
+        params=TrapParams(),
+        move=move,
+        candidates=(played,),
+        depth=5,
+        principal_variation=(move,),
+        nodes=1,
+        time_s=0.1,
+        profile_source="reference",
+        engine_version="1",
+    )
+
+
+async def tempting_game(
+    session: AsyncSession, reply: str = "d7d5", *, confirmed: bool = True, key: str = "game0001"
+) -> StoredGame:
+    """A game of one move, 1 e4 with the replies `TEMPTS`, and its reply.
+
+    Args:
+        confirmed: Whether there was a confirming search; otherwise it took too long.
+    """
+    return await _game(session, OPENING, "e2e4", TEMPTS, reply, confirmed, key)
+
+
+async def plain_game(session: AsyncSession, reply: str = "d8f6") -> StoredGame:
+    """A game of one move, 2 Nf3 with the replies `PLAIN`, and its reply."""
+    return await _game(session, AFTER_E5, "g1f3", PLAIN, reply, True, "game0001")
+
+
+async def _game(
+    session: AsyncSession, position: str, move: str, table: Replies, reply: str, confirmed: bool, key: str
+) -> StoredGame:
+    game = await opened(session, key, game="chess", variant="fromPosition", initial_position=position)
+    made = decided(position, move, table)
+    decision_id = await commit_decision(session, game.id, 0, made)
+    await record_outcome(session, decision_id, classify_reply(made, reply))
+    odds = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
+    found = forecast(made.chosen, expected_scale_centi(made), odds)
+    if confirmed:
+        found = confirmed_by(found, 7, [each.cost for each in found.tempting])
+    await store_forecast(session, decision_id, made, found)
+    moves = [move, reply]
+    await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
+    stored = await get_game(session, ARENA, game.site_game_id)
+    assert stored is not None
+    return stored

@@ -1,0 +1,72 @@
+"""While a comparison is blind, nothing that a person receives tells which player it met."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.base.config import EngineConfig, SelectionConfig, TrialConfig
+from storage.database import Database
+from storage.games import get_game
+from tests.bot.blind_people import Experience, auc, guessed_right, most_by_chance, play_games
+from tests.bot.test_daemon import running, settings
+from tests.storage.samples import ARENA
+
+PLIES = 10
+ENGINE = EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False)
+
+
+async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
+    """The players of the games."""
+    database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
+    try:
+        async with database.read() as session:
+            stored = [await get_game(session, ARENA, each.game_id) for each in games]
+    finally:
+        await database.close()
+    return [game.player for game in stored if game is not None]
+
+
+async def played(folder: Path, games: int, **trial: Any) -> tuple[list[Experience], list[str]]:
+    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), selection=SelectionConfig(seed=2))
+    async with running(config) as url:
+        found = await play_games(url, games, PLIES)
+    return found, await arms_of(folder, found)
+
+
+@pytest.mark.parametrize(("reveal", "games"), [(False, 20), (True, 20)])
+async def test_who_is_at_the_board_can_be_told_only_if_it_is_revealed(
+    tmp_path: Path, reveal: bool, games: int
+) -> None:
+    found, arms = await played(tmp_path, games, reveal=reveal)
+    assert set(arms) == {"standard", "trappy"}
+    right = guessed_right([each.tokens for each in found], arms)
+    most = most_by_chance(arms)
+    if not reveal:
+        assert not any("trappy" in token for each in found for token in each.tokens)
+    assert (right > most) is reveal, (right, most, telling(found, arms))
+
+
+def telling(found: list[Experience], arms: list[str]) -> list[str]:
+    """The tokens that one player's people received and nobody else: for the message of a failure."""
+    by_arm = {
+        arm: [each.tokens for each, its in zip(found, arms, strict=True) if its == arm] for arm in set(arms)
+    }
+    return sorted(
+        f"{arm}: {token}"
+        for arm, bags in by_arm.items()
+        for token in frozenset.intersection(*bags)
+        if not any(token in bag for other, rest in by_arm.items() if other != arm for bag in rest)
+    )[:20]
+
+
+def test_the_classifier_finds_what_tells_and_nothing_else() -> None:
+    labels = ["a", "b"] * 20
+    same = [frozenset({"x", f"n{i}"}) for i in range(40)]
+    assert guessed_right(same, labels) <= most_by_chance(labels)
+    rare = [bag | ({"tell"} if label == "a" else set()) for bag, label in zip(same, labels, strict=True)]
+    assert guessed_right(rare, labels) == 40
+    assert most_by_chance(labels) == 30
+    assert most_by_chance(["a"] * 36 + ["b"] * 4) == 40
+    assert auc([1, 2], [3, 4]) == 1
+    assert auc([1, 2], [2, 1]) == 0.5

@@ -1,0 +1,211 @@
+"""Forecasts made by search: baits confirmed two plies deeper, and what can not be confirmed."""
+
+import random
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import pytest
+
+from engine.choice import verify
+from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person
+from engine.errors import IncompleteProfile
+from engine.expected import expected_score
+from engine.forecasts import MOST_NODES, confirm, forecast_replies
+from engine.games import get_game
+from engine.human.opponent_model_search import Models
+from engine.judgement import expected_scale_centi, judge_decision
+from engine.params import TrapParams
+from engine.players import Player, complete
+from engine.search.reference import INFINITY, Searcher
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+from engine.temptation import (
+    CONFIRM_PLIES,
+    LOOKS,
+    ExpectedReplies,
+    ReplyForecast,
+    TemptingReply,
+    expectations,
+    forecast,
+)
+from engine.time_management import Limits
+from storage.intervals import share
+from tests.engine.human.fakes import FakeModel
+from tests.engine.positions import random_position
+
+OTHELLO = get_game("othello")
+DEPTH = 4
+
+
+@lru_cache(maxsize=1)
+def searcher() -> Searcher:
+    return make_searcher("othello", 4)
+
+
+def decided(position: Any, depth: int = DEPTH) -> Decision:
+    """Our move with its whole profile."""
+    player = Player("standard", OTHELLO, TrapParams(), searcher())
+    return complete(player.choose(position, Limits(depth), StopFlag()), searcher(), StopFlag())
+
+
+def forecast_of(decision: Decision, stop: StopFlag | None = None) -> ReplyForecast:
+    return forecast_replies(decision, (), None, UNKNOWN_PERSON, None, searcher(), stop or StopFlag())
+
+
+@lru_cache(maxsize=1)
+def tempting() -> tuple[Decision, ...]:
+    """Decisions of middle games that tempt to something by looks alone."""
+    found = []
+    for seed in (27, 42, 59, 88, 98, 109, 113, 150, 153, 157, 172, 189, 199):  # of the first 200
+        made = decided(random_position(OTHELLO, random.Random(seed), plies=30 + seed % 24))
+        if made.chosen.replies and forecast(made.chosen, expected_scale_centi(made)).tempting:
+            found.append(made)
+    assert len(found) > 8
+    return tuple(found)
+
+
+def fresh_score(position: Any, depth: int) -> int:
+    """By another searcher, whose table is empty."""
+    return make_searcher("othello", 1).search(position, depth, -INFINITY, INFINITY, StopFlag())
+
+
+def test_baits_are_confirmed_two_plies_deeper() -> None:
+    """By the cost that a fresh search finds: some hold, some fade."""
+    held = faded = 0
+    for made in tempting():
+        found = forecast_of(made)
+        assert found.confirm_depth == DEPTH + CONFIRM_PLIES == 6
+        position = OTHELLO.parse_position(made.position)
+        after = OTHELLO.play(position, OTHELLO.parse_move(position, made.move))
+        scale = expected_scale_centi(made)
+        best = expected_score(fresh_score(after, 5), scale)
+        for each in found.tempting:
+            child = OTHELLO.play(after, OTHELLO.parse_move(after, each.reply))
+            cost = best - expected_score(-fresh_score(child, 4), scale)
+            assert each.confirmed_cost == cost >= 0
+            assert each.is_confirmed is (cost >= 1000)
+            assert each.cost == judge_decision(made).of(each.reply).cost
+            held, faded = held + each.is_confirmed, faded + (not each.is_confirmed)
+    assert held > 0
+    assert faded > 0
+
+
+def test_what_takes_too_long_is_not_confirmed() -> None:
+    made = tempting()[0]
+    found = forecast(made.chosen, expected_scale_centi(made))
+    fresh = make_searcher("othello", 1)
+    assert confirm(made, found, fresh, StopFlag(), most_nodes=50) == found
+    assert (found.confirm_depth, found.bait) == (0, None)
+    assert fresh.nodes < 5000 < MOST_NODES
+    assert confirm(made, found, fresh, StopFlag()).confirm_depth == 6
+
+
+def test_whoever_stops_it_is_told() -> None:
+    stop = StopFlag()
+    stop.set()
+    with pytest.raises(Stopped):
+        forecast_of(tempting()[0], stop)
+
+
+def test_scores_of_other_programs_are_not_confirmed() -> None:
+    made = replace(tempting()[0], profile_source="stockfish")
+    found = forecast_of(made)
+    assert (found.confirm_depth, found.confirmed) == (0, ())
+    assert found.tempting
+
+
+def test_without_temptation_nothing_is_searched() -> None:
+    made = decided(OTHELLO.initial())
+    before = searcher().nodes
+    found = forecast_of(made)
+    assert (found.tempting, found.confirm_depth) == ((), 6)
+    assert searcher().nodes == before
+
+
+def test_a_search_to_the_end_of_the_game_needs_no_confirmation() -> None:
+    """Where less than two plies are left beyond the decision's search, as deep as the game goes."""
+    depths = set()
+    for seed in range(12):
+        position = random_position(OTHELLO, random.Random(seed), plies=55)
+        left = OTHELLO.most_plies_left(OTHELLO.for_search(position))
+        made = decided(position, depth=left)
+        found = forecast_of(made)
+        assert found.confirm_depth == min(left, made.depth + 2)
+        depths.add(left - made.depth)
+        bait = TemptingReply(made.chosen.replies[0].reply, 0.5, 2345, (2,))
+        again = confirm(made, replace(found, tempting=(bait,)), searcher(), StopFlag())
+        assert again.confirm_depth == found.confirm_depth
+        if made.depth == left:
+            assert again.tempting == (replace(bait, confirmed_cost=2345),)
+    assert 0 in depths
+    assert len(depths) > 1
+
+
+def test_a_move_that_ends_the_game_has_no_replies() -> None:
+    game = get_game("chess")
+    position = game.parse_position("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1")
+    chess = make_searcher("chess", 1)
+    made = Player("standard", game, TrapParams(), chess).choose(position, Limits(2), StopFlag())
+    made = complete(made, chess, StopFlag())
+    verify(made)
+    models = Models(FakeModel("chess"), None)
+    found = forecast_replies(made, (), models, UNKNOWN_PERSON, None, chess, StopFlag())
+    assert (made.move, found.replies, found.odds, found.tempting) == ("f7g7", (), (), ())
+    assert found.model.kind == LOOKS
+
+
+def test_models_of_people_say_what_is_likely() -> None:
+    made = tempting()[0]
+    human = FakeModel("othello", lambda game, ask: first_reply(game, ask.positions[-1]), plies_wanted=2)
+    positions = (OTHELLO.parse_position(made.position),)
+    person = Person(1800)
+    for before in ((), positions):
+        found = forecast_replies(made, before, Models(human, None), person, None, searcher(), StopFlag())
+        assert found.odds == (1.0, *[0.0] * (len(found.replies) - 1))
+        assert (found.model, found.base, found.prior) == (human.info, (), "")
+    assert [ask.person for ask in human.asked] == [person, person]
+    assert [len(ask.positions) for ask in human.asked] == [2, 2]
+    alone = forecast_of(made)
+    assert alone.model.kind == LOOKS
+
+
+def first_reply(game: Any, position: Any) -> tuple[float, ...]:
+    return (1.0, *[0.0] * (len(game.legal_moves(position)) - 1))
+
+
+def test_an_incomplete_profile_is_refused() -> None:
+    made = tempting()[0]
+    partial = made.with_chosen(replace(made.chosen, complete=False))
+    with pytest.raises(IncompleteProfile):
+        forecast_of(partial)
+
+
+def test_whoever_moves_at_random_does_as_chance_expects() -> None:
+    """Of forecasts that give each reply the same probability, what happened is within its interval."""
+    rng = random.Random(5)
+    uniform = ModelInfo("uniform", "chance", "")
+    expected = {"error": 0.0, "fall": 0.0}
+    happened = {"error": 0, "fall": 0}
+    moves = 0
+    for seed in range(150):
+        made = decided(random_position(OTHELLO, random.Random(seed), plies=6 + seed % 40), depth=3)
+        judgement, count = judge_decision(made), len(made.chosen.replies)
+        if count < 2:
+            continue
+        odds = ExpectedReplies((1 / count,) * count, uniform)
+        found = forecast(made.chosen, expected_scale_centi(made), odds)
+        sums = expectations(found, judgement)
+        assert sums.error_uniform == pytest.approx(sums.error_expected, abs=1e-4)
+        expected["error"] += sums.error_uniform
+        expected["fall"] += sums.fall_uniform
+        played = rng.choice(judgement.replies)
+        happened["error"] += played.cost >= 1000
+        happened["fall"] += judgement.is_fall(played)
+        moves += 1
+    for what, count in happened.items():
+        interval = share(count, moves)
+        assert interval.low is not None
+        assert interval.high is not None
+        assert interval.low < expected[what] / moves < interval.high, (what, count, expected, moves)
+        assert count > 5

@@ -1,0 +1,254 @@
+"""Tempting replies: the three conditions one by one, rule R against a slow re-statement, and records."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from engine.decision import Candidate, ModelInfo, ReplyProfile
+from engine.errors import IncompleteProfile, RecordError
+from engine.expected import expected_score
+from engine.game import WIN_CENTI
+from engine.judgement import judge
+from engine.params import TrapParams
+from engine.temptation import (
+    LOOKS,
+    RULE,
+    ExpectedReplies,
+    ReplyForecast,
+    TemptingReply,
+    confirmed_by,
+    expectations,
+    expected_by_looks,
+    forecast,
+    looks_odds,
+)
+
+SCALE_CENTI = 100.0
+MODEL = ModelInfo("maia", "people", "0" * 64)
+any_score = st.one_of(st.integers(-500, 500), st.sampled_from([-WIN_CENTI - 90, WIN_CENTI + 90]))
+tables = st.integers(1, 5).flatmap(
+    lambda depths: st.lists(st.lists(any_score, min_size=depths, max_size=depths), min_size=1, max_size=6)
+)
+
+
+def candidate(*rows: tuple[int, ...]) -> Candidate:
+    """Our move with replies r0, r1, ..., by their scores s_2 .. s_D (our view)."""
+    replies = tuple(ReplyProfile(f"r{n}", tuple(row)) for n, row in enumerate(rows))
+    raw = min(row[-1] for row in rows)
+    return Candidate("m", raw, False, raw, replies=replies, complete=True)
+
+
+def tempting(rows: list[tuple[int, ...]], odds: list[float]) -> list[str]:
+    made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies(tuple(odds), MODEL))
+    return [each.reply for each in made.tempting]
+
+
+# A score of 0 is worth 5,000; 41 is worth 6,011: the last row costs a tenth of the game, and looks as good as
+# the best one after two plies.
+BEST, BAIT = (5, 0, 0), (5, 10, 41)
+
+
+def test_a_tempting_reply() -> None:
+    made = forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((0.9, 0.1), MODEL))
+    assert made.tempting == (TemptingReply("r1", 0.1, 1011, (2,)),)
+    assert made.tempting[0].surprise == pytest.approx(101.1)
+    assert (made.rule, made.model, made.replies, made.odds) == (RULE, MODEL, ("r0", "r1"), (0.9, 0.1))
+    assert (made.confirm_depth, made.confirmed, made.bait) == (0, (), None)
+
+
+@pytest.mark.parametrize(
+    ("best", "bait", "odds", "is_tempting"),
+    [
+        (BEST, (5, 10, 41), 0.1, True),
+        (BEST, (5, 10, 40), 0.1, False),  # costs 9.87 %
+        (BEST, BAIT, 0.099999, False),  # unlikely
+        (BEST, (6, 1, 41), 0.5, False),  # looks worse than the best reply at every depth
+        (BEST, (6, 0, 41), 0.1, True),  # at one of them it looks as good
+        ((5, 0, -WIN_CENTI), (5, 0, -WIN_CENTI + 5), 0.9, False),  # lost either way: costs nothing
+        ((0, 0, WIN_CENTI), (-9, -9, WIN_CENTI + 5), 0.9, False),  # nor where we have won
+        ((0, 0, -WIN_CENTI), (-9, -9, 0), 0.9, True),  # throws a win away
+    ],
+)
+def test_each_condition(best: tuple[int, ...], bait: tuple[int, ...], odds: float, is_tempting: bool) -> None:
+    assert tempting([best, bait], [1 - odds, odds]) == ["r1"] * is_tempting
+
+
+def test_it_must_look_as_good_as_every_best_reply_at_one_depth() -> None:
+    bait = (5, 5, 100)
+    assert tempting([(0, 9, 0), bait], [0.5, 0.5]) == ["r1"]
+    assert tempting([(9, 0, 0), bait], [0.5, 0.5]) == ["r1"]
+    assert tempting([(0, 9, 0), (9, 0, 0), bait], [0.3, 0.3, 0.4]) == []
+    assert tempting([(0, 9, 0), (9, 0, 1), bait], [0.3, 0.3, 0.4]) == ["r2"]  # only one is best
+
+
+@given(tables)
+def test_a_reply_that_always_looks_worse_than_the_best_never_tempts(rows: list[list[int]]) -> None:
+    """However likely it is: with probability 1, each reply tempts by its cost and looks alone."""
+    best = min(row[-1] for row in rows)
+    worth = [[-expected_score(score, SCALE_CENTI) for score in row] for row in rows]
+    for n, row in enumerate(worth):
+        odds = [float(each == n) for each in range(len(rows))]
+        depths = [
+            depth + 2
+            for depth in range(len(row) - 1)
+            if all(
+                row[depth] >= other[depth] for other, own in zip(worth, rows, strict=True) if own[-1] == best
+            )
+        ]
+        made = forecast(candidate(*map(tuple, rows)), SCALE_CENTI, ExpectedReplies(tuple(odds), MODEL))
+        cost = expected_score(rows[n][-1], SCALE_CENTI) - expected_score(best, SCALE_CENTI)
+        is_tempting = cost >= 1000 and bool(depths)
+        expected = (TemptingReply(f"r{n}", 1.0, cost, tuple(depths)),) if is_tempting else ()
+        assert made.tempting == expected
+
+
+# --- Rule R -----------------------------------------------------------------------------------------------
+
+
+@given(tables, st.floats(50, 400))
+def test_looks_odds_slowly(rows: list[list[int]], scale_centi: float) -> None:
+    """p ~ exp(-6.5 c) / (1 + rank), c a share of the game, rank: replies with a greater v_2 + v_3."""
+    theirs = [[10_000 - expected_score(score, scale_centi) for score in row] for row in rows]
+    weights = []
+    for row in theirs:
+        cost = (max(other[-1] for other in theirs) - row[-1]) / 10_000
+        rank = len([other for other in theirs if sum(other[:2]) > sum(row[:2])])
+        weights.append(math.exp(-6.5 * cost) / (1 + rank))
+    expected = [weight / sum(weights) for weight in weights]
+    found = looks_odds(rows, scale_centi)
+    assert found == pytest.approx(expected)
+    assert math.fsum(found) == pytest.approx(1)
+    backwards = looks_odds(rows[::-1], scale_centi)
+    assert backwards[::-1] == pytest.approx(found)
+
+
+def test_looks_odds_by_hand() -> None:
+    """Best and first by looks; second by looks, and 24.49 % of the game worse; third by looks, as good."""
+    found = looks_odds([(0, 0, 0), (10, 10, 108), (20, 20, 0)], 100.0)
+    weights = [1, math.exp(-6.5 * 0.2465) / 2, 1 / 3]
+    assert expected_score(108, 100.0) == 7465
+    assert found == pytest.approx([weight / sum(weights) for weight in weights])
+    assert looks_odds([], 100.0) == ()
+    assert looks_odds([(3,)], 100.0) == (1.0,)
+
+
+def test_without_a_model_looks_decide() -> None:
+    move = candidate(BEST, BAIT, (100, 100, 200))
+    made = forecast(move, SCALE_CENTI)
+    assert made.odds == pytest.approx(expected_by_looks(move, SCALE_CENTI).odds, abs=1e-6)
+    assert (made.model.kind, made.prior, made.base) == (LOOKS, "", ())
+    assert [each.reply for each in made.tempting] == ["r1"]
+
+
+@given(tables, st.randoms(use_true_random=False))
+def test_the_order_of_the_replies_changes_nothing(rows: list[list[int]], random: Any) -> None:
+    assume(len(rows) > 1)
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    move = candidate(*map(tuple, rows))
+    there = forecast(move, SCALE_CENTI)
+    back = forecast(replace(move, replies=tuple(move.replies[n] for n in order)), SCALE_CENTI)
+    assert {each.reply: each for each in back.tempting} == {each.reply: each for each in there.tempting}
+    assert back.odds == tuple(there.odds[n] for n in order)
+
+
+# --- Confirmed baits --------------------------------------------------------------------------------------
+
+
+def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
+    move = candidate((5, 0, 0), (5, 10, 41), (0, 0, 90), (0, 0, 300))
+    made = forecast(move, SCALE_CENTI, ExpectedReplies((0.1, 0.4, 0.3, 0.2), MODEL))
+    assert [each.reply for each in made.tempting] == ["r1", "r2", "r3"]
+    found = confirmed_by(made, 6, (1000, 999, 4000))
+    assert (found.confirm_depth, [each.confirmed_cost for each in found.tempting]) == (6, [1000, 999, 4000])
+    assert [each.reply for each in found.confirmed] == ["r1", "r3"]
+    assert found.bait is not None
+    assert found.bait.reply == "r3"  # .2 * 4526, above .4 * 1011: by the decision's own search
+    assert [found.is_bait(each) for each in ("r0", "r1", "r2", "r3")] == [False, True, False, True]
+    assert found.odds_of("r2") == 0.3
+    with pytest.raises(RecordError, match="h1 is not among"):
+        found.odds_of("h1")
+    with pytest.raises(ValueError, match="shorter"):
+        confirmed_by(made, 6, (1000,))
+
+
+def test_expectations() -> None:
+    move = candidate((5, 0, 0), (5, 10, 41), (190, 195, 200), (0, 0, 30))
+    made = forecast(move, SCALE_CENTI, ExpectedReplies((0.5, 0.25, 0.15, 0.1), MODEL))
+    judgement = judge(move, TrapParams(), SCALE_CENTI)
+    assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
+    assert [judgement.is_fall(each) for each in judgement.replies] == [False, True, False, True]
+    found = expectations(confirmed_by(made, 6, (1200,)), judgement)
+    assert (found.error_uniform, found.error_expected) == pytest.approx((0.5, 0.4))
+    assert (found.cost_uniform, found.cost_expected) == pytest.approx((1390.75, 898.35))
+    assert (found.fall_uniform, found.fall_expected) == pytest.approx((0.5, 0.35))
+    assert (found.bait_uniform, found.bait_expected) == pytest.approx((0.25, 0.25))
+    unconfirmed = expectations(made, judgement)
+    assert (unconfirmed.bait_uniform, unconfirmed.bait_expected) == (0, 0)
+
+
+def test_what_cannot_be_forecast_is_refused() -> None:
+    with pytest.raises(IncompleteProfile, match="m is not complete"):
+        forecast(replace(candidate(BEST, BAIT), complete=False), SCALE_CENTI)
+    with pytest.raises(ValueError, match="1 odds for 2 replies to m"):
+        forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((1.0,), MODEL))
+
+
+def test_the_end_of_the_game() -> None:
+    over = Candidate("m", 0, False, 0, complete=True)
+    made = forecast(over, SCALE_CENTI)
+    assert (made.replies, made.odds, made.tempting) == ((), (), ())
+    nothing = expectations(made, judge(over, TrapParams(), SCALE_CENTI))
+    assert (nothing.error_uniform, nothing.error_expected, nothing.bait_uniform) == (0, 0, 0)
+
+
+# --- Records ----------------------------------------------------------------------------------------------
+
+
+def sample() -> ReplyForecast:
+    expected = ExpectedReplies((0.75, 0.25), MODEL, (0.7, 0.3), "f" * 64)
+    return confirmed_by(forecast(candidate(BEST, BAIT), SCALE_CENTI, expected), 6, (1234,))
+
+
+def test_records_come_back() -> None:
+    for made in (sample(), forecast(candidate(BEST, BAIT), SCALE_CENTI)):
+        assert ReplyForecast.from_record(json.loads(json.dumps(made.to_record()))) == made
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"odds": [1.0]},
+        {"odds": ["much", 0.5]},
+        {"odds": None},
+        {"replies": ["r0"]},
+        {"replies": None},
+        {"rule": "1"},
+        {"rule": None},
+        {"confirm_depth": 6.5},
+        {"model": None},
+        {"model": {"kind": "maia"}},
+        {"tempting": [{"reply": "r1"}]},
+        {"tempting": ["r1"]},
+        {"tempting": 3},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_forged_records_are_refused(changes: dict[str, Any]) -> None:
+    record = json.loads(json.dumps(sample().to_record()))
+    with pytest.raises(RecordError, match="not the record of a forecast"):
+        ReplyForecast.from_record({**record, **changes})
+
+
+@pytest.mark.parametrize("field", sorted(sample().to_record()))
+def test_a_record_without_a_field_is_refused(field: str) -> None:
+    record = sample().to_record()
+    del record[field]
+    with pytest.raises(RecordError, match="not the record of a forecast"):
+        ReplyForecast.from_record(record)

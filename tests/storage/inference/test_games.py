@@ -1,0 +1,171 @@
+import json
+from datetime import timedelta
+from math import log
+
+import numpy as np
+import pytest
+
+from storage.inference.any_time import estimate
+from storage.inference.games import Stratum, earlier_guess, games_report
+from storage.inference.trial import TrialTerms
+from tests.storage.inference.samples import NOW, START, game, played_games
+
+TERMS = TrialTerms()
+OPEN = TrialTerms(least_values=2, least_persons=0)
+
+
+def test_a_guess_by_hand() -> None:
+    """Stratum 0: surprises 0.5 and -0.25 come before its third game."""
+    guess = earlier_guess(
+        np.array([1.0, 0.0, 0.5, 1.0]), np.array([0.5, 0.5, 0.75, 0.6]), np.array([0, 1, 0, 0])
+    )
+    assert guess.tolist() == pytest.approx([0.5, 0.5, 0.75 + 0.5 / 11, 0.6 + 0.25 / 12])
+
+
+def test_a_guess_stays_from_0_to_1() -> None:
+    up = earlier_guess(np.ones(40), np.full(40, 0.9) - np.arange(40) / 100, np.zeros(40, int))
+    assert up.max() <= 1
+    down = earlier_guess(np.zeros(4), np.array([1.0, 1.0, 1.0, 0.01]), np.zeros(4, int))
+    assert down[-1] == 0
+
+
+def test_the_difference_in_score_by_hand() -> None:
+    """Two games, unrated: psi = (1 - 1/2)/0.6 and -(0 - m)/0.4 with m = 1/2 + (1/2)/11."""
+    rows = [game(1, trappy=True, chance=0.6, score=1.0), game(2, trappy=False, chance=0.6, score=0.0)]
+    found = games_report(rows, OPEN, NOW)
+    m = 0.5 + 0.5 / 11
+    psi = [0.5 / 0.6, m / 0.4]
+    assert found.score.estimate.mean == pytest.approx(sum(psi) / 2)
+    per_elo = (0.25 + m * (1 - m)) / 2 * log(10) / 400
+    assert found.elo.score_per_elo == pytest.approx(per_elo)
+    assert found.elo.value == pytest.approx(sum(psi) / 2 / per_elo)
+    assert found.score.estimate.low is not None
+    assert found.elo.low == pytest.approx(found.score.estimate.low / per_elo)
+
+
+def test_expectation_from_ratings_before_the_game() -> None:
+    assert game(1, rating=1500, our_rating=1900).expected == pytest.approx(10 / 11)
+    assert game(1, rating=1900, our_rating=1500).expected == pytest.approx(1 / 11)
+    assert game(1, rating=1500).expected == 0.5
+    assert game(1, our_rating=1500).expected == 0.5
+
+
+def test_strata() -> None:
+    assert game(1, rating=1599).stratum == Stratum("othello", "arena", "blitz", 1400)
+    assert game(1, rating=1600).stratum.rating_from == 1600
+    assert game(1).stratum.rating_from is None
+
+
+def test_costs_are_guessed_from_earlier_games_of_all_strata_and_of_their_own() -> None:
+    rows = [
+        game(1, cost=0.12, trappy=True),
+        game(2, cost=0.3, trappy=False, speed="bullet"),
+        game(3, cost=0.2, trappy=True),
+    ]
+    first, second = 0.0, 0.12 / 11
+    third = (0.12 + 0.3) / 12
+    guesses = [first, second, third + 0.12 / 11]
+    psi = [2 * (0.12 - guesses[0]), -2 * (0.3 - guesses[1]), 2 * (0.2 - guesses[2])]
+    found = games_report(rows, OPEN, NOW)
+    assert found.cost.estimate.mean == pytest.approx(sum(psi) / 3)
+
+
+def test_the_effect_is_found() -> None:
+    """20 points of score between trappy and standard."""
+    found = games_report(played_games(3000, 0.2, 1), TERMS, NOW + timedelta(days=100))
+    assert found.counted + found.over_cap + found.waiting == 3000
+    low, high = found.score.estimate.low, found.score.estimate.high
+    assert low is not None
+    assert high is not None
+    assert low < 0.2 < high
+    assert found.score.estimate.excludes_zero
+    assert not found.cost.estimate.excludes_zero
+    assert found.guard.broken == ()
+
+
+def test_what_is_counted_and_what_is_missing() -> None:
+    rows = [
+        game(1, cost=None),
+        game(2, score=None),
+        game(3, score=None, cost=None),
+        game(4, excluded="program"),
+        game(5),
+        game(3000, settled_at=None, score=None, cost=None),
+        game(3001),
+    ]
+    found = games_report(rows, TERMS, START + timedelta(days=126))
+    assert (found.drawn, found.counted, found.waiting) == (4, 2, 2)
+    assert found.excluded == {"program": 1}
+    assert (found.guard.missing_treated, found.guard.missing_untreated) == (1, 1)
+    assert (found.cost_guard.missing_treated, found.cost_guard.missing_untreated) == (2, 0)
+    assert found.cost.estimate.n == 2
+
+
+def test_each_persons_first_game_apart() -> None:
+    rows = [game(1, person="a"), game(2, person="a"), game(3, person="b", score=None), game(4, person="b")]
+    found = games_report(rows, TERMS, NOW)
+    assert found.score.first_games.n == 1
+    assert found.score.later_games.n == 2
+
+
+def test_flagged_games_count_and_a_line_leaves_them_out() -> None:
+    rows = played_games(300, 0.0, 2)
+    plain, marked = games_report(rows, TERMS, NOW), games_report(rows, TERMS, NOW, flagged={1, 2, 3})
+    assert marked.score.estimate == plain.score.estimate
+    assert marked.score.flagged == 3
+    assert marked.score.without_flagged.n == 297
+    assert marked.cost.without_flagged.n == 297
+
+
+def test_strata_have_estimates_of_their_own_and_joint_ones_are_wider() -> None:
+    rows = played_games(1500, 0.1, 3)
+    apart = games_report(rows, TERMS, NOW)
+    joint = games_report(rows, TERMS, NOW, joint=8)
+    assert [each.stratum.rating_from for each in apart.strata].count(None) == 0
+    assert sum(each.score.n for each in apart.strata) == apart.counted
+    assert [each.score.n for each in apart.strata] == sorted(
+        (each.score.n for each in apart.strata), reverse=True
+    )
+    assert joint.score == apart.score
+    assert joint.strata[0].score.alpha == pytest.approx(0.05 / 8)
+    assert apart.strata[0].score.alpha == 0.05
+    assert games_report(rows, TERMS, NOW, joint=len(apart.strata)).joint == len(apart.strata)
+    with pytest.raises(ValueError, match="strata were played, but 2 were declared"):
+        games_report(rows, TERMS, NOW, joint=2)
+
+
+def test_a_stratum_has_the_values_of_its_own_games() -> None:
+    rows = [game(n, speed="bullet" if n % 3 else "blitz", person=n % 7) for n in range(60)]
+    found = games_report(rows, OPEN, NOW)
+    outcome = np.array([row.score for row in rows], np.float64)
+    strata = np.array([0 if row.speed == "blitz" else 1 for row in rows])
+    m = earlier_guess(outcome, np.full(60, 0.5), strata)
+    psi = (outcome - m) * np.where(np.arange(60) % 2 == 1, 2.0, -2.0)
+    for result in found.strata:
+        here = strata == (0 if result.stratum.speed == "blitz" else 1)
+        expected = estimate(psi[here], (np.arange(60) % 7)[here], OPEN.design(1000))
+        assert result.score.mean == pytest.approx(expected.mean)
+        assert result.score.n == here.sum()
+
+
+def test_no_games() -> None:
+    found = games_report([], TERMS, NOW)
+    assert (found.drawn, found.score.estimate.mean, found.elo.value, found.strata) == (0, None, None, ())
+    assert found.score.largest is None
+
+
+def test_json() -> None:
+    found = json.loads(json.dumps(games_report(played_games(300, 0.0, 4), TERMS, NOW).to_json()))
+    assert found["guard"]["broken"] == []
+    assert found["cost_guard"]["broken"] == []
+    assert found["score"]["estimate"]["kind"] == "any time"
+    assert found["strata"][0]["stratum"]["game"] == "othello"
+
+
+def test_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="game 1 occurs twice"):
+        games_report([game(1), game(1)], TERMS, NOW)
+    with pytest.raises(ValueError, match=r"game 1: the score is 0.3"):
+        game(1, score=0.3)
+    with pytest.raises(ValueError, match=r"game 1: the cost is 1.5"):
+        game(1, cost=1.5)

@@ -1,0 +1,153 @@
+import json
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+from storage.inference.any_time import estimate
+from storage.inference.games import TrialGame
+from storage.inference.trial import CountedRows, TrialTerms, contrast, endpoint, lot_guard, select
+from tests.storage.inference.samples import NOW, START, game
+
+TERMS = TrialTerms()
+
+
+def selected(rows: list[TrialGame], at: datetime = NOW, terms: TrialTerms = TERMS) -> CountedRows[TrialGame]:
+    return select(rows, terms, at, lambda row: row.score is not None)
+
+
+def ids(selection: CountedRows[TrialGame]) -> list[int | str]:
+    return [row.game_id for row in selection.rows]
+
+
+def test_the_order_is_that_of_the_draw_not_of_the_end() -> None:
+    late = game(1, settled_at=START + timedelta(days=5))
+    assert ids(selected([game(2), late, game(3)])) == [1, 2, 3]
+    same = START + timedelta(days=1)
+    twins = [game(n, drawn_at=same, settled_at=NOW) for n in (9, 4)]
+    assert ids(selected(twins, terms=TrialTerms(open_days=1000))) == [9, 4]
+
+
+def test_nothing_counts_from_the_oldest_open_game_on() -> None:
+    rows = [game(1), game(2, settled_at=None, score=None), game(3)]
+    now = selected(rows, START + timedelta(days=2))
+    assert ids(now) == [1]
+    assert now.waiting == 2
+    assert not now.missing.any()
+
+
+def test_a_game_open_for_over_14_days_is_missing_and_stays_so() -> None:
+    drawn = START + timedelta(hours=2)
+    rows = [game(1), game(2, settled_at=None, score=None), game(3)]
+    assert selected(rows, drawn + timedelta(days=14)).waiting == 2
+    after = selected(rows, drawn + timedelta(days=14, seconds=1))
+    assert ids(after) == [1, 2, 3]
+    assert after.missing.tolist() == [False, True, False]
+    late = [game(1), game(2, settled_at=drawn + timedelta(days=14, seconds=1)), game(3)]
+    assert selected(late).missing.tolist() == [False, True, False]
+    in_time = [game(1), game(2, settled_at=drawn + timedelta(days=14)), game(3)]
+    assert not selected(in_time).missing.any()
+
+
+def test_a_game_without_a_result_is_missing() -> None:
+    found = selected([game(1), game(2, score=None)])
+    assert found.missing.tolist() == [False, True]
+    assert [row.game_id for row in found.counted] == [1]
+
+
+def test_the_first_games_of_a_person_count_missing_ones_included() -> None:
+    rows = [game(n, person="a", score=None if n == 1 else 1.0) for n in range(5)] + [game(9)]
+    found = selected(rows, terms=TrialTerms(cap_games=3))
+    assert ids(found) == [0, 1, 2, 9]
+    assert found.over_cap == 2
+
+
+def test_games_over_the_cap_and_excluded_ones_neither_count_nor_hold_up() -> None:
+    rows = [
+        game(1, person="a"),
+        game(2, person="a", settled_at=None, score=None),
+        game(3, excluded="program", settled_at=None, score=None),
+        game(4, excluded="test account"),
+        game(5, excluded="program"),
+        game(6),
+    ]
+    found = selected(rows, START + timedelta(days=1), TrialTerms(cap_games=1))
+    assert ids(found) == [1, 6]
+    assert found.excluded == {"program": 2, "test account": 1}
+    assert (found.over_cap, found.waiting) == (1, 0)
+
+
+def test_excluded_games_do_not_use_up_the_cap() -> None:
+    rows = [game(1, person="a", excluded="test account"), game(2, person="a")]
+    assert ids(selected(rows, terms=TrialTerms(cap_games=1))) == [2]
+
+
+def test_contrast() -> None:
+    found = contrast(np.array([True, False, True]), np.array([0.5, 0.75, 0.25]))
+    assert found.tolist() == pytest.approx([2, -4, 4])
+
+
+def test_the_lot_guard_of_a_fair_lot() -> None:
+    guard = lot_guard(selected([game(n) for n in range(400)]), TERMS.design(1000))
+    assert guard.broken == ()
+    assert guard.draw.mean == pytest.approx(0)
+    assert guard.missing.mean == 0
+
+
+def test_a_lot_that_is_not_as_recorded() -> None:
+    rows = [game(n, trappy=n % 10 < 7) for n in range(1000)]
+    guard = lot_guard(selected(rows), TERMS.design(1000))
+    assert guard.broken == ("draw",)
+    assert guard.draw.mean == pytest.approx(0.2)
+    as_recorded = [replace(row, chance=0.7) for row in rows]
+    assert lot_guard(selected(as_recorded), TERMS.design(1000)).broken == ()
+
+
+def test_an_arm_that_loses_games() -> None:
+    rows = [game(n, score=None if n % 6 == 1 else 1.0) for n in range(1200)]
+    guard = lot_guard(selected(rows), TERMS.design(1000))
+    assert guard.broken == ("missing",)
+    assert (guard.missing_treated, guard.missing_untreated) == (200, 0)
+    assert guard.missing.mean == pytest.approx(1 / 3)
+    assert json.loads(json.dumps(asdict(guard)))["missing_treated"] == 200
+
+
+def test_the_lines_of_an_endpoint() -> None:
+    design = TERMS.design(1000)
+    rows = [game(n, person=n % 50) for n in range(200)]
+    psi = np.arange(200) / 100.0
+    first = np.arange(200) < 50
+    found = endpoint(psi, rows, first, {3, 4, 777}, design)
+    persons = [n % 50 for n in range(200)]
+    assert found.estimate == estimate(psi, persons, design)
+    assert found.flagged == 2
+    kept = [n for n in range(200) if n not in (3, 4)]
+    assert found.without_flagged == estimate(psi[kept], [persons[n] for n in kept], design)
+    assert found.first_games == estimate(psi[:50], persons[:50], design)
+    assert found.later_games == estimate(psi[50:], persons[50:], design)
+    assert found.largest is not None
+    assert found.largest.without.n == 196
+
+
+def test_terms_and_their_designs() -> None:
+    terms = TrialTerms(alpha=0.1, least_values=50, least_persons=10)
+    design = terms.design(700, 4)
+    assert (design.opt, design.alpha, design.least_values, design.least_persons) == (700, 0.025, 50, 10)
+    with pytest.raises(ValueError, match="cap_games is 0"):
+        TrialTerms(cap_games=0)
+    with pytest.raises(ValueError, match="open_days is 0"):
+        TrialTerms(open_days=0)
+
+
+def test_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="no time zone"):
+        selected([game(1)], NOW.replace(tzinfo=None))
+    with pytest.raises(ValueError, match=r"game 7: the chance of treatment is 1.0"):
+        game(7, chance=1.0)
+    with pytest.raises(ValueError, match="game 7: drawn_at has no time zone"):
+        game(7, drawn_at=START.replace(tzinfo=None))
+    with pytest.raises(ValueError, match="game 7: settled_at has no time zone"):
+        game(7, settled_at=NOW.replace(tzinfo=None))
+    with pytest.raises(ValueError, match="game 7: it was settled before it was drawn"):
+        game(7, settled_at=START)

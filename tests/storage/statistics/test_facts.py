@@ -1,0 +1,234 @@
+"""The statistics of recorded games, against a slow recomputation from the exported records alone.
+
+The recomputation shares no code with the program but the rules: it reads the records' JSON, and has its own
+expected scores, trappiness, errors and sums.
+"""
+
+import json
+import math
+import random
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import Any
+
+import pytest
+from sqlalchemy import text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Person
+from engine.forecasts import forecast_replies
+from engine.games import get_game
+from engine.judgement import classify_reply
+from engine.params import TrapParams
+from engine.players import Player, complete
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.time_management import Limits
+from storage.database import Database
+from storage.decisions import commit_decision, mark_confirmed
+from storage.forecasts import store_forecast
+from storage.games import finish_game, set_moves
+from storage.outcomes import record_outcome
+from storage.records import Filters, GameResult
+from storage.statistics.facts import count_outdated, game_facts, reply_facts
+from storage.statistics.groups import By, GroupStatistics, group_statistics
+from storage.tables.games import DecisionRow, OutcomeRow
+from tests.storage.samples import opened
+
+GAMES = (("othello", "trappy", 5), ("othello", "standard", 5), ("chess", "trappy", 4))
+PLIES = 24
+WIN = 100_000
+START = datetime(2026, 11, 25, tzinfo=UTC)
+
+
+async def play(database: Database) -> None:
+    """Games of a person who takes the best reply at a glance or any, at random; the second game is open."""
+    rng = random.Random(7)
+    for number, (name, kind, depth) in enumerate(GAMES):
+        game, searcher, stop = get_game(name), make_searcher(name, 1), StopFlag()
+        player = Player(kind, game, TrapParams(), searcher)
+        position: Any = game.initial()
+        moves: list[str] = []
+        async with database.write() as session:
+            stored = await opened(
+                session, f"game{number}", game=name, variant=name, player=kind, opponent_id=f"person{number}"
+            )
+            while len(moves) < PLIES and game.legal_moves(position):
+                decision = complete(player.choose(position, Limits(depth), stop), searcher, stop)
+                after = game.play(position, game.parse_move(position, decision.move))
+                moves.append(decision.move)
+                if not game.legal_moves(after):
+                    break
+                replies = decision.chosen.replies
+                reply = rng.choice([min(replies, key=lambda each: each.scores_centi[0]), rng.choice(replies)])
+                moves.append(reply.reply)
+                await _record(session, stored.id, len(moves) - 2, decision, reply.reply, searcher)
+                position = game.play(after, game.parse_move(after, reply.reply))
+            await set_moves(session, stored.id, tuple(moves))
+            if number != 1:
+                await finish_game(
+                    session, stored.id, result=GameResult.WIN, end_reason="resign", moves=tuple(moves)
+                )
+
+
+async def _record(
+    session: AsyncSession, game_id: int, ply: int, decision: Any, reply: str, searcher: Any
+) -> None:
+    decision_id = await commit_decision(session, game_id, ply, decision)
+    await mark_confirmed(session, decision_id)
+    await record_outcome(session, decision_id, classify_reply(decision, reply))
+    made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
+    await store_forecast(session, decision_id, decision, made)
+
+
+# --- The recomputation ----------------------------------------------------------------------------------
+
+
+def worth(score: int, scale: float) -> int:
+    if abs(score) >= WIN:
+        return 10_000 if score > 0 else 0
+    found = int(10_000 / (1 + math.exp(-abs(score) / scale)) + 0.5)
+    return found if score >= 0 else 10_000 - found
+
+
+def trappiness(scores: list[int]) -> float:
+    """Figure 3 with the median, from the opponent's view."""
+    if len(scores) < 2:
+        return 0.0
+    upper, final = median([-score for score in scores[:-1]]), -scores[-1]
+    gap, size = upper - final, abs(final)
+    if gap <= 0:
+        return 0.0
+    if size == 0 or gap / size >= 4:
+        return 1.0
+    ratio = gap / size
+    return 0.75 + 0.25 * (ratio - 1) / 3 if ratio >= 1 else 0.75 * ratio
+
+
+def recomputed(row: Any) -> dict[str, float]:
+    """What one judged reply adds to its group."""
+    record, foreseen = (json.loads(each) if isinstance(each, str) else each for each in row[3:5])
+    game = get_game(record["game"])
+    scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
+    chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
+    if abs(chosen["raw_centi"]) >= WIN:
+        return {"decided": 1}
+    least = worth(chosen["raw_centi"], scale)
+    costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in chosen["replies"]}
+    quality = {
+        each["reply"]: costs[each["reply"]] * trappiness(each["scores_centi"]) for each in chosen["replies"]
+    }
+    falls = {reply for reply, size in quality.items() if size >= 500}
+    errors = {reply for reply, cost in costs.items() if cost >= 1000}
+    baits = {each["reply"] for each in foreseen["tempting"] if (each["confirmed_cost"] or 0) >= 1000}
+    odds = dict(zip(foreseen["replies"], foreseen["odds"], strict=True))
+    reply, n = row[2], len(costs)
+    is_best = next(
+        each["scores_centi"][-1] == chosen["raw_centi"]
+        for each in chosen["replies"]
+        if each["reply"] == reply
+    )
+    found = {
+        "replies": 1,
+        "optimal": is_best,
+        "errors": reply in errors,
+        "errors chance": len(errors) / n,
+        "errors model": sum(odds[each] for each in errors),
+        "cost": costs[reply] / 10_000,
+        "cost chance": sum(costs.values()) / n / 10_000,
+        "cost model": sum(odds[each] * cost for each, cost in costs.items()) / 10_000,
+    }
+    if baits:
+        found |= {
+            "baits set": 1,
+            "baits": reply in baits,
+            "baits chance": len(baits) / n,
+            "baits model": sum(odds[each] for each in baits),
+        }
+    if falls:
+        found |= {
+            "traps set": 1,
+            "falls": reply in falls,
+            "falls chance": len(falls) / n,
+            "falls model": sum(odds[each] for each in falls),
+            "elsewhere": reply not in falls and not is_best,
+        }
+    return found
+
+
+def sums_of(found: GroupStatistics) -> dict[str, float]:
+    """The same sums from the program's statistics."""
+    sums: dict[str, float] = {
+        "replies": found.replies,
+        "optimal": found.optimal,
+        "decided": found.decided,
+        "baits set": found.baits_set,
+        "traps set": found.traps_set,
+        "elsewhere": found.traps_erred_elsewhere,
+    }
+    for name in ("errors", "cost", "baits", "falls"):
+        each = getattr(found, name)
+        for part, mean in (("", each.happened), (" chance", each.chance), (" model", each.model)):
+            sums[name + part] = 0.0 if mean is None else mean * each.n
+        if each.n:
+            assert each.beyond_chance.mean == pytest.approx(each.happened - each.chance)
+            assert each.beyond_model.mean == pytest.approx(each.happened - each.model)
+    return sums
+
+
+EXPORT = """
+SELECT games.player, games.game, outcomes.reply, decisions.record, forecasts.record
+FROM decisions JOIN games ON games.id = decisions.game_id
+JOIN outcomes ON outcomes.decision_id = decisions.id JOIN forecasts ON forecasts.decision_id = decisions.id
+WHERE decisions.reply_count >= 2
+"""
+
+
+async def test_every_number_follows_from_the_records(database: Database) -> None:
+    await play(database)
+    async with database.read() as session:
+        found = group_statistics(await game_facts(session), await reply_facts(session), [By.PLAYER, By.GAME])
+        rows = list(await session.execute(text(EXPORT)))
+        assert await count_outdated(session) == 0
+    wanted: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for row in rows:
+        for name, value in recomputed(row).items():
+            wanted[row[0], row[1]][name] += value
+    assert [(each.group["player"], each.group["game"]) for each in found] == sorted(wanted)
+    totals: dict[str, float] = defaultdict(float)
+    for each in found:
+        sums = sums_of(each)
+        for name, value in sums.items():
+            known = wanted[each.group["player"], each.group["game"]][name]
+            assert value == pytest.approx(known, abs=1e-6), name
+            totals[name] += value
+        assert (each.games, each.persons) == (1, 1)
+    assert [each.unfinished for each in found] == [1, 0, 0]
+    assert all(totals[name] > 0 for name in ("errors", "falls", "optimal", "traps set", "errors model"))
+
+
+async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: Database) -> None:
+    await play(database)
+    async with database.write() as session:
+        before = await reply_facts(session)
+        first, second = before[0].decision_id, before[1].decision_id
+        await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(rule=1))
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == second).values(rule=1))
+        assert [each.decision_id for each in await reply_facts(session)] == [
+            each.decision_id for each in before[2:]
+        ]
+        assert await count_outdated(session) == 2
+        assert await count_outdated(session, Filters(game="checkers")) == 0
+
+
+async def test_a_persons_games_are_numbered(database: Database) -> None:
+    """Whatever the filters choose among them."""
+    async with database.write() as session:
+        for day, (key, opponent) in enumerate((("a", "anna"), ("b", "bert"), ("c", "anna"))):
+            await opened(session, key, opponent_id=opponent, at=START + timedelta(days=day))
+        assert [game.games_before for game in await game_facts(session)] == [0, 0, 1]
+        assert [game.games_before for game in await game_facts(session, Filters(opponent_id="anna"))] == [
+            0,
+            1,
+        ]

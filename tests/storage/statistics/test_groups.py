@@ -1,0 +1,196 @@
+"""Statistics of groups of games, on facts that are written down here."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from engine.decision import OutcomeKind
+from storage.records import GameResult, GameStatus
+from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.groups import CAP_GAMES, By, band_text, group_statistics, phase_text
+
+START = datetime(2026, 11, 25, 12, tzinfo=UTC)
+GAME = GameFact(
+    id=1,
+    site="arena",
+    account="desdemona",
+    game="othello",
+    speed="blitz",
+    rated=True,
+    player="trappy",
+    version="0.2.0+5",
+    settings="median",
+    person=1,
+    is_bot=False,
+    opponent_rating=1510,
+    our_rating=1600,
+    state=GameStatus.FINISHED,
+    result=GameResult.WIN,
+    end_reason="normal",
+    our_side=0,
+    started_at=START,
+    ended_at=START,
+    plies=60,
+    games_before=0,
+)
+REPLY = ReplyFact(
+    decision_id=1,
+    game_id=1,
+    ply=0,
+    reply_count=4,
+    is_decided=False,
+    is_trap=False,
+    kind=OutcomeKind.OPTIMAL,
+    fell_for_best=False,
+    cost=0.0,
+    erred=False,
+    is_taken=False,
+    has_bait=False,
+    model="people",
+    error_uniform=0.25,
+    error_expected=0.125,
+    cost_uniform=0.0625,
+    cost_expected=0.03125,
+    fall_uniform=0.0,
+    fall_expected=0.0,
+    bait_uniform=0.0,
+    bait_expected=0.0,
+)
+FALL = replace(
+    REPLY, is_trap=True, kind=OutcomeKind.FELL, cost=0.5, erred=True, fall_uniform=0.5, fall_expected=0.25
+)
+BAIT = replace(
+    REPLY, has_bait=True, is_taken=True, erred=True, cost=0.25, bait_uniform=0.25, bait_expected=0.5
+)
+
+
+def test_a_group_adds_up_what_happened_beside_what_was_expected() -> None:
+    replies = [
+        REPLY,
+        replace(FALL, decision_id=2),
+        replace(FALL, decision_id=3, kind=OutcomeKind.ERRED_ELSEWHERE, cost=0.25),
+        replace(FALL, decision_id=4, kind=OutcomeKind.OPTIMAL, cost=0.0, erred=False),
+        replace(BAIT, decision_id=5),
+        replace(FALL, decision_id=6, is_decided=True),
+    ]
+    (found,) = group_statistics([GAME], replies)
+    assert found.group == {"player": "trappy", "game": "othello"}
+    assert (found.games, found.wins, found.draws, found.losses, found.persons) == (1, 1, 0, 0, 1)
+    assert (found.replies, found.decided, found.optimal) == (5, 1, 3)
+    assert found.errors.n == 5
+    assert found.errors.happened == pytest.approx(3 / 5)
+    assert (found.errors.chance, found.errors.model) == (0.25, 0.125)
+    assert found.errors.beyond_chance.mean == pytest.approx(3 / 5 - 0.25)
+    assert found.errors.beyond_model.mean == pytest.approx(3 / 5 - 0.125)
+    assert found.cost.happened == pytest.approx((0.5 + 0.25 + 0.25) / 5)
+    assert (found.baits_set, found.baits.happened, found.baits.chance, found.baits.model) == (1, 1, 0.25, 0.5)
+    traps = (found.traps_set, found.traps_optimal, found.traps_fell, found.traps_erred_elsewhere)
+    assert traps == (3, 1, 1, 1)
+    assert found.falls.n == 3
+    assert found.falls.happened == pytest.approx(1 / 3)
+    assert (found.falls.chance, found.falls.model) == (0.5, 0.25)
+
+
+def test_two_games_are_never_added_up() -> None:
+    chess = replace(GAME, id=2, game="chess")
+    found = group_statistics([GAME, chess], [], [By.PLAYER])
+    assert [each.group["game"] for each in found] == ["chess", "othello"]
+    assert [each.games for each in found] == [1, 1]
+
+
+def test_rating_bands_are_of_one_site() -> None:
+    (found,) = group_statistics([GAME], [], [By.RATING_BAND])
+    assert found.group == {"site": "arena", "rating-band": "1400 to 1599", "game": "othello"}
+
+
+@pytest.mark.parametrize(
+    ("rating", "text"), [(None, "unrated"), (1399, "1200 to 1399"), (1400, "1400 to 1599")]
+)
+def test_bands(rating: int | None, text: str) -> None:
+    assert band_text(rating) == text
+
+
+def test_a_game_counts_in_each_phase_that_it_reached() -> None:
+    replies = [replace(REPLY, ply=ply) for ply in (0, 18, 20, 41)]
+    found = group_statistics([GAME], replies, [By.PHASE])
+    assert [(each.group["phase"], each.games, each.replies) for each in found] == [
+        ("plies 1 to 20", 1, 2),
+        ("plies 21 to 40", 1, 1),
+        ("plies 41 to 60", 1, 1),
+    ]
+    assert phase_text(19) == "plies 1 to 20"
+
+
+@pytest.mark.parametrize("by", list(By))
+def test_every_key_splits(by: By) -> None:
+    other = replace(
+        GAME,
+        id=2,
+        site="lichess",
+        game="chess",
+        speed="bullet",
+        player="standard",
+        version="0.1",
+        settings="best",
+        is_bot=True,
+        opponent_rating=None,
+        started_at=START + timedelta(days=40),
+    )
+    replies = [REPLY, replace(REPLY, game_id=2, ply=30)]
+    assert len(group_statistics([GAME, other], replies, [by])) == 2
+
+
+def test_replies_beyond_the_first_games_of_a_person_do_not_count() -> None:
+    late = replace(GAME, id=2, games_before=CAP_GAMES)
+    last = replace(GAME, id=3, games_before=CAP_GAMES - 1)
+    replies = [replace(REPLY, game_id=2), replace(REPLY, game_id=3)]
+    (found,) = group_statistics([late, last], replies)
+    assert (found.games, found.replies) == (2, 1)
+
+
+def test_replies_of_other_games_are_ignored() -> None:
+    assert group_statistics([], [REPLY]) == []
+
+
+def test_random_movers_err_no_more_after_traps_than_chance_has_it() -> None:
+    """The artefact of comparing positions: random movers err far more often after a trap, as chance says."""
+    rng = random.Random(1)
+    games, replies = [], []
+    for number in range(200):
+        games.append(replace(GAME, id=number, person=number % 60))
+        replies += [_random_reply(rng, number) for _ in range(20)]
+    after, without = _errors(replies, is_trap=True), _errors(replies, is_trap=False)
+    assert after > without + 0.2
+    (found,) = group_statistics(games, replies)
+    for beyond in (found.errors.beyond_chance, found.falls.beyond_chance, found.cost.beyond_chance):
+        assert beyond.low is not None
+        assert beyond.high is not None
+        assert beyond.low < 0 < beyond.high
+        assert beyond.high - beyond.low < 0.1
+
+
+def _random_reply(rng: random.Random, game_id: int) -> ReplyFact:
+    """A reply drawn evenly from those of a position that sets a trap or does not."""
+    is_trap = rng.random() < 0.5
+    costs = [0.0] * (1 if is_trap else 3) + [0.3] * (4 if is_trap else 2)
+    cost = rng.choice(costs)
+    share = sum(each > 0 for each in costs) / len(costs)
+    return replace(
+        REPLY,
+        game_id=game_id,
+        is_trap=is_trap,
+        kind=(OutcomeKind.FELL if is_trap else OutcomeKind.ERRED_ELSEWHERE) if cost else OutcomeKind.OPTIMAL,
+        cost=cost,
+        erred=cost > 0,
+        error_uniform=share,
+        cost_uniform=sum(costs) / len(costs),
+        fall_uniform=share if is_trap else 0.0,
+    )
+
+
+def _errors(replies: Sequence[ReplyFact], *, is_trap: bool) -> float:
+    some = [reply.erred for reply in replies if reply.is_trap is is_trap]
+    return sum(some) / len(some)
