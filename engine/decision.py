@@ -253,9 +253,11 @@ class Decision:
             del record["pick"]["origin"]
         if self.tempting is None:  # what only one player uses does not lengthen the records of the others
             del record["tempting"]
-        for reply in (reply for candidate in record["candidates"] for reply in candidate["replies"]):
-            if reply["glance_centi"] is None:
-                del reply["glance_centi"], reply["least_centi"]
+        # What is not there takes no room: most of a record is replies.
+        candidates = [_without_none(candidate) for candidate in record["candidates"]]
+        for candidate in candidates:
+            candidate["replies"] = [_without_none(reply) for reply in candidate["replies"]]
+        record["candidates"] = candidates
         return record
 
     @classmethod
@@ -293,6 +295,10 @@ class Decision:
         except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: bad enum value, too
             raise RecordError(f"not the record of a decision: {error}") from error
         return decision
+
+
+def _without_none(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def _check_types(decision: Decision) -> None:

@@ -487,7 +487,7 @@ def test_other_players_records_are_no_longer_than_before() -> None:
     record = decision_with([whole], whole.move, player="standard").to_record()
     assert "tempting" not in record
     for reply in record["candidates"][0]["replies"]:
-        assert reply.keys() == {"reply", "scores_centi", "bound_centi", "shallow_bound_centi", "probability"}
+        assert reply.keys() == {"reply", "scores_centi"}
 
 
 def test_expected_score_of_both_sides() -> None:

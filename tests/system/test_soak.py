@@ -44,7 +44,10 @@ async def test_many_games(tmp_path: Path) -> None:
         assert sum(count["games"] for count in counts.values()) == GAMES
         assert sum(count["partial"] for count in counts.values()) == 0
         # Which games are trappy, and so how many traps there are, depends on who sits down first.
-        assert counts["trappy"]["traps_set"] > counts["trappy"]["games"] / 2
+        judged = sum(
+            n for count in counts.values() for name, n in count.items() if name.startswith(("trap_", "base_"))
+        )
+        assert judged > 2 * GAMES
         print(await check_stats(daemon, counts))
         size = (tmp_path / "data" / "desdemona.db").stat().st_size
         print(f"{len(records)} games, {size / len(records) / 1000:.0f} kB of database a game")
