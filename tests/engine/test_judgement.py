@@ -11,7 +11,16 @@ from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.games import get_game
-from engine.judgement import RULE, Judgement, classify_reply, expected_scale_centi, judge, judge_decision
+from engine.judgement import (
+    ERROR,
+    RULE,
+    Judgement,
+    ReplyVerdict,
+    classify_reply,
+    expected_scale_centi,
+    judge,
+    judge_decision,
+)
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
 from tests.engine.decisions import decision_with
@@ -184,3 +193,13 @@ def test_the_order_of_the_replies_changes_no_verdict(rows: list[list[int]], para
 def judged(rows: list[list[int]], params: TrapParams) -> tuple[Decision, Judgement]:
     made = decision_with([candidate_of(rows)], "e6", params=params)
     return made, judge_decision(made)
+
+
+def test_the_threshold_itself_counts() -> None:
+    judgement = Judgement((ReplyVerdict("a", 1000, 500.0), ReplyVerdict("b", 1000, 499.9)), 500.0, False)
+    assert [judgement.is_fall(each) for each in judgement.replies] == [True, False]
+    assert judgement.is_trap
+
+
+def test_an_error_costs_a_tenth_of_the_game() -> None:
+    assert 10 * ERROR == WHOLE

@@ -53,6 +53,13 @@ def tempting(rows: list[tuple[int, ...]], odds: list[float]) -> list[str]:
 BEST, BAIT = (5, 0, 0), (5, 10, 41)
 
 
+def test_a_cost_of_exactly_a_tenth_tempts() -> None:
+    """On a scale this wide every score in between occurs: 4055 is worth 6,000."""
+    made = forecast(candidate((0, 0), (0, 4055)), 10_000.0, ExpectedReplies((0.5, 0.5), MODEL))
+    assert [each.cost for each in made.tempting] == [1000]
+    assert forecast(candidate((0, 0), (0, 4050)), 10_000.0, ExpectedReplies((0.5, 0.5), MODEL)).tempting == ()
+
+
 def test_a_tempting_reply() -> None:
     made = forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((0.9, 0.1), MODEL))
     assert made.tempting == (TemptingReply("r1", 0.1, 1011, (2,)),)
