@@ -26,7 +26,7 @@ from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
 from engine.human.value import NOBODY_LOOKED
-from engine.judgement import Judgement, expected_scale_centi, judge
+from engine.judgement import Judgement, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS
 from engine.temptation import ReplyForecast, expectations
@@ -299,7 +299,7 @@ def _decision(
     outcome = made.outcome
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
     reply = known if outcome is None else outcome.reply
-    judgement = judge(chosen, decision.params, expected_scale_centi(decision)) if made.is_complete else None
+    judgement = judge_decision(decision) if made.is_complete else None
     best = None if judgement is None else judgement.trap
     trap = None
     if best is not None:
