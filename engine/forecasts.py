@@ -3,13 +3,15 @@
 This runs when the chosen move's profile is complete, on the opponent's time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.decision import Decision, Person
 from engine.expected import expected_score
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.opponent_model_search import Models
+from engine.human.person_prior import speed_s
+from engine.human.registry import ModelRegistry
 from engine.human.reply_probabilities import predict_replies
 from engine.judgement import expected_scale_centi
 from engine.search.reference import Searcher, exact_score
@@ -55,6 +57,33 @@ def forecast_replies(
             expected = ExpectedReplies(found.probabilities, found.model, base, found.version)
     made = forecast(decision.chosen, scale, expected)
     return confirm(decision, made, searcher, stop)
+
+
+def forecast_job(
+    registry: ModelRegistry,
+    decision: Decision,
+    before: Sequence[Any],
+    *,
+    rating: int | None,
+    initial_s: int | None,
+    increment_s: int | None,
+) -> Callable[[Searcher, StopFlag], ReplyForecast]:
+    """`forecast_replies` as work for a search thread, with models of the registry.
+
+    Args:
+        registry: Lends the models while the job runs.
+        decision: As for `forecast_replies`, like `before`.
+        rating: Of the person who replies; None: unknown.
+        initial_s: Of the game's clock; None: there is none.
+        increment_s: Likewise.
+    """
+
+    def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
+        with registry.lend(decision.game) as models:
+            seconds = speed_s(initial_s, increment_s)
+            return forecast_replies(decision, before, models, Person(rating), seconds, searcher, stop)
+
+    return job
 
 
 def confirm(

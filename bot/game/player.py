@@ -44,17 +44,15 @@ from bot.game.session import (
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker
 from bot.servers import goes_on
-from engine.decision import Decision, Person
+from engine.decision import Decision
 from engine.errors import EngineMismatch
-from engine.forecasts import forecast_replies
+from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_game
-from engine.human.person_prior import speed_s
 from engine.player_kinds import kind_named
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
-from engine.temptation import ReplyForecast
 from storage.records import StoredDecision
 
 logger = logging.getLogger(__name__)
@@ -464,18 +462,18 @@ class GamePlayer:
 
     async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
         """Store what people are expected to reply, whether or not the reply is known by now."""
-        game, models = self._ledger.game, self._services.models
-        before = self._positions_before(stored)
-
-        def search(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
-            with models.lend(decision.game) as lent:
-                seconds = speed_s(game.clock_initial_s, game.clock_increment_s)
-                person = Person(game.opponent_rating)
-                return forecast_replies(decision, before, lent, person, seconds, searcher, stop)
-
+        game = self._ledger.game
+        job = forecast_job(
+            self._services.models,
+            decision,
+            self._positions_before(stored),
+            rating=game.opponent_rating,
+            initial_s=game.clock_initial_s,
+            increment_s=game.clock_increment_s,
+        )
         try:
             made = await self._services.pool.run(
-                search, decision.game, self._services.clock(), rank=Rank.BACKGROUND
+                job, decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)

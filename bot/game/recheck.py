@@ -17,12 +17,11 @@ from typing import Any
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.search_pool import Rank, SearchPool
 from engine.choice import verify
-from engine.decision import Decision, Person
+from engine.decision import Decision
 from engine.errors import EngineMismatch, RecordError
-from engine.forecasts import forecast_replies
+from engine.forecasts import forecast_job
 from engine.game import if_it_goes_on
 from engine.games import get_game
-from engine.human.person_prior import speed_s
 from engine.human.registry import ModelRegistry
 from engine.judgement import RULE as JUDGED
 from engine.judgement import classify_reply
@@ -273,15 +272,16 @@ class _Recheck:
 
     async def _forecast(self, full: Decision) -> ReplyForecast:
         """What people were expected to reply, as far as the record tells."""
-        found, models = self._found, self._models
-
-        def search(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
-            with models.lend(full.game) as lent:
-                seconds = speed_s(found.clock_initial_s, found.clock_increment_s)
-                person = Person(found.opponent_rating)
-                return forecast_replies(full, (), lent, person, seconds, searcher, stop)
-
-        return await self._pool.run(search, full.game, 0.0, rank=Rank.BACKGROUND)
+        found = self._found
+        job = forecast_job(
+            self._models,
+            full,
+            (),
+            rating=found.opponent_rating,
+            initial_s=found.clock_initial_s,
+            increment_s=found.clock_increment_s,
+        )
+        return await self._pool.run(job, full.game, 0.0, rank=Rank.BACKGROUND)
 
     async def _reply(self, decision: Decision) -> str | None:
         """Return the reply to judge: the first one, even if it was taken back; None if there was none."""
