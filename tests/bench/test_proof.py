@@ -38,6 +38,7 @@ def test_a_game_is_kept_and_read_back(tmp_path: Path) -> None:
                 row = row_of(player, people, play(task))
                 assert 20 <= row.judged <= 32
                 assert row.falls <= row.traps <= row.judged
+                assert row.taken <= row.baits <= row.judged
                 assert row.errors <= row.judged
                 assert (row.told > 0) == (player == "calibrated")
                 assert row.points == (0.5 if row.discs == 0 else float(row.discs > 0))
