@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.base.files import write_whole
-from bot.cli.common import ShowFormat, UsageError, ask_database, note, print_json
+from bot.cli.common import ShowFormat, UsageError, note, print_json
 from bot.cli.study import (
     AnalysisId,
     DatabaseUrl,
@@ -29,11 +29,10 @@ from bot.cli.study import (
     read_people,
     report_step,
     require_extra,
+    results_of,
 )
 from engine.decision import ModelInfo
 from engine.human.model import MAIA, BadModel
-from storage.archive import each_game
-from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def fit_command(
         known = _known_card(out)
         people, about, model, _ = read_people(context, database, game, analysis, human, portion, own)
         note(about)
-        results = _results(context, database, game) if elo else None
+        results = results_of(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
         _fit_person(
             people,
@@ -233,20 +232,6 @@ def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
 # --- The people model -----------------------------------------------------------------------------------
 
 
-def _results(context: typer.Context, url: str | None, game: str) -> "list[RatedResult]":
-    """The results of all imported games, in the order of their import."""
-    from bot.analysis.elo import rated_result
-
-    async def read(database: Database) -> "list[RatedResult]":
-        async with database.read() as session:
-            found = [rated_result(record) async for record in each_game(session, game=game)]
-        return [each for each in found if each is not None]
-
-    found = ask_database(context, read, url)
-    note(f"{len(found)} imported games with a result")
-    return found
-
-
 def _base_of(
     people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
 ) -> "BaseOdds":
@@ -298,7 +283,7 @@ def _fit_person(
     resamples: int,
     output: ShowFormat,
 ) -> None:
-    from bot.analysis.elo import games_before, standings
+    from bot.analysis.elo import SETTLED_GAMES, games_before, standings
     from bot.analysis.games import year_of
     from bot.analysis.person_fitting import (
         TILTS,
@@ -324,7 +309,7 @@ def _fit_person(
     scale = (
         RatingScale("the site's own", 1600.0, 400.0, 2.0, 0)
         if results is None
-        else RatingScale("Elo over the results of the imported games", 1600.0, 200.0, 3.0, 20)
+        else RatingScale("Elo over the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
     )
     grid = TRUTH_ALONE if truth_alone else TILTS
     fitted = fit_person_prior(

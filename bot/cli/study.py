@@ -38,11 +38,12 @@ from storage.analysis import (
     own_positions,
     predictions,
 )
-from storage.archive import list_players
+from storage.archive import each_game, list_players
 from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
+    from bot.analysis.elo import RatedResult
     from bot.analysis.population import Population, Portion
     from bot.analysis.tempting_replies import Forecaster
     from engine.human.calibrated import CalibratedModel
@@ -107,6 +108,14 @@ def study_command(
             "model were learned from half 0 of seed 1.",
         ),
     ] = None,
+    elo: Annotated[
+        bool,
+        typer.Option(
+            "--elo",
+            help="Ratings reconstructed from the results of all imported games, for people who had played "
+            "20; for sources without ratings.",
+        ),
+    ] = False,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -170,7 +179,11 @@ def study_command(
         max_rating=max_rating,
     )
     model = calibrated_of(calibrated, game)
-    people, about, human_model, way = read_people(context, database, game, analysis, human, portion, own)
+    if elo and (own or min_rating is not None or max_rating is not None):
+        raise UsageError("--elo cannot go with --own, --min-rating or --max-rating")
+    people, about, human_model, way = read_people(
+        context, database, game, analysis, human, portion, own, elo=elo
+    )
     note(about)
     try:
         forecasts, unconfirmed = _forecasts(people, model, human_model, way, confirm)
@@ -254,6 +267,20 @@ def _games_before(context: typer.Context, url: str | None, people: "Population")
     return ask_database(context, read, url) or None
 
 
+def results_of(context: typer.Context, url: str | None, game: str) -> "list[RatedResult]":
+    """The results of all imported games, in the order of their import."""
+    from bot.analysis.elo import rated_result
+
+    async def read(database: Database) -> "list[RatedResult]":
+        async with database.read() as session:
+            found = [rated_result(record) async for record in each_game(session, game=game)]
+        return [each for each in found if each is not None]
+
+    found = ask_database(context, read, url)
+    note(f"{len(found)} imported games with a result")
+    return found
+
+
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:
     """Print a game's analyses, the largest first, and their models, the newest first."""
     require_known("--game", game, GAMES)
@@ -312,13 +339,19 @@ def read_people(
     human: str | None,
     portion: "Portion",
     own: bool,
+    *,
+    elo: bool = False,
 ) -> "tuple[Population, str, ModelInfo | None, AnalysisSettings | None]":
     """The requested positions, a description of them, the human-move model with predictions for them, and how
     they were analysed (None: in play).
 
+    Args:
+        elo: Rate people by the results of all imported games (`bot.analysis.elo`).
+
     Raises:
         UsageError: There are none.
     """
+    from bot.analysis.elo import standings, with_ratings
     from bot.analysis.population import population
 
     require_known("--game", game, GAMES)
@@ -334,6 +367,9 @@ def read_people(
         about = f"{game}: {way.source}, depth {way.depth}"
     if not positions:
         raise UsageError(f"{about}: no position passes these filters")
+    if elo:
+        positions = with_ratings(positions, standings(results_of(context, url, game)))
+        about += ", rated by results"
     with counting("positions", len(positions)) as on_count:
         people = population(game, positions, "" if model is None else model.name, others, on_count)
     if model is None or not people.has_human:
