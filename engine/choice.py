@@ -2,11 +2,19 @@
 
 from collections.abc import Sequence
 
-from engine.decision import ENGINE_MOVE, EXPLORER, ONLINE_TABLEBASE, Candidate, Decision
+from engine.decision import (
+    ENGINE_MOVE,
+    EXPLORER,
+    ONLINE_TABLEBASE,
+    RANDOMISED_MODE,
+    Candidate,
+    Decision,
+)
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TemptingParams, TrapParams
 from engine.player_kinds import Choosing, PlayerKind
+from engine.randomised import before_draw, verify_draw
 from engine.tempting import LEAST_DEPTH, choose_tempting, verify_tempting
 from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
 from engine.variety import draw_move
@@ -54,7 +62,8 @@ def verify(decision: Decision) -> None:
     another engine's own move we check that the record has the engine, its score and the whole profile.
     Another engine's scores prove nothing about moves that it did not analyse: here we check that these are
     exactly the moves below the record's floor, and that all others have whole profiles; for players with an
-    opponent model, that all likely replies were searched.  Of tempting players see `verify_tempting`.
+    opponent model, that all likely replies were searched.  Of tempting players see `verify_tempting`; of a
+    draw in a trial of single decisions `engine.randomised.verify_draw`.
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
@@ -67,6 +76,12 @@ def verify(decision: Decision) -> None:
 
 def _verify(decision: Decision) -> None:
     params, candidates, kind = decision.params, decision.candidates, decision.kind
+    if decision.search_mode == RANDOMISED_MODE:
+        _verify(before_draw(decision))
+        verify_draw(decision)
+        return
+    if decision.draw is not None:
+        raise RecordError(f"there was a draw, but {decision.move} was chosen by {decision.search_mode!r}")
     if decision.move not in {c.move for c in candidates}:
         raise RecordError(f"{decision.move} was played, but is not among the candidates")
     if decision.depth < 2:

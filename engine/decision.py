@@ -10,11 +10,22 @@ from enum import StrEnum
 from typing import Any, Self
 
 from engine.errors import RecordError
-from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams, ValueParams, ValueScale
+from engine.params import (
+    Assessment,
+    Decided,
+    RandomisedParams,
+    Scale,
+    TemptingParams,
+    TrapParams,
+    ValueParams,
+    ValueScale,
+)
 from engine.player_kinds import PlayerKind, kind_named
 
 ENGINE_MOVE = "engine_move"
 """`Decision.search_mode` of the best move of another engine's own search."""
+RANDOMISED_MODE = "randomised"
+"""The same of a move drawn in a trial of single decisions (`engine.randomised`)."""
 EXPLORER, ONLINE_TABLEBASE = "explorer", "online_tablebase"
 """The same of moves that were looked up online."""
 
@@ -128,6 +139,29 @@ class RandomDraw:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionDraw:
+    """A decision in which a lot chose between a move that sets a trap and one that sets none.
+
+    With the candidates, which have the whole profiles of both, it is all that was known before the draw
+    (`engine.randomised`).
+    """
+
+    params: RandomisedParams
+    trap: str
+    """The player's own choice, which sets a trap (T)."""
+    sound: str
+    """The best move that sets none (N)."""
+    trap_value: int
+    """Our expected score after `trap` under best play, in hundredths of a per cent."""
+    sound_value: int
+    """The same after `sound`."""
+    seed: str
+    """64 random bits as 16 hexadecimal digits: readers of JSON round integers of this size."""
+    sha256: str
+    """Checksum of all that was known before the draw (`engine.randomised.checksum`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Person:
     """The person to move, as far as known."""
 
@@ -201,13 +235,14 @@ class Decision:
     selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``explorer``,
     ``online_tablebase``: the same at a site, looked up for this move.  ``lot``: a random
     draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the opening (`lot`).
+    ``randomised``: a draw between two moves of a trial of single decisions (`draw`).
     In all these modes the candidates' scores are exact at `depth`, so that the reply can be judged.
     ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it.
     ``engine_move``: the best move of such an engine's own search.  The replies to it have the engine's
     scores, and its score of that move bounds all others; or, if `profile_source` is not the engine, the
     candidates' scores are exact."""
     pick: Pick | None = None
-    """What chose the move if `search_mode` is neither ``exact``, ``engine`` nor ``lot``."""
+    """What chose the move if `search_mode` is none of ``exact``, ``engine``, ``lot`` and ``randomised``."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     lot: RandomDraw | None = None
@@ -218,6 +253,8 @@ class Decision:
     """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
     tempting: TemptingParams | None = None
     """Settings of the tempting player; None: for other players, and for a drawn move."""
+    draw: DecisionDraw | None = None
+    """The draw, if `search_mode` is ``randomised``."""
 
     @property
     def kind(self) -> PlayerKind:
@@ -253,6 +290,8 @@ class Decision:
             del record["pick"]["origin"]
         if self.tempting is None:  # what only one player uses does not lengthen the records of the others
             del record["tempting"]
+        if self.draw is None:
+            del record["draw"]
         # What is not there takes no room: most of a record is replies.
         candidates = [_without_none(candidate) for candidate in record["candidates"]]
         for candidate in candidates:
@@ -289,6 +328,7 @@ class Decision:
                     "model": ModelInfo(**record["model"]) if record.get("model") else None,
                     "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
                     "tempting": TemptingParams(**record["tempting"]) if record.get("tempting") else None,
+                    "draw": _draw(record["draw"]) if record.get("draw") else None,
                 }
             )
             _check_types(decision)
@@ -381,6 +421,16 @@ def _source(record: dict[str, Any]) -> SourceInfo:
 
 def _lot(record: dict[str, Any]) -> RandomDraw:
     return RandomDraw(**{**record, "avoided": tuple(record["avoided"])})
+
+
+def _draw(record: dict[str, Any]) -> DecisionDraw:
+    draw = DecisionDraw(**{**record, "params": RandomisedParams(**record["params"])})
+    for name in ("trap", "sound", "seed", "sha256"):
+        if not isinstance(getattr(draw, name), str):
+            raise TypeError(f"the draw's {name} is not a text")
+    for name in ("trap_value", "sound_value"):
+        _check_count(f"the draw's {name}", getattr(draw, name), _LARGEST_SCORE)
+    return draw
 
 
 def _reckoning(record: dict[str, Any]) -> OpponentModelUse:

@@ -225,3 +225,28 @@ class TemptingParams:
             BadSettings: `expected_scale_centi` is out of range.
         """
         return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomisedParams:
+    """Settings of the player `randomised` (`engine.randomised`); stored with every draw."""
+
+    chance: float = 0.5
+    """Chance of the move that sets a trap, from .1 to .9."""
+    budget_percent: float = 2.0
+    """The two moves' values differ by at most this many points of expected score (hundredths of a game)."""
+    most_profiles: int = 6
+    """So many moves at most are searched, in falling value, for one that sets no trap."""
+
+    def __post_init__(self) -> None:
+        if not 0.1 <= self.chance <= 0.9:  # nor NaN
+            raise BadSettings(f"chance is {self.chance}, must be 0.1 to 0.9")
+        if not 0 < self.budget_percent <= 5:
+            raise BadSettings(f"budget_percent is {self.budget_percent}, must be above 0 and at most 5")
+        if not 1 <= self.most_profiles <= 100:
+            raise BadSettings(f"most_profiles is {self.most_profiles}, must be 1 to 100")
+
+    @property
+    def budget(self) -> float:
+        """The budget in hundredths of a per cent of expected score."""
+        return PER_PERCENT * self.budget_percent

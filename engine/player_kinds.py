@@ -41,6 +41,9 @@ class PlayerKind:
     """It uses reply odds that were learned from recorded games (`engine.human.calibrated`)."""
     plays_engine_games: bool = False
     """It also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
+    draws_decisions: bool = False
+    """Against people it plays some of its moves by lot, instead of one that sets a trap
+    (`engine.randomised`)."""
     is_compared: bool = False
     """It takes part in the comparison, unless the settings name other players."""
 
@@ -88,6 +91,9 @@ CALIBRATED = PlayerKind(name="calibrated", choosing=Choosing.EXPECTED, is_calibr
 TEMPTING = PlayerKind(name="tempting", choosing=Choosing.TEMPTING)
 """The move whose replies tempt most at a glance, in exact integers and without a model of people."""
 
+RANDOMISED = PlayerKind(name="randomised", choosing=Choosing.ADJUSTED, draws_decisions=True)
+"""`TRAPPY`, but in some decisions a lot decides whether it sets the trap: a micro-randomised trial."""
+
 TRAPPY_UCI = PlayerKind(
     name="trappy_uci", choosing=Choosing.ADJUSTED, asks_engine=True, plays_engine_games=True
 )
@@ -116,6 +122,7 @@ PLAYER_KINDS: Mapping[str, PlayerKind] = MappingProxyType(
             OPPONENT_MODEL,
             CALIBRATED,
             TEMPTING,
+            RANDOMISED,
             TRAPPY_UCI,
             STANDARD_UCI,
             OPPONENT_MODEL_UCI,
@@ -130,8 +137,8 @@ def _names(belongs: Callable[[PlayerKind], bool]) -> tuple[str, ...]:
     return tuple(name for name, kind in PLAYER_KINDS.items() if belongs(kind))
 
 
-OWN_KINDS = _names(lambda kind: not kind.asks_engine)
-"""Names of the players that need no other engine."""
+OWN_KINDS = _names(lambda kind: not (kind.asks_engine or kind.draws_decisions))
+"""Names of the players that need neither another engine nor a person as their opponent."""
 
 COMPARED_KINDS = _names(lambda kind: kind.is_compared)
 """Names of the players that the papers compare, which differ only in the traps."""

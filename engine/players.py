@@ -17,8 +17,9 @@ from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
-from engine.params import TemptingParams, TrapParams
+from engine.params import RandomisedParams, TemptingParams, TrapParams
 from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS, STANDARD, Choosing, kind_named
+from engine.randomised import with_draw
 from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.result import SearchResult
@@ -45,6 +46,8 @@ _LINE_NODES = 20_000  # two milliseconds
 _LAST_NODES = 5_000  # of a search that was stopped
 _DRAWS_FROM_A_BOOK = 20
 _LOT_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
+# Where decisions are drawn, the rest is for the replies to both moves: with .75, a third of them are lost.
+_OWN_SHARE = 0.6
 # A strong move's replies are judged by exact scores of this depth, deep enough to see what people see, or of
 # the depth that this share of the time or nodes allows: eight plies of Othello take milliseconds, of chess a
 # second.
@@ -136,6 +139,7 @@ class Player:
         source: EngineSource | None = None,
         models: Models | None = None,
         tempting: TemptingParams | None = None,
+        randomised: RandomisedParams | None = None,
     ) -> None:
         """
         Args:
@@ -148,6 +152,7 @@ class Player:
             source: The other engine, for the same game, of players that need one.
             models: The human-move models of players that use one; None: the estimate from shallow searches.
             tempting: Settings of the tempting player; None: the defaults.
+            randomised: Settings of the player that draws moves by lot; None: the defaults.
 
         Raises:
             ValueError: No player of that kind.
@@ -160,6 +165,7 @@ class Player:
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
         self._source = source if self.kind.asks_engine else None
         self._models = models
+        self._randomised = randomised or RandomisedParams()
         self._tempting = None
         if self.kind.choosing is Choosing.TEMPTING:
             self._tempting = tempting or TemptingParams()
@@ -173,6 +179,7 @@ class Player:
         stop: StopFlag,
         detour: Detour | None = None,
         background: Background | None = None,
+        seed: int | None = None,
     ) -> Decision:
         """Search by iterative deepening and choose a move.
 
@@ -186,6 +193,9 @@ class Player:
             detour: Draw the move at random if several are nearly as good; None: choose as usual.
             background: What led to the position, and who will reply; None: unknown.  Only players with an
                 opponent model use it.
+            seed: 64 random bits, with which a player that draws decisions may draw this one; None: it does
+                not, because the opponent is a program.  The search for the other move takes what is left of
+                the limits.
 
         Raises:
             ValueError: The game is over.
@@ -210,6 +220,8 @@ class Player:
             if decision is not None:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - asked_at
                 return replace(decision, nodes=nodes, time_s=time_s)
+        may_draw = seed is not None and self.kind.draws_decisions
+        limits = _share(limits, _OWN_SHARE) if may_draw else limits
         om_search = self._om_search(position, params, background)
         has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _LEAST_MODEL_S)
         usable, trouble = (om_search, "") if has_time else (None, "there was no time to ask it")
@@ -223,6 +235,8 @@ class Player:
         if om_search is not None:
             model, reckoning = om_search.model(decision.candidates), om_search.reckoning(trouble)
             decision = replace(decision, model=model, reckoning=reckoning)
+        if seed is not None and may_draw and decision.search_mode == "exact":
+            decision = with_draw(decision, game, root, self._searcher, self._randomised, seed, stop)
         nodes = decision.nodes or self._searcher.nodes - nodes_before
         return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)
 

@@ -45,6 +45,9 @@ ENGINE = {
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
     "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
+    "engine.randomised": {
+        "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
+    },
     "engine.temptation": {"decision", "errors", "expected", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
@@ -53,7 +56,8 @@ ENGINE = {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.choice": {
-        "errors", "decision", "human", "params", "player_kinds", "tempting", "trappy", "variety",
+        "errors", "decision", "human", "params", "player_kinds", "randomised", "tempting", "trappy",
+        "variety",
     },
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
@@ -65,7 +69,7 @@ ENGINE = {
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
         "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
-        "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
+        "randomised", "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),
     "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},

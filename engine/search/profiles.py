@@ -100,6 +100,11 @@ class Profiler:
         """The exact raw value of a move, in centi-units."""
         return -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
 
+    def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
+        """A move's exact raw value from `floor_centi` up; below, the upper bound `floor_centi` - 1 and True."""
+        score = self._child(move, depth, floor_centi - 1, INFINITY)
+        return (score, False) if score >= floor_centi else (floor_centi - 1, True)
+
     # --- Raw values -------------------------------------------------------------------------------------
 
     def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:

@@ -1,0 +1,284 @@
+"""Single decisions by lot: in some of them a draw decides whether we set a trap or not.
+
+A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
+doi:10.1080/01621459.2017.1305274).  The player chooses as trappy does.  Let T be its choice, and N the best
+move by raw value (the first in order among equals) that sets no trap.  There is a draw when:
+
+- T sets a trap, by the rule for Figure 9 (`engine.judgement`);
+- the profiles of T and N are whole, with two replies or more each;
+- our expected score is from 5 to 95 % after either, and neither wins or loses by force;
+- the two expected scores differ by `RandomisedParams.budget` at most.
+
+All that is known before the draw: it depends on neither the draw nor what follows it.  Then T is played if
+``seed / 2^64 < chance``, else N.  The seed has 64 random bits and is stored with everything else before the
+move is sent, so the whole decision can be recomputed from its record (`verify_draw`).
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from engine.decision import RANDOMISED_MODE, Candidate, Decision, DecisionDraw
+from engine.errors import RecordError
+from engine.expected import PER_PERCENT, expected_score
+from engine.game import WIN_CENTI, Game
+from engine.games import get_game
+from engine.judgement import expected_scale_centi, judge, require_whole
+from engine.params import RandomisedParams
+from engine.search.profiles import Profiler, whole_profile
+from engine.search.reference import Searcher
+from engine.stop import StopFlag, Stopped
+from engine.trappy import with_trap
+
+SEED_BITS = 64
+"""Random bits of a draw."""
+
+LEAST_VALUE, MOST_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
+"""Our expected score with which a decision takes part, in hundredths of a per cent: else it is as good as
+decided."""
+
+LEAST_REPLIES = 2
+"""Replies to either move: with fewer nobody can err."""
+
+_SEED = re.compile(r"[0-9a-f]{16}")
+
+
+def draws_trap(seed: str, chance: float) -> bool:
+    """Whether the draw falls on the move that sets a trap.
+
+    Args:
+        seed: 16 hexadecimal digits.
+        chance: Of that move.
+
+    Raises:
+        ValueError: The seed is none.
+    """
+    if not _SEED.fullmatch(seed):
+        raise ValueError(f"the seed is {seed!r}, not 16 hexadecimal digits")
+    return int(seed, 16) / (1 << SEED_BITS) < chance
+
+
+def checksum(decision: Decision, draw: DecisionDraw) -> str:
+    """SHA-256, in hexadecimal, of what was known before a draw; `DecisionDraw.sha256` itself does not matter.
+
+    It shows that a record was changed afterwards, as long as whoever changed it does not compute it anew.
+    """
+    known = {each.move: each for each in decision.candidates}
+    moves = [
+        [each.move, each.raw_centi, [[reply.reply, *reply.scores_centi] for reply in each.replies]]
+        for each in (known[draw.trap], known[draw.sound])
+    ]
+    record = {**asdict(draw), "sha256": ""}
+    about = [decision.game, decision.position, decision.depth, decision.engine_version]
+    text = json.dumps([about, asdict(decision.params), record, moves], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# --- Before the move ------------------------------------------------------------------------------------
+
+
+def with_draw(
+    decision: Decision,
+    game: Game[Any],
+    position: Any,
+    searcher: Searcher,
+    params: RandomisedParams,
+    seed: int,
+    stop: StopFlag,
+) -> Decision:
+    """The decision with a move drawn by lot, if it takes part; otherwise its own move stands.
+
+    Searches for N among the moves within the budget, in falling value, and finds their whole profiles.  When
+    that is stopped, there is no draw.
+
+    Args:
+        decision: By the trap arithmetic on exact scores.
+        position: The decision's, of `Game.for_search`.
+        seed: From 0 to 2^64 - 1.
+        stop: Ends the search.
+    """
+    profiler = Profiler(game, searcher, position, decision.params, stop)
+    scale_centi = game.expected_scale_centi(position)
+    if not _takes_part(decision.chosen.raw_centi, scale_centi):
+        return decision
+    try:
+        decision = decision.with_chosen(_whole(decision.chosen, profiler, decision))
+        if not _sets_trap(decision.chosen, decision, scale_centi):
+            return decision
+        candidates = _with_sound(decision, profiler, scale_centi, params)
+    except Stopped:
+        return decision
+    found = _best_sound(candidates, decision, scale_centi)
+    trap = decision.chosen
+    if found is None or _why_not(trap, found, scale_centi, params):
+        return decision
+    trap_value, sound_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, found))
+    draw = DecisionDraw(params, trap.move, found.move, trap_value, sound_value, f"{seed:016x}", "")
+    move = trap.move if draws_trap(draw.seed, params.chance) else found.move
+    drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=RANDOMISED_MODE)
+    return replace(drawn, draw=replace(draw, sha256=checksum(drawn, draw)))
+
+
+def _with_sound(
+    decision: Decision, profiler: Profiler, scale_centi: float, params: RandomisedParams
+) -> list[Candidate]:
+    """The candidates with exact raw values within the budget, and whole profiles of the best until one sets
+    no trap.
+
+    Raises:
+        Stopped: The search was stopped.
+    """
+    trap, candidates = decision.chosen, list(decision.candidates)
+    least = _least_score(expected_score(trap.raw_centi, scale_centi) - params.budget, scale_centi)
+    for index, (move, known) in enumerate(zip(profiler.moves, candidates, strict=True)):
+        if known.raw_is_bound and known.raw_centi >= least:
+            raw, is_bound = profiler.raw_from(move, decision.depth, least)
+            found = replace(known, raw_centi=raw, raw_is_bound=is_bound)
+            candidates[index] = with_trap(found, decision.params)
+    near = [
+        index
+        for index, each in enumerate(candidates)
+        if not each.raw_is_bound and each.raw_centi >= least and each.move != trap.move
+    ]
+    near.sort(key=lambda index: -candidates[index].raw_centi)  # stable: ties stay in the game's order
+    for index in near[: params.most_profiles]:
+        candidates[index] = _whole(candidates[index], profiler, decision)
+        if not _sets_trap(candidates[index], decision, scale_centi):
+            break
+    return candidates
+
+
+def _whole(candidate: Candidate, profiler: Profiler, decision: Decision) -> Candidate:
+    if candidate.complete and all(reply.bound_centi is None for reply in candidate.replies):
+        return candidate
+    return with_trap(whole_profile(profiler, profiler.game, candidate, decision.depth), decision.params)
+
+
+# --- Who takes part -------------------------------------------------------------------------------------
+
+
+def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> bool:
+    return judge(candidate, decision.params, scale_centi).is_trap
+
+
+def _takes_part(raw_centi: int, scale_centi: float) -> bool:
+    is_open = LEAST_VALUE <= expected_score(raw_centi, scale_centi) <= MOST_VALUE
+    return is_open and abs(raw_centi) < WIN_CENTI
+
+
+def _best_sound(candidates: Sequence[Candidate], decision: Decision, scale_centi: float) -> Candidate | None:
+    """N, if the candidates prove which move it is; None: they do not."""
+    trap = decision.chosen.move
+    others = [(each.raw_centi, -index) for index, each in enumerate(candidates) if each.move != trap]
+    for _, index in sorted(others, reverse=True):
+        each = candidates[-index]
+        if each.raw_is_bound or not each.complete or any(r.bound_centi is not None for r in each.replies):
+            return None
+        if not _sets_trap(each, decision, scale_centi):
+            return each
+    return None
+
+
+def _why_not(trap: Candidate, sound: Candidate, scale_centi: float, params: RandomisedParams) -> str:
+    """Why two moves with whole profiles are not drawn between; empty: they are."""
+    for each in (trap, sound):
+        if not _takes_part(each.raw_centi, scale_centi):
+            return f"{each.move} is as good as decided"
+        if len(each.replies) < LEAST_REPLIES:
+            return f"{each.move} leaves fewer than {LEAST_REPLIES} replies"
+    gap = expected_score(sound.raw_centi, scale_centi) - expected_score(trap.raw_centi, scale_centi)
+    if abs(gap) > params.budget:
+        return f"{sound.move} and {trap.move} differ by {abs(gap)}, more than {params.budget:g}"
+    return ""
+
+
+def _least_score(least_value: float, scale_centi: float) -> int:
+    """The least score that is not lost by force and has that expected score or more."""
+    low, high = -WIN_CENTI + 1, WIN_CENTI
+    while low < high:
+        middle = (low + high) // 2
+        if expected_score(middle, scale_centi) >= least_value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+# --- Verification ---------------------------------------------------------------------------------------
+
+
+def before_draw(decision: Decision) -> Decision:
+    """The decision that the player would have made without the draw: its choice must follow as usual.
+
+    Raises:
+        RecordError: The record has no draw, or a move that is no candidate.
+    """
+    draw = decision.draw
+    if draw is None:
+        raise RecordError(f"{decision.move} was drawn in a trial, but the draw is not in the record")
+    for move in (draw.trap, draw.sound):
+        if all(each.move != move for each in decision.candidates):
+            raise RecordError(f"{move} took part in the draw, but is not among the candidates")
+    return replace(decision, move=draw.trap, search_mode="exact", draw=None)
+
+
+def verify_draw(decision: Decision) -> None:
+    """Recompute from a decision's record who took part in the draw, and the draw.
+
+    That T is the player's choice is not checked here (`engine.choice.verify` does it of `before_draw`).
+
+    Raises:
+        RecordError: The draw does not follow from the record; the message says where.
+    """
+    own, draw = before_draw(decision), decision.draw
+    assert draw is not None  # noqa: S101 - for the type checker
+    if not decision.kind.draws_decisions:
+        raise RecordError(f"{decision.player} players draw no decisions")
+    scale_centi, trap = expected_scale_centi(decision), own.chosen
+    sound = next(each for each in decision.candidates if each.move == draw.sound)
+    replies = _legal_replies(decision, (draw.trap, draw.sound))
+    for each in (trap, sound):
+        require_whole(each)
+        if sorted(reply.reply for reply in each.replies) != replies[each.move]:
+            raise RecordError(f"{each.move}: its profile does not have the legal replies")
+    if not _sets_trap(trap, decision, scale_centi):
+        raise RecordError(f"{trap.move} took part in the draw, but sets no trap")
+    best = _best_sound(decision.candidates, own, scale_centi)
+    if best is None or best.move != sound.move:
+        found = "no move" if best is None else best.move
+        raise RecordError(f"{sound.move} took part in the draw, but {found} is the best that sets no trap")
+    if why := _why_not(trap, sound, scale_centi, draw.params):
+        raise RecordError(f"there was a draw, but {why}")
+    place = decision.candidates.index(sound)
+    better = sum(
+        each.raw_centi > sound.raw_centi or (each.raw_centi == sound.raw_centi and index < place)
+        for index, each in enumerate(decision.candidates)
+        if each.move != trap.move
+    )
+    if better >= draw.params.most_profiles:
+        raise RecordError(f"{sound.move} is number {better + 1} by value, more than the draw's params allow")
+    values = tuple(expected_score(each.raw_centi, scale_centi) for each in (trap, sound))
+    if values != (draw.trap_value, draw.sound_value):
+        raise RecordError(f"the draw's values are {draw.trap_value} and {draw.sound_value}, not {values}")
+    try:
+        move = draw.trap if draws_trap(draw.seed, draw.params.chance) else draw.sound
+    except ValueError as error:
+        raise RecordError(str(error)) from error
+    if move != decision.move:
+        raise RecordError(f"{decision.move} was played, but seed {draw.seed} draws {move}")
+    if checksum(decision, draw) != draw.sha256:
+        raise RecordError("the draw's checksum is not that of its record: something was changed")
+
+
+def _legal_replies(decision: Decision, moves: Sequence[str]) -> dict[str, list[str]]:
+    """The legal replies to each move, sorted."""
+    game = get_game(decision.game)
+    position = game.for_search(game.parse_position(decision.position))
+    found = {}
+    for move in moves:
+        after = game.play(position, game.parse_move(position, move))
+        found[move] = sorted(map(game.move_text, game.legal_moves(after)))
+    return found
