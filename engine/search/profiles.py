@@ -101,7 +101,7 @@ class Profiler:
         return -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
 
     def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
-        """A move's exact raw value from `floor_centi` up; below, the upper bound `floor_centi` - 1 and True."""
+        """A move's exact raw value from `floor_centi` up; below, the bound `floor_centi` - 1 and True."""
         score = self._child(move, depth, floor_centi - 1, INFINITY)
         return (score, False) if score >= floor_centi else (floor_centi - 1, True)
 
