@@ -6,7 +6,7 @@ from engine.decision import (
     ENGINE_MOVE,
     EXPLORER,
     ONLINE_TABLEBASE,
-    RANDOMISED_MODE,
+    TRIAL_MODE,
     Candidate,
     Decision,
 )
@@ -76,7 +76,7 @@ def verify(decision: Decision) -> None:
 
 def _verify(decision: Decision) -> None:
     params, candidates, kind = decision.params, decision.candidates, decision.kind
-    if decision.search_mode == RANDOMISED_MODE:
+    if decision.search_mode == TRIAL_MODE:
         _verify(before_draw(decision))
         verify_draw(decision)
         return

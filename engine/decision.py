@@ -24,7 +24,7 @@ from engine.player_kinds import PlayerKind, kind_named
 
 ENGINE_MOVE = "engine_move"
 """`Decision.search_mode` of the best move of another engine's own search."""
-RANDOMISED_MODE = "randomised"
+TRIAL_MODE = "trial"
 """The same of a move drawn in a trial of single decisions (`engine.randomised`)."""
 EXPLORER, ONLINE_TABLEBASE = "explorer", "online_tablebase"
 """The same of moves that were looked up online."""
@@ -235,14 +235,14 @@ class Decision:
     selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``explorer``,
     ``online_tablebase``: the same at a site, looked up for this move.  ``lot``: a random
     draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the opening (`lot`).
-    ``randomised``: a draw between two moves of a trial of single decisions (`draw`).
+    ``trial``: a draw between two moves of a trial of single decisions (`draw`).
     In all these modes the candidates' scores are exact at `depth`, so that the reply can be judged.
     ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it.
     ``engine_move``: the best move of such an engine's own search.  The replies to it have the engine's
     scores, and its score of that move bounds all others; or, if `profile_source` is not the engine, the
     candidates' scores are exact."""
     pick: Pick | None = None
-    """What chose the move if `search_mode` is none of ``exact``, ``engine``, ``lot`` and ``randomised``."""
+    """What chose the move if `search_mode` is none of ``exact``, ``engine``, ``lot`` and ``trial``."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     lot: RandomDraw | None = None
@@ -254,7 +254,7 @@ class Decision:
     tempting: TemptingParams | None = None
     """Settings of the tempting player; None: for other players, and for a drawn move."""
     draw: DecisionDraw | None = None
-    """The draw, if `search_mode` is ``randomised``."""
+    """The draw, if `search_mode` is ``trial``."""
 
     @property
     def kind(self) -> PlayerKind:

@@ -4,9 +4,10 @@ This runs when the chosen move's profile is complete, on the opponent's time.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from engine.decision import Decision, Person
+from engine.decision import Candidate, Decision, Person
 from engine.expected import expected_score
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.opponent_model_search import Models
@@ -14,6 +15,7 @@ from engine.human.person_prior import speed_s
 from engine.human.registry import ModelRegistry
 from engine.human.reply_probabilities import predict_replies
 from engine.judgement import expected_scale_centi
+from engine.randomised import other_move
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 from engine.temptation import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
@@ -33,6 +35,9 @@ def forecast_replies(
 ) -> ReplyForecast:
     """What people will reply to a decision's move, with confirmed baits.
 
+    Where a lot decided between two moves, also what they would have replied to the other one: what a trap
+    changes is measured against both (`storage.inference.decisions`).
+
     Args:
         decision: With the chosen move's whole profile.
         before: The game's latest positions, oldest first, the decision's own last; empty: only the recorded
@@ -46,17 +51,31 @@ def forecast_replies(
         IncompleteProfile: The profile is incomplete.
         Stopped: The flag was set first.
     """
+    made = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
+    if decision.draw is not None:
+        other = other_move(decision)
+        made = replace(made, other=_unconfirmed(decision, other, before, models, person, seconds))
+    return confirm(decision, made, searcher, stop)
+
+
+def _unconfirmed(
+    decision: Decision,
+    candidate: Candidate,
+    before: Sequence[Any],
+    models: Models | None,
+    person: Person,
+    seconds: float | None,
+) -> ReplyForecast:
     game, scale = get_game(decision.game), expected_scale_centi(decision)
     expected = None
-    if models is not None and decision.chosen.complete:
+    if models is not None and candidate.complete:
         known = before or (game.parse_position(decision.position),)
-        after = game.play(known[-1], game.parse_move(known[-1], decision.move))
-        found = predict_replies(game, (*known, after), decision.chosen, models, person, seconds)
+        after = game.play(known[-1], game.parse_move(known[-1], candidate.move))
+        found = predict_replies(game, (*known, after), candidate, models, person, seconds)
         if found is not None:
             base = found.base if found.version else ()
             expected = ExpectedReplies(found.probabilities, found.model, base, found.version)
-    made = forecast(decision.chosen, scale, expected)
-    return confirm(decision, made, searcher, stop)
+    return forecast(candidate, scale, expected)
 
 
 def forecast_job(

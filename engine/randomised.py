@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from engine.decision import RANDOMISED_MODE, Candidate, Decision, DecisionDraw
+from engine.decision import TRIAL_MODE, Candidate, Decision, DecisionDraw
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, Game
@@ -77,6 +77,21 @@ def checksum(decision: Decision, draw: DecisionDraw) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def other_move(decision: Decision) -> Candidate:
+    """The move that a draw did not fall on, with its whole profile.
+
+    Raises:
+        RecordError: The record has no draw, or not that move.
+    """
+    draw = decision.draw
+    if draw is not None:
+        other = draw.sound if decision.move == draw.trap else draw.trap
+        for each in decision.candidates:
+            if each.move == other:
+                return each
+    raise RecordError(f"the record of {decision.move} has no other move that could have been drawn")
+
+
 # --- Before the move ------------------------------------------------------------------------------------
 
 
@@ -118,7 +133,7 @@ def with_draw(
     trap_value, sound_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, found))
     draw = DecisionDraw(params, trap.move, found.move, trap_value, sound_value, f"{seed:016x}", "")
     move = trap.move if draws_trap(draw.seed, params.chance) else found.move
-    drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=RANDOMISED_MODE)
+    drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=TRIAL_MODE)
     return replace(drawn, draw=replace(draw, sha256=checksum(drawn, draw)))
 
 

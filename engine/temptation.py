@@ -119,6 +119,8 @@ class ReplyForecast:
     """Tempting replies by the decision's own search, in the order of the profile."""
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
+    other: "ReplyForecast | None" = None
+    """The same of the other move, if a lot decided between two (`Decision.draw`), without confirmation."""
 
     @property
     def confirmed(self) -> tuple[TemptingReply, ...]:
@@ -147,7 +149,12 @@ class ReplyForecast:
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal forecast."""
-        return asdict(self)
+        record = asdict(self)
+        if self.other is None:
+            del record["other"]
+        else:
+            del record["other"]["other"]
+        return record
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
@@ -163,7 +170,16 @@ class ReplyForecast:
             )
             odds, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
             read = {"replies": tuple(map(str, record["replies"])), "odds": odds, "base": base}
-            found = cls(**{**record, **read, "model": ModelInfo(**record["model"]), "tempting": tempting})
+            other = record.get("other")
+            found = cls(
+                **{
+                    **record,
+                    **read,
+                    "model": ModelInfo(**record["model"]),
+                    "tempting": tempting,
+                    "other": None if other is None else cls.from_record(other),
+                }
+            )
             if len(found.replies) != len(odds):
                 raise ValueError("there are not as many odds as replies")
             if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):

@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision
 from engine.judgement import judge_decision
+from engine.randomised import other_move
 from engine.temptation import RULE, ReplyForecast, expectations
 from storage.inserts import insert_new
 from storage.records import DecisionState
@@ -24,11 +25,19 @@ async def store_forecast(
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: The forecast is of a move with other replies.
+        ValueError: The forecast is of a move with other replies, or lacks that of a draw's other move.
     """
     judgement = judge_decision(decision)
     if tuple(each.reply for each in judgement.replies) != made.replies:
         raise ValueError(f"the forecast is not of the replies to {decision.move}")
+    if (made.other is None) is not (decision.draw is None):
+        raise ValueError(
+            f"{decision.move}: a forecast of the other move belongs to a draw, and to nothing else"
+        )
+    if made.other is not None:
+        other = other_move(decision)
+        if tuple(each.reply for each in other.replies) != made.other.replies:
+            raise ValueError(f"the other forecast is not of the replies to {other.move}")
     await session.execute(
         delete(ForecastRow).where(ForecastRow.decision_id == decision_id, ForecastRow.rule < made.rule)
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.decision import Decision, Outcome
 from engine.params import TrapParams
+from engine.player_kinds import PLAYER_KINDS
 
 
 class GameStatus(StrEnum):
@@ -106,6 +107,22 @@ class NewGame:
     def owner(self) -> AccountKey:
         """Whose game it is."""
         return AccountKey(self.site, self.account)
+
+    @property
+    def draws_decisions(self) -> bool:
+        """Whether a lot decides in single moves of the player (`engine.randomised`)."""
+        kind = PLAYER_KINDS.get(self.player)
+        return kind is not None and kind.draws_decisions
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a lot decided what the opponent met: which player, or which of its moves."""
+        return bool(self.drawn_from) or self.draws_decisions
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The players that a trial of this game would have, by name; empty: it belongs to none."""
+        return self.drawn_from or ((self.player,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:

@@ -138,6 +138,24 @@ class ForecastReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawReport:
+    """A lot between a move that sets a trap and one that sets none (`engine.randomised`)."""
+
+    trap: str
+    trap_name: str
+    sound: str
+    sound_name: str
+    other_name: str
+    """That of the two which was not played."""
+    trap_value: int
+    """Our expected score after `trap`, in hundredths of a per cent."""
+    sound_value: int
+    chance: float
+    """Of `trap`."""
+    seed: str
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionReport:
     """One of our moves."""
 
@@ -156,6 +174,8 @@ class DecisionReport:
     """The score from whatever picked the move; None: nothing did, or it gave no score."""
     source: SourceInfo | None
     """The other engine that gave the scores; None: our own search."""
+    draw: DrawReport | None
+    """The lot that decided the move; None: there was none."""
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None: no model was used."""
     trouble: str
@@ -322,6 +342,7 @@ def _decision(
         pick=decision.pick,
         pick_text=_pick_text(before, decision.pick),
         source=decision.source,
+        draw=_draw(before, decision),
         model=decision.model,
         trouble="" if decision.reckoning is None else decision.reckoning.trouble,
         depth=decision.depth,
@@ -347,6 +368,24 @@ def _decision(
         cost_centi=None if outcome is None else outcome.cost_centi,
         cost_text=cost_text,
         cost=None if outcome is None or judgement is None or outcome.reply is None else outcome.cost,
+    )
+
+
+def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
+    draw = decision.draw
+    if draw is None:
+        return None
+    trap_name, sound_name = board.name(draw.trap), board.name(draw.sound)
+    return DrawReport(
+        trap=draw.trap,
+        trap_name=trap_name,
+        sound=draw.sound,
+        sound_name=sound_name,
+        other_name=sound_name if decision.move == draw.trap else trap_name,
+        trap_value=draw.trap_value,
+        sound_value=draw.sound_value,
+        chance=draw.params.chance,
+        seed=draw.seed,
     )
 
 

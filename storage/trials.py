@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.player_kinds import PLAYER_KINDS
 from storage.errors import TrialError
 from storage.inserts import insert_new
 from storage.records import Endpoint, GameStatus, NewGame
@@ -40,13 +41,14 @@ class NewTrial:
     name: str
     """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
     arms: tuple[str, ...]
-    """Names of the players that are compared, two or more."""
+    """Names of the players that are compared, two or more; or one that draws single decisions by lot."""
     configurations: Mapping[str, Any]
     """How each player plays, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
     """Which games are alike; see `STRATA`."""
     opt: int = 1000
-    """The number of games at which the confidence sequence is to be tightest."""
+    """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
+    one player."""
     alpha: float = 0.05
     """Probability that the confidence sequence ever excludes the truth, at most."""
     cap: int = 50
@@ -60,17 +62,27 @@ class NewTrial:
                 f"name is {self.name!r}, must be 1 to 40 letters (a to z), digits, -, _ or ., "
                 "the first a letter or a digit"
             )
-        if len(set(self.arms)) < 2 or len(set(self.arms)) < len(self.arms):
+        if len(set(self.arms)) < len(self.arms) or not (len(self.arms) > 1 or self.draws_decisions):
             raise TrialError(
-                f"arms are {', '.join(self.arms) or 'none'}, must be two different players or more"
+                f"arms are {', '.join(self.arms) or 'none'}, must be two different players or more, "
+                "or one that draws single decisions"
             )
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
         for name, value in (("opt", self.opt), ("cap", self.cap)):
             if not 1 <= value <= _MOST_GAMES:
-                raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES} games")
+                raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES}")
         if not (math.isfinite(self.alpha) and 0 < self.alpha < 1):
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
+        if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
+            raise TrialError(
+                f"endpoint is {self.endpoint.value}: single decisions have only the reply's cost to compare"
+            )
+
+    @property
+    def draws_decisions(self) -> bool:
+        """Whether one of its players draws single decisions by lot."""
+        return any(arm in PLAYER_KINDS and PLAYER_KINDS[arm].draws_decisions for arm in self.arms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,13 +171,13 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial that a new game belongs to; None: of no trial.
 
     A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
-    exactly the trial's players.
+    exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
     """
-    if not new.drawn_from or not new.selection.get("blind") or "seed" in new.selection:
+    if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
         return None
     statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
     found = (await session.execute(statement)).one_or_none()
-    return found.id if found is not None and tuple(found.arms) == new.drawn_from else None
+    return found.id if found is not None and tuple(found.arms) == new.arms else None
 
 
 async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:

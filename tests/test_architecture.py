@@ -64,7 +64,7 @@ ENGINE = {
         "time_management", "trappy",
     },
     "engine.forecasts": {
-        "decision", "expected", "games", "human", "judgement", "search", "stop", "temptation",
+        "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop", "temptation",
     },
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {

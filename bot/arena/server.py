@@ -236,8 +236,8 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     """A loader for trap reports from the bot's own records in the same database.
 
     Args:
-        reveal: Whether reports tell which player played, even if another one could have been drawn; the
-            setting `trial.reveal`.
+        reveal: Whether reports tell which player played, even if another one could have been drawn, and what
+            it drew; the setting `trial.reveal`.
     """
 
     async def report(game_id: str) -> dict[str, Any] | None:
@@ -246,7 +246,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             found = next((game for game in games if game.site == SITE), None)
             if found is None:
                 return None
-            if reveal or not found.drawn_from:
+            if reveal or not found.is_drawn:
                 return (await game_report(session, found)).to_json()
             # Not before every reply is judged: how long that takes depends on the player.
             return None if found.state is GameStatus.OPEN else blind_report(await game_report(session, found))

@@ -46,7 +46,15 @@ from engine.human.registry import ModelRegistry, ModelSettings
 from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource, RootSource
-from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
+from engine.params import (
+    Assessment,
+    Decided,
+    RandomisedParams,
+    Scale,
+    TrapParams,
+    ValueParams,
+    ValueScale,
+)
 from engine.player_kinds import COMPARED_KINDS, kind_named
 from engine.players import StrongOptions, kinds_for
 from engine.uci.settings import EngineSettings, MoveLimit
@@ -61,6 +69,7 @@ TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 _VALUE = ValueParams()
+_RANDOMISED = RandomisedParams()
 
 FILE_LIMIT = 1 << 20
 """Largest settings or token file that is read, in bytes."""
@@ -493,6 +502,23 @@ class HumanConfig(Section):
             raise ConfigError(f"human.models or human.calibrated: {error}") from None
 
 
+class RandomisedConfig(Section):
+    """The player randomised: trappy, but against people a lot decides in some moves whether it sets its trap
+    (docs/trials.md)."""
+
+    chance: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
+    """Chance of the move that sets the trap."""
+    budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
+    """A lot is drawn only if the best move that sets no trap is worth at most this much more or less, in
+    points of expected score out of 100."""
+    most_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
+    """So many moves at most are searched for one that sets no trap, the best ones."""
+
+    def params(self) -> RandomisedParams:
+        """The section as the engine's own type."""
+        return RandomisedParams(self.chance, self.budget_percent, self.most_profiles)
+
+
 class UciEngine(Section):
     """Another engine, for one game."""
 
@@ -623,8 +649,8 @@ class SelectionConfig(Section):
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, tempting, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which need another
-    engine for every game they play: see uci.engines)."""
+    calibrated, tempting, randomised, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which
+    need another engine for every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
@@ -657,8 +683,8 @@ class TrialConfig(Section):
 
     reveal: bool = False
     """Whether chat, reports and pages tell which player somebody met when `selection` could have drawn
-    another one. False: people cannot tell, which a fair comparison needs. True: `desdemona trial start`
-    refuses."""
+    another one, and what was drawn in single moves. False: people cannot tell, which a fair comparison needs.
+    True: `desdemona trial start` refuses."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
     """In the games of a trial, send a move no sooner than the time planned for it by the clock, but wait at
     most so many seconds from the beginning of our turn: otherwise the time used would tell the player. 0:
@@ -978,6 +1004,7 @@ class Config(BaseSettings):
     engine: EngineConfig = EngineConfig()
     trap: TrapConfig = TrapConfig()
     human: HumanConfig = HumanConfig()
+    randomised: RandomisedConfig = RandomisedConfig()
     uci: UciConfig = UciConfig()
     online: OnlineConfig = OnlineConfig()
     selection: SelectionConfig = SelectionConfig()

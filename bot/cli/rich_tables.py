@@ -184,6 +184,7 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
     for candidate in ranked:
         notes = [
             *(["played"] if candidate.move == decision.move else []),
+            *(["drawn against"] if decision.draw and candidate.name == decision.draw.other_name else []),
             *(["standard's choice"] if candidate.move == decision.standard.move else []),
         ]
         table.add_row(
@@ -252,7 +253,19 @@ def _story(decision: DecisionReport) -> str:
     trouble = (
         f"Decided without a model of people: {_printable(decision.trouble)}. " if decision.trouble else ""
     )
-    return trouble + trap + reply
+    return _lot_text(decision) + trouble + trap + reply
+
+
+def _lot_text(decision: DecisionReport) -> str:
+    """The lot that decided the move, in one sentence; empty: there was none."""
+    draw = decision.draw
+    if draw is None:
+        return ""
+    values = [f"{value / PER_PERCENT:.1f} %" for value in (draw.trap_value, draw.sound_value)]
+    return (
+        f"Drawn by lot: {draw.trap_name} sets a trap ({values[0]}, chance {draw.chance:g}), "
+        f"{draw.sound_name} sets none ({values[1]}); seed {draw.seed}. "
+    )
 
 
 def _is_checked(decision: DecisionReport) -> bool:

@@ -24,21 +24,31 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.trials import NewTrial, StoredTrial
 
-_SETTINGS = ("engine", "trap", "human", "uci", "online")
+_SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
 """The tables that decide how a player plays."""
 
 
 def start(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The trial's name: letters, digits, -, _ and .")],
-    opt: Annotated[int, typer.Option(help="Games at which its interval is to be tightest.")] = 1000,
+    opt: Annotated[
+        int | None,
+        typer.Option(
+            help="Games at which its interval is to be tightest, by default 1000; with only a player that "
+            "draws single decisions, decisions, by default 6000."
+        ),
+    ] = None,
     alpha: Annotated[
         float, typer.Option(help="Probability that its interval ever excludes the truth, at most.")
     ] = 0.05,
     cap: Annotated[int, typer.Option(help="So many of a person's first games count.")] = 50,
     endpoint: Annotated[
-        Endpoint, typer.Option(help="Compare results, or what the opponents' replies cost them.")
-    ] = Endpoint.SCORE,
+        Endpoint | None,
+        typer.Option(
+            help="Compare results (the default), or what the opponents' replies cost them (with only a player "
+            "that draws single decisions, always)."
+        ),
+    ] = None,
 ) -> None:
     """Start a trial of the players that `selection` draws from, before its first game.
 
@@ -104,31 +114,35 @@ def list_command(context: typer.Context, output: FormatOption = OutputFormat.TAB
 
 
 def plan(
-    configs: "Mapping[str, Config]", name: str, *, opt: int, alpha: float, cap: int, endpoint: Endpoint
+    configs: "Mapping[str, Config]",
+    name: str,
+    *,
+    opt: int | None,
+    alpha: float,
+    cap: int,
+    endpoint: Endpoint | None,
 ) -> "NewTrial":
     """The plan of a trial of the players that the accounts draw from.
 
     Args:
         configs: The settings of each account, by its name.
         name: Of the trial.
-        opt: As in `storage.trials.NewTrial`, like the others.
+        opt: As in `storage.trials.NewTrial`, like the others; None: the usual number.
+        endpoint: None: the usual one.
 
     Raises:
         TrialError: The settings do not make a blind comparison, or a value makes no sense.
     """
-    from bot.base.config import SelectionMethod
     from bot.game.selection import BLIND_FAVOUR
     from engine import ENGINE_VERSION
+    from storage.inference.any_time import Opt
     from storage.trials import NewTrial
 
-    drawing = {
-        account: config
-        for account, config in configs.items()
-        if config.selection.method is SelectionMethod.BALANCED and len(config.selection.players) > 1
-    }
+    drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:
         raise TrialError(
-            'nothing is compared: no account has selection.method = "balanced" with two players or more'
+            'nothing is compared: no account has selection.method = "balanced" with two players or more, '
+            "or only a player that draws single decisions (randomised)"
         )
     for account, config in drawing.items():
         if config.trial.reveal:
@@ -141,13 +155,14 @@ def plan(
                 "so draws could be predicted; set it to 0"
             )
     (first, config), *others = drawing.items()
-    arms = tuple(sorted(config.selection.players))
+    arms = _arms_of(config)
     for account, other in others:
-        if tuple(sorted(other.selection.players)) != arms:
+        if _arms_of(other) != arms:
             raise TrialError(
                 f"accounts {first} and {account} draw from different players: "
-                f"{', '.join(arms)}; {', '.join(sorted(other.selection.players))}"
+                f"{', '.join(arms)}; {', '.join(_arms_of(other))}"
             )
+    is_alone = len(arms) == 1
     settings = {table: getattr(config, table).model_dump(mode="json") for table in _SETTINGS}
     how = {
         "engine_version": ENGINE_VERSION,
@@ -160,11 +175,27 @@ def plan(
         name=name,
         arms=arms,
         configurations=configurations,
-        opt=opt,
+        opt=int(Opt.DECISIONS if is_alone else Opt.GAMES) if opt is None else opt,
         alpha=alpha,
         cap=cap,
-        endpoint=endpoint,
+        endpoint=endpoint or (Endpoint.COST if is_alone else Endpoint.SCORE),
     )
+
+
+def _arms_of(config: "Config") -> tuple[str, ...]:
+    """The players that an account draws from, sorted; the only one, if it draws its decisions; or none."""
+    from bot.base.config import SelectionMethod
+    from engine.player_kinds import kind_named
+
+    selection = config.selection
+    match selection.method:
+        case SelectionMethod.BALANCED:
+            arms = tuple(sorted(selection.players))
+        case SelectionMethod.FIXED:
+            arms = (selection.player,)
+        case SelectionMethod.RULES:
+            return ()
+    return arms if len(arms) > 1 or kind_named(arms[0]).draws_decisions else ()
 
 
 def _attempt(command: str, context: typer.Context, work: Any) -> "StoredTrial":

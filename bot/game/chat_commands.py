@@ -91,12 +91,17 @@ def answer(command: Command, facts: ChatFacts) -> str:
             return _trap(facts.latest, facts.forecast)
 
 
+_TRAPS_AT_TIMES = "In some games I set traps, in others I do not"
+
+
 def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
     if facts.is_blind:
-        return f"{name}. In some games I set traps, in others I do not; I do not say which this is."
+        return f"{name}. {_TRAPS_AT_TIMES}; I do not say which this is."
     if not facts.is_over:
-        return f"{name}. In some games I set traps, in others I do not; I do not say yet which this is."
+        return f"{name}. {_TRAPS_AT_TIMES}; I do not say yet which this is."
+    if kind_named(facts.player).draws_decisions:
+        return f"{name}, player {facts.player}: in some moves of this game I drew whether to set a trap."
     manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"
     return f"{name}, player {facts.player}: {manner} in this game."
 
@@ -111,7 +116,12 @@ def _eval(decision: Decision) -> str:
     else:
         score_centi, depth = decision.chosen.raw_centi, decision.depth
     searched = f" at depth {depth}" if depth else ""
-    return f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
+    found = f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
+    if decision.draw is None:
+        return found
+    other = decision.draw.sound if decision.move == decision.draw.trap else decision.draw.trap
+    name = game.move_name(position, game.parse_move(position, other))
+    return f"{found} A lot decided between it and {name}."
 
 
 def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:

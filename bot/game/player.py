@@ -261,7 +261,9 @@ class GamePlayer:
             favour = BLIND_FAVOUR if is_blind else FAVOUR
             found = select(occasion, config.selection, self._services.draw_number(), favour)
             detail, kind = dict(found.detail), kind_named(found.player)
-            if "number" in detail:  # the player was drawn
+            if kind.draws_decisions:
+                detail["randomised"] = asdict(config.randomised.params())
+            if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
                 detail["blind"] = is_blind
                 detail |= {"seed": config.selection.seed} if config.selection.seed else {}
             engine = self._services.engines.settings(occasion.game)

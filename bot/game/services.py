@@ -1,6 +1,7 @@
 """The services that all games share."""
 
 import asyncio
+import hashlib
 import random
 import secrets
 import time
@@ -16,6 +17,7 @@ from bot.servers import Server
 from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
+from engine.randomised import SEED_BITS
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.records import AccountKey, NewGame
@@ -65,6 +67,19 @@ class Services:
             return self.rng.getrandbits(NUMBER_BITS)
         return secrets.randbits(NUMBER_BITS)
 
+    def decision_seed(self, game: NewGame, position: str) -> int | None:
+        """64 random bits with which the player may draw a decision (`engine.randomised`).
+
+        They cannot be predicted, unless the settings have a seed, for tests: then they follow from it, the
+        game's key and the position.  None: the player draws none, or the opponent is a program.
+        """
+        if not game.draws_decisions or game.opponent_is_bot:
+            return None
+        if not self.config.selection.seed:
+            return secrets.randbits(SEED_BITS)
+        known = f"{self.config.selection.seed} {game.site_game_id} {position}"
+        return int.from_bytes(hashlib.sha256(known.encode()).digest()[: SEED_BITS // 8])
+
     def is_blind(self, game: NewGame) -> bool:
-        """Whether nobody but the operator may learn which player plays a game."""
-        return bool(game.drawn_from) and not self.config.trial.reveal
+        """Whether nobody but the operator may learn which player plays a game, or what it drew."""
+        return game.is_drawn and not self.config.trial.reveal

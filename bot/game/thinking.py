@@ -89,6 +89,8 @@ class MoveSearch:
         self._text = game.position_text(position)
         avoid = paths.get(self._text)
         self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
+        # One for the position: a search that is restarted draws the same.
+        self._seed = services.decision_seed(stored, self._text)
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
         self._best: Decision | None = None
@@ -149,11 +151,18 @@ class MoveSearch:
             if kind.searches_selectively and services.config.engine.threads == 0:
                 strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
             player = Player(
-                stored.player, game, stored.params, searcher, strong, source=source, models=models
+                stored.player,
+                game,
+                stored.params,
+                searcher,
+                strong,
+                source=source,
+                models=models,
+                randomised=services.config.randomised.params(),
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)
-            return player.choose(self._position, limits, stop, self._detour, background)
+            return player.choose(self._position, limits, stop, self._detour, background, self._seed)
 
     def _background(self) -> Background:
         text = self._stored.initial_position

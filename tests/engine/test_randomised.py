@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.choice import verify
-from engine.decision import RANDOMISED_MODE, Decision, DecisionDraw
+from engine.decision import TRIAL_MODE, Decision, DecisionDraw
 from engine.errors import BadSettings, RecordError
 from engine.games import get_game
 from engine.judgement import classify_reply, judge_decision
@@ -93,7 +93,7 @@ def test_its_share_over_two_thousand_seeds(chance: float) -> None:
 def test_both_moves_are_recorded_whatever_is_drawn(seed: int, move: str) -> None:
     decision = decided(seed=seed)
     draw = draw_of(decision)
-    assert (decision.move, decision.search_mode) == (move, RANDOMISED_MODE)
+    assert (decision.move, decision.search_mode) == (move, TRIAL_MODE)
     assert (draw.trap, draw.sound, draw.trap_value, draw.sound_value) == ("f7", "d3", 6236, 6079)
     assert (draw.params, draw.seed) == (RandomisedParams(), f"{seed:016x}")
     verify(decision)

@@ -101,6 +101,40 @@ async def test_which_games_belong_to_it(database: Database, selection: dict[str,
         assert await trial_for(session, new) is None
 
 
+@pytest.mark.parametrize(
+    ("player", "selection", "belongs"),
+    [
+        ("randomised", {"method": "fixed", "blind": True}, True),
+        ("randomised", {"method": "balanced", "chances": {"randomised": 1.0}, "blind": True}, True),
+        ("randomised", {"method": "fixed", "blind": False}, False),
+        ("randomised", {"method": "fixed", "blind": True, "seed": 7}, False),
+        ("randomised", DRAWN | {"chances": {"randomised": 0.5, "trappy": 0.5}}, False),
+        ("trappy", {"method": "fixed", "blind": True}, False),
+    ],
+)
+async def test_which_games_belong_to_a_trial_of_decisions(
+    database: Database, player: str, selection: dict[str, Any], belongs: bool
+) -> None:
+    alone = planned(arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST)
+    assert alone.draws_decisions
+    assert not planned().draws_decisions
+    async with database.write() as session:
+        trial = await start_trial(session, alone)
+        new = replace(NEW_GAME, player=player, selection=selection)
+        assert await trial_for(session, new) == (trial.id if belongs else None)
+
+
+async def test_a_player_that_draws_decisions_beside_others(database: Database) -> None:
+    arms = ("randomised", "standard")
+    async with database.write() as session:
+        trial = await start_trial(session, planned(arms=arms, configurations={arm: {} for arm in arms}))
+        drawn = DRAWN | {"chances": dict.fromkeys(arms, 0.5)}
+        for player in arms:
+            assert await trial_for(session, replace(NEW_GAME, player=player, selection=drawn)) == trial.id
+        alone = replace(NEW_GAME, player="randomised", selection={"method": "fixed", "blind": True})
+        assert await trial_for(session, alone) is None
+
+
 async def test_its_games_are_counted(database: Database) -> None:
     async with database.write() as session:
         first = await start_trial(session, planned("t1"))
@@ -127,10 +161,11 @@ async def test_its_games_are_counted(database: Database) -> None:
         ({"name": "-x"}, "name is '-x'"),
         ({"name": "a" * 41}, "name is 'aaa"),
         ({"arms": ("trappy",)}, "arms are trappy, must be two different players or more"),
+        ({"arms": ("randomised",), "configurations": {"randomised": {}}}, "endpoint is score: single"),
         ({"arms": ()}, "arms are none"),
         ({"arms": ("trappy", "trappy")}, "arms are trappy, trappy"),
         ({"configurations": {"trappy": {}}}, "configurations lack standard"),
-        ({"opt": 0}, "opt is 0, must be from 1 to 1000000 games"),
+        ({"opt": 0}, "opt is 0, must be from 1 to 1000000"),
         ({"opt": 1_000_001}, "opt is 1000001"),
         ({"cap": 0}, "cap is 0"),
         ({"alpha": 0.0}, "alpha is 0.0, must be between 0 and 1"),

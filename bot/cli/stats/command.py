@@ -30,6 +30,7 @@ from bot.cli.common import (
 
 if TYPE_CHECKING:
     from storage.database import Database
+    from storage.inference.decisions import DecisionsReport
     from storage.inference.games import GamesReport
     from storage.records import Filters
     from storage.statistics.groups import By, GroupStatistics
@@ -143,46 +144,63 @@ def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: OutputFormat
 ) -> None:
     from bot.cli.stats import tables
+    from storage.inference.any_time import Opt
+    from storage.inference.decisions import decisions_report
     from storage.inference.games import games_report
     from storage.inference.trial import TrialTerms
     from storage.statistics.facts import game_facts, reply_facts
-    from storage.statistics.trial_rows import trial_games
+    from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
 
     async def read(
         database: "Database",
-    ) -> "tuple[StoredTrial, tuple[str, str], GamesReport]":
+    ) -> "tuple[StoredTrial, tuple[str, ...], GamesReport | None, DecisionsReport | None]":
         async with database.read() as session:
             trials = await list_trials(session)
             found = next((each for each in trials if each.name == name), None)
             if found is None:
                 known = ", ".join(each.name for each in trials) or "none"
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
-            treated, control = _arms(found, arms)
-            games = await trial_games(
-                session,
-                found,
-                treated,
-                control,
-                await game_facts(session, filters),
-                await reply_facts(session, filters),
+            is_alone = len(found.arms) == 1
+            terms = TrialTerms(
+                alpha=found.alpha,
+                cap_games=found.cap,
+                opt_games=found.opt,
+                opt_decisions=found.opt if is_alone else Opt.DECISIONS,
             )
-        terms = TrialTerms(alpha=found.alpha, cap_games=found.cap, opt_games=found.opt)
-        return found, (treated, control), games_report(games, terms, datetime.now(UTC))
+            at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
+            if not is_alone:
+                facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
+                rows = await trial_games(session, found, pair[0], pair[1], facts, replies)
+                games = games_report(rows, terms, at)
+            if found.draws_decisions:
+                decisions = decisions_report(await trial_decisions(session, found, filters), terms, at)
+            return found, pair, games, decisions
 
-    found, pair, report = ask_database(context, read)
+    found, pair, games, decisions = ask_database(context, read)
     if output is OutputFormat.JSON:
-        print_json({"trial": found.name, "arms": pair, **report.to_json()})
+        report = {} if games is None else games.to_json()
+        if decisions is not None:
+            report["decisions"] = decisions.to_json()
+        print_json({"trial": found.name, "arms": pair, **report})
     elif output is OutputFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
-        console().print(tables.trial_view(found, pair, report))
+        if games is not None:
+            console().print(tables.trial_view(found, (pair[0], pair[1]), games))
+        if decisions is not None:
+            console().print(tables.decisions_view(found, decisions))
 
 
-def _arms(trial: "StoredTrial", text: str | None) -> tuple[str, str]:
-    """The two players to compare: those asked for, or the only two, the one that sets traps first."""
+def _arms(trial: "StoredTrial", text: str | None) -> tuple[str, ...]:
+    """The two players to compare: those asked for, or the only two, the one that sets traps first.
+
+    A trial of single decisions alone has one player, and nothing to compare it with.
+    """
     from engine.player_kinds import PLAYER_KINDS
 
+    if text is None and len(trial.arms) == 1:
+        return trial.arms
     if text is not None:
         asked = tuple(part.strip() for part in text.split(","))
         if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):

@@ -8,6 +8,8 @@ from rich.table import Table
 
 from bot.cli.rich_tables import NONE, performance_text
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
+from storage.inference.decisions import DecisionsReport
+from storage.inference.fixed import FixedInterval
 from storage.inference.games import EloDifference, GamesReport
 from storage.inference.plan import PlanRow, elo_effect, more_needed
 from storage.inference.trial import EndpointReport, LotGuard
@@ -134,20 +136,58 @@ def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -
     return Group(*lines, *([table] if report.strata else []), "95 % intervals, right at any time, by person.")
 
 
-def _guard(guard: LotGuard) -> str:
+def decisions_view(trial: StoredTrial, report: DecisionsReport) -> RenderableType:
+    """The single decisions of a trial: a move that sets a trap, less one that sets none."""
+    cost = report.cost.any_time.estimate
+    lines = [
+        f"Trial {trial.name}: single decisions by lot, a trap less none, since {trial.started_at:%Y-%m-%d}.",
+        f"{report.drawn:,} decisions drawn, {report.counted:,} counted, {cost.persons} persons "
+        f"(P {cost.effective_persons:.0f}).  {_guard(report.guard, 'one of the two moves loses replies')}",
+        *_left_out(report, "decision"),
+        "",
+        f"{report.counted:,} decisions: cost {_difference(cost, 4)}, beyond difficulty "
+        f"{_difference(report.beyond_difficulty.any_time.estimate, 4)}, earned "
+        f"{_difference(report.earned.any_time.estimate, 4)}",
+        "",
+    ]
+    for name, outcome in (
+        ("cost", report.cost),
+        ("beyond difficulty", report.beyond_difficulty),
+        ("earned", report.earned),
+    ):
+        estimate = outcome.any_time.estimate
+        lines += [f"{name}: {_difference(estimate, 4)}  {_verdict(estimate, 'people')}"]
+        lines += _sensitivity(outcome.any_time)
+        lines += [f"  at one look planned beforehand {_fixed(outcome.fixed)}"]
+    legend = (
+        "cost: of the next reply, in shares of a game; beyond difficulty: less the mean of all replies; "
+        "earned: less what we gave up.  95 % intervals, right at any time, by person."
+    )
+    return Group(*lines, "", legend)
+
+
+def _fixed(found: FixedInterval) -> str:
+    if found.value is None:
+        return f"{NONE} (too early: {found.too_early})"
+    if found.low is None or found.high is None:
+        return f"{found.value:+.4f} (too early: {found.too_early})"
+    return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+
+
+def _guard(guard: LotGuard, loses: str = "one player loses games") -> str:
     missing = f"Missing {guard.missing_treated} / {guard.missing_untreated}."
     if not guard.broken:
         return f"Lot ok. {missing}"
-    broken = {"draw": "the draws do not follow the recorded chances", "missing": "one player loses games"}
+    broken = {"draw": "the draws do not follow the recorded chances", "missing": loses}
     return f"DO NOT USE: {' and '.join(broken[name] for name in guard.broken)}. {missing}"
 
 
-def _left_out(report: GamesReport) -> list[str]:
+def _left_out(report: GamesReport | DecisionsReport, unit: str = "game") -> list[str]:
     parts = [f"{count} {reason}" for reason, count in sorted(report.excluded.items())]
     if report.over_cap:
         parts.append(f"{report.over_cap} beyond a person's first games")
     if report.waiting:
-        parts.append(f"{report.waiting} from the oldest unfinished game on")
+        parts.append(f"{report.waiting} from the oldest unfinished {unit} on")
     return [f"Left out: {', '.join(parts)}."] if parts else []
 
 

@@ -115,3 +115,49 @@ def test_accounts_that_draw_nothing_are_no_matter() -> None:
     new = plan(configs, "t1", opt=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
     assert new.arms == ("standard", "trappy")
     assert set(new.configurations) == {"standard", "trappy"}
+
+
+ALONE = SelectionConfig(method=SelectionMethod.FIXED, player="randomised")
+
+
+@pytest.mark.parametrize("selection", [ALONE, SelectionConfig(players=("randomised",))])
+def test_a_trial_of_single_decisions_alone(selection: SelectionConfig) -> None:
+    configs = {"a1": Config(selection=selection), "a2": Config(selection=ALONE)}
+    new = plan(configs, "t1", opt=None, alpha=0.05, cap=50, endpoint=None)
+    assert (new.arms, new.opt, new.endpoint) == (("randomised",), 6000, Endpoint.COST)
+    assert new.configurations["randomised"]["settings"]["randomised"]["chance"] == 0.5
+    given = plan(configs, "t1", opt=700, alpha=0.05, cap=50, endpoint=Endpoint.COST)
+    assert given.opt == 700
+
+
+def test_single_decisions_beside_other_players() -> None:
+    both = Config(selection=SelectionConfig(players=("standard", "randomised")))
+    new = plan({"a1": both}, "t1", opt=None, alpha=0.05, cap=50, endpoint=None)
+    assert (new.arms, new.opt, new.endpoint) == (("randomised", "standard"), 1000, Endpoint.SCORE)
+
+
+def test_single_decisions_that_cannot_be_a_trial() -> None:
+    alone = Config(selection=ALONE)
+    assert complaint_about(alone) == (
+        "endpoint is score: single decisions have only the reply's cost to compare"
+    )
+    told = Config(selection=ALONE, trial=TrialConfig(reveal=True))
+    assert complaint_about(told).startswith("trial.reveal is true")
+    seeded = SelectionConfig(method=SelectionMethod.FIXED, player="randomised", seed=7)
+    assert complaint_about(Config(selection=seeded)).startswith("account a1: selection.seed is 7")
+    assert complaint_about(alone, Config()).startswith("accounts a1 and a2 draw from different players")
+    rules = Config(selection=SelectionConfig(method=SelectionMethod.RULES, player="randomised"))
+    assert complaint_about(rules).startswith("nothing is compared")
+
+
+@pytest.mark.usefixtures("migrated_file")
+def test_a_trial_of_single_decisions_is_started(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESDEMONA_SELECTION__METHOD", "fixed")
+    monkeypatch.setenv("DESDEMONA_SELECTION__PLAYER", "randomised")
+    status, told, _ = desdemona("trial", "start", "m1")
+    assert (status, told) == (0, "trial m1 has started: randomised; endpoint cost\n")
+    _, told, _ = desdemona("trial", "list", "--format", "json")
+    assert json.loads(told)[0]["opt"] == 6000
+    status, told, _ = desdemona("stats", "--trial", "m1")
+    assert status == 0
+    assert "0 decisions drawn, 0 counted" in told

@@ -81,7 +81,7 @@ function howModelled({ model, trouble }, bot) {
 }
 
 /** The source of the move, if not the scores of our own search; empty: those. */
-function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, bot) {
+function howPicked({ search_mode: mode, pick, pick_text: text, source, depth, draw }, bot) {
   const worth = text ? ` (${scoreText(text)})` : "";
   const unmeant = "no trap was intended";
   const origin = pick?.origin ? ` (${pick.origin})` : "";
@@ -102,6 +102,8 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth }, 
       return `This is the best move of another engine, ${source?.name}, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
     case "lot":
       return `${bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; ${unmeant}.`;
+    case "trial":
+      return `A lot decided between this move and ${draw?.other_name}: one of them sets a trap, the other does not.`;
     case "engine":
       return source ? `The scores are from another engine, ${source.name}, searching ${depth} plies deep.` : "";
     default:
