@@ -45,8 +45,8 @@ def start(
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
-            help="Compare results (the default), or what the opponents' replies cost them (with only a player "
-            "that draws single decisions, always)."
+            help="Compare results (the default), or what the opponents' replies cost them (the default with "
+            "only a player that draws single decisions)."
         ),
     ] = None,
 ) -> None:

@@ -209,3 +209,25 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
         assert interval.high is not None
         assert interval.low < expected[what] / moves < interval.high, (what, count, expected, moves)
         assert count > 5
+
+
+def test_both_moves_of_a_lot_are_forecast() -> None:
+    position = OTHELLO.parse_position("4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w")
+    player = Player("randomised", OTHELLO, TrapParams(), searcher())
+    for seed, other in ((0, "d3"), ((1 << 64) - 1, "f7")):
+        decision = player.choose(position, Limits(6), StopFlag(), seed=seed)
+        left = next(each for each in decision.candidates if each.move == other)
+        by_looks = forecast_of(decision)
+        assert by_looks.other == forecast(left, expected_scale_centi(decision))
+        assert ReplyForecast.from_record(by_looks.to_record()) == by_looks
+        assert by_looks.confirm_depth == 8
+        human = FakeModel("othello", lambda game, ask: first_reply(game, ask.positions[-1]), plies_wanted=2)
+        models = Models(human, None)
+        by_model = forecast_replies(decision, (position,), models, Person(1500), None, searcher(), StopFlag())
+        assert by_model.other is not None
+        assert by_model.other.model == by_model.model == human.info
+        alone = replace(decision, move=other, draw=None, search_mode="exact")
+        again = forecast_replies(alone, (position,), models, Person(1500), None, searcher(), StopFlag())
+        assert by_model.other.odds == again.odds
+        assert again.other is None
+        assert "other" not in again.to_record()

@@ -1,13 +1,19 @@
 """Games and decisions for the tests; the numbers are made up, the positions are real."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.games import get_game
 from engine.judgement import RULE
 from engine.params import TrapParams
+from engine.players import Player
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.time_management import Limits
 from storage.decisions import commit_decision
 from storage.games import open_game
 from storage.outcomes import record_outcome
@@ -93,6 +99,21 @@ FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 600.0, 250, 770, RULE)
 OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, RULE)
 ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, RULE)
 UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)
+
+
+DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
+"""Othello: to depth 6 trappy's f7 sets a trap, and d3, the best move that sets none, is nearly as good."""
+
+
+@lru_cache(maxsize=2)
+def drawn_decision(*, trap: bool) -> Decision:
+    """A decision that a lot made at `DRAWN_AT`: for the move that sets a trap, or for the other one."""
+    game = get_game("othello")
+    player = Player("randomised", game, TrapParams(), make_searcher("othello", 1))
+    seed = 0 if trap else (1 << 64) - 1
+    made = player.choose(game.parse_position(DRAWN_AT), Limits(6), StopFlag(), seed=seed)
+    assert made.move == ("f7" if trap else "d3")
+    return made
 
 
 async def settled(

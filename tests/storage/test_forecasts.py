@@ -8,13 +8,14 @@ from sqlalchemy import select
 from engine.decision import Decision, Outcome
 from engine.errors import IncompleteProfile
 from engine.judgement import expected_scale_centi, judge_decision
+from engine.randomised import other_move
 from engine.temptation import RULE, ReplyForecast, confirmed_by, expectations, forecast
 from storage.database import Database
 from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
 from storage.forecasts import forecasts_of_game, get_forecast, lacking_forecasts, store_forecast
 from storage.outcomes import record_outcome
 from storage.tables.games import ForecastRow
-from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
+from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, drawn_decision, opened, settled
 
 
 def tempting_decision() -> Decision:
@@ -140,3 +141,25 @@ async def test_a_forecast_of_something_else_is_refused(database: Database) -> No
             await store_forecast(session, decision_id, MADE, replace(made, replies=made.replies[::-1]))
         with pytest.raises(IncompleteProfile):
             await store_forecast(session, decision_id, decision(complete=False), made)
+
+
+@pytest.mark.parametrize("trap", [True, False])
+async def test_both_moves_of_a_lot_have_one(database: Database, trap: bool) -> None:
+    made, scale = drawn_decision(trap=trap), 1_000.0
+    both = replace(forecast(made.chosen, scale), other=forecast(other_move(made), scale))
+    assert other_move(made).move == ("d3" if trap else "f7")
+    async with database.write() as session:
+        game = await opened(session, player="randomised")
+        decision_id = await commit_decision(session, game.id, 0, made)
+        assert await lacking_forecasts(session, game.id) == {decision_id}
+        with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
+            await store_forecast(session, decision_id, made, replace(both, other=None))
+        with pytest.raises(ValueError, match="the other forecast is not of the replies to"):
+            await store_forecast(
+                session, decision_id, made, replace(both, other=forecast(made.chosen, scale))
+            )
+        await store_forecast(session, decision_id, made, both)
+        assert await get_forecast(session, decision_id) == both
+        assert await lacking_forecasts(session, game.id) == set()
+        with pytest.raises(ValueError, match="belongs to a draw, and to nothing else"):
+            await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))

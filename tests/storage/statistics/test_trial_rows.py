@@ -1,0 +1,202 @@
+"""The rows of a trial: single decisions by lot, from what is stored to the report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.errors import RecordError
+from engine.judgement import classify_reply, expected_scale_centi, judge_decision
+from engine.randomised import other_move
+from engine.temptation import ExpectedReplies, ReplyForecast, expectations, forecast
+from storage.database import Database
+from storage.decisions import commit_decision, mark_confirmed, void_after
+from storage.forecasts import store_forecast
+from storage.games import finish_game
+from storage.inference.decisions import TrialDecision, decisions_report
+from storage.inference.trial import TrialTerms
+from storage.outcomes import record_outcome
+from storage.records import Endpoint, Filters, GameResult
+from storage.statistics.trial_rows import trial_decisions
+from storage.tables.games import DecisionRow, OutcomeRow
+from storage.trials import NewTrial, StoredTrial, start_trial
+from tests.storage.samples import decision, drawn_decision, opened
+
+NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+BLIND = {"method": "fixed", "blind": True}
+
+
+async def begun(session: AsyncSession) -> StoredTrial:
+    plan = NewTrial(
+        name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST, opt=6000
+    )
+    return await start_trial(session, plan, at=NOON)
+
+
+async def game_of(session: AsyncSession, trial: StoredTrial, key: str, **changes: Any) -> int:
+    more: dict[str, Any] = {"player": "randomised", "selection": BLIND, "trial_id": trial.id, "at": NOON}
+    return (await opened(session, key, **(more | changes))).id
+
+
+async def drawn(
+    session: AsyncSession, game_id: int, ply: int, *, trap: bool, reply: int | None, foreseen: bool = True
+) -> int:
+    """A decision by lot, and the reply of that number in its profile (None: none yet)."""
+    made = drawn_decision(trap=trap)
+    decision_id = await commit_decision(session, game_id, ply, made)
+    await session.execute(
+        update(DecisionRow).where(DecisionRow.id == decision_id).values(created_at=NOON + ply * MINUTE)
+    )
+    await mark_confirmed(session, decision_id)
+    if foreseen:
+        await store_forecast(session, decision_id, made, foreseen_for(trap))
+    if reply is not None:
+        played = made.chosen.replies[reply].reply
+        await record_outcome(session, decision_id, classify_reply(made, played))
+        at = NOON + (ply + 1) * MINUTE
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == decision_id).values(at=at))
+    return decision_id
+
+
+def foreseen_for(trap: bool) -> ReplyForecast:
+    """By somebody who expects the last reply of either move with .9."""
+    made = drawn_decision(trap=trap)
+    scale = expected_scale_centi(made)
+    found = []
+    for each in (made.chosen, other_move(made)):
+        count = len(each.replies)
+        odds = (*([0.1 / (count - 1)] * (count - 1)), 0.9)
+        found.append(forecast(each, scale, ExpectedReplies(odds, drawn_model())))
+    return replace(found[0], other=found[1])
+
+
+def drawn_model() -> Any:
+    return forecast(drawn_decision(trap=True).chosen, 1000.0).model
+
+
+def costs(trap: bool) -> list[float]:
+    return [each.cost / 10_000 for each in judge_decision(drawn_decision(trap=trap)).replies]
+
+
+def expected(trap: bool) -> float:
+    each = costs(trap)
+    return sum(each[:-1]) * 0.1 / (len(each) - 1) + 0.9 * each[-1]
+
+
+@pytest.mark.parametrize("trap", [True, False])
+async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap: bool) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        game_id = await game_of(session, trial, "one")
+        key = await drawn(session, game_id, 4, trap=trap, reply=-1)
+        (row,) = await trial_decisions(session, trial)
+    assert (row.decision_id, row.game_id, row.trap, row.chance) == (key, game_id, trap, 0.5)
+    assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
+    assert (row.value_trap, row.value_sound) == (0.6236, 0.6079)
+    assert row.cost == costs(trap)[-1]
+    assert row.expected_trap == pytest.approx(expected(True), abs=1e-6)
+    assert row.expected_sound == pytest.approx(expected(False), abs=1e-6)
+    assert row.mean_trap == pytest.approx(sum(costs(True)) / len(costs(True)))
+    assert row.mean_sound == pytest.approx(sum(costs(False)) / len(costs(False)))
+    assert row.excluded is None
+
+
+async def test_without_a_forecast_the_looks_of_the_replies_count(database: Database) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0, foreseen=False)
+        (row,) = await trial_decisions(session, trial)
+    for move, found in ((True, row.expected_trap), (False, row.expected_sound)):
+        made = drawn_decision(trap=move)
+        judgement = judge_decision(made)
+        by_looks = expectations(forecast(made.chosen, expected_scale_centi(made)), judgement)
+        assert found == pytest.approx(by_looks.cost_expected / 10_000, abs=1e-5)
+
+
+async def test_which_decisions_are_there_and_when_they_are_settled(database: Database) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        running = await game_of(session, trial, "running")
+        await drawn(session, running, 2, trap=True, reply=None)
+        await drawn(session, running, 0, trap=False, reply=0)
+        await commit_decision(session, running, 4, replace(decision(), player="randomised"))
+        await drawn(session, running, 6, trap=True, reply=1)
+        await void_after(session, running, 6)
+        over = await game_of(session, trial, "over", opponent_id="bert")
+        late = await drawn(session, over, 1, trap=True, reply=0)
+        judged_anew = NOON + timedelta(days=90)
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == late).values(at=judged_anew))
+        await drawn(session, over, 3, trap=False, reply=None)
+        ended = NOON + timedelta(hours=1)
+        await finish_game(session, over, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=ended)
+        program = await game_of(session, trial, "bot", opponent_id="hal", opponent_is_bot=True)
+        await drawn(session, program, 5, trap=True, reply=0)
+        await drawn(session, (await opened(session, "other", player="randomised")).id, 0, trap=True, reply=0)
+        rows = await trial_decisions(session, trial)
+        few = await trial_decisions(session, trial, Filters(opponent_id="bert"))
+    assert [(row.drawn_at - NOON) // MINUTE for row in rows] == [0, 1, 2, 3, 5, 6]
+    assert [row.settled_at is None for row in rows] == [False, False, True, False, False, False]
+    assert [row.cost is None for row in rows] == [False, False, True, True, False, False]
+    assert [rows[at].settled_at for at in (1, 3)] == [ended, ended]
+    assert [row.excluded for row in rows] == [None, None, None, None, "program", None]
+    assert [row.game_id for row in few] == [over, over]
+
+
+async def test_a_record_that_cannot_be_read_is_named(database: Database) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        key = await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0)
+        record = drawn_decision(trap=True).to_record()
+        del record["draw"]
+        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record=record))
+        with pytest.raises(RecordError, match=f"decision {key}: the record of f7 has no other move"):
+            await trial_decisions(session, trial)
+
+
+async def test_from_hand_made_games_to_the_report(database: Database) -> None:
+    """Persons who always take the last reply: the effect of a trap follows by hand."""
+    async with database.write() as session:
+        trial = await begun(session)
+        for number in range(12):
+            game_id = await game_of(session, trial, f"game{number}", opponent_id=f"person{number % 4}")
+            for ply in range(0, 4, 2):
+                trap = (number + ply // 2) % 2 == 0
+                await drawn(session, game_id, ply, trap=trap, reply=-1, foreseen=number % 4 < 2)
+            await finish_game(
+                session,
+                game_id,
+                result=GameResult.DRAW,
+                end_reason="agreed",
+                moves=["f5"],
+                at=NOON + 9 * MINUTE,
+            )
+        rows = await trial_decisions(session, trial)
+    terms = TrialTerms(least_values=10, least_persons=2.0)
+    report = decisions_report(rows, terms, NOON + timedelta(days=1))
+    assert (report.drawn, report.counted, report.guard.broken) == (24, 24, ())
+    effect = costs(True)[-1] - costs(False)[-1]
+    assert report.cost.fixed.value == pytest.approx(effect)
+    means = [sum(costs(trap)) / len(costs(trap)) for trap in (True, False)]
+    assert report.beyond_difficulty.fixed.value == pytest.approx(effect - means[0] + means[1])
+    assert report.earned.fixed.value == pytest.approx(effect - (0.6079 - 0.6236))
+    assert report.cost.any_time.estimate.mean == pytest.approx(mean_by_hand(rows))
+
+
+def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
+    """The mean of psi, with its guess of a reply's cost from the same person's past."""
+    past: dict[object, list[tuple[float, float]]] = {}
+    found = []
+    for row in sorted(rows, key=lambda row: row.drawn_at):
+        before = past.setdefault(row.person, [])
+        y, x, n = (sum(each[0] for each in before), sum(each[1] for each in before), len(before))
+        now = (row.expected_trap + row.expected_sound) / 2
+        guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
+        assert row.cost is not None
+        found.append((row.cost - guess) * (1 / row.chance if row.trap else -1 / (1 - row.chance)))
+        before.append((row.cost, now))
+    return sum(found) / len(found)
