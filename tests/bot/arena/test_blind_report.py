@@ -15,13 +15,22 @@ from storage.outcomes import record_outcome
 from storage.records import GameResult
 from storage.report import game_report
 from tests.bot.tempted import tempting_game
-from tests.storage.samples import ARENA, FELL, decision, opened
+from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened
 
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}, "number": "0" * 16}
 PRIVATE = {
     *("player", "params", "engine_version", "selection", "trial_id", "sets_traps", "search_mode", "pick"),
     *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "glance_plies"),
-    *("raw_centi", "adjusted_centi", "our_text", "value", "deceives_at", "confirmed_cost", "glance_text"),
+    *(
+        "draw",
+        "raw_centi",
+        "adjusted_centi",
+        "our_text",
+        "value",
+        "deceives_at",
+        "confirmed_cost",
+        "glance_text",
+    ),
 }
 
 
@@ -161,3 +170,33 @@ async def test_replies_without_scores_have_no_looks(database: Database) -> None:
         (told,) = blind_report(replace(report, decisions=(replace(made, replies=replies),)))["decisions"]
         shown = {each["reply"]: len(each["looks"]) for each in told["replies"]}
         assert shown == {each.reply: 3 if each is first else 0 for each in replies}
+
+
+LOT_WORDS = ("draw", "seed", "search_mode", "chance", "randomised", "lot")
+
+
+@pytest.mark.parametrize("trap", [True, False])
+async def test_of_a_lot_between_two_moves_nothing_is_told_while_it_is_blind(
+    database: Database, trap: bool
+) -> None:
+    made = drawn_decision(trap=trap)
+    async with database.write() as session:
+        selection = {"method": "fixed", "blind": True}
+        game = await opened(
+            session, player="randomised", selection=selection, initial_position=made.position, our_side=1
+        )
+        await commit_decision(session, game.id, 0, made)
+        await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=[made.move])
+    told = await stored_report(database)("game0001")
+    assert told is not None
+    assert told["blind"] is True
+    assert not [word for word in LOT_WORDS if f'"{word}"' in json.dumps(told)]
+    (shown,) = told["decisions"]
+    assert [set(each) for each in shown["candidates"]] == [{"move", "name", "squares"}] * len(made.candidates)
+    revealed = await stored_report(database, reveal=True)("game0001")
+    assert revealed is not None
+    draw = revealed["decisions"][0]["draw"]
+    assert (draw["trap"], draw["sound"], draw["chance"]) == ("f7", "d3", 0.5)
+    assert (draw["trap_value"], draw["sound_value"]) == (6236, 6079)
+    assert draw["other_name"] == ("d3" if trap else "f7")
+    assert draw["seed"] == ("0" if trap else "f") * 16

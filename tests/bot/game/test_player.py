@@ -8,26 +8,42 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 
-from bot.base.config import ChatConfig, SelectionConfig, TrialConfig
+from bot.base.config import (
+    ChatConfig,
+    EngineConfig,
+    RandomisedConfig,
+    SelectionConfig,
+    SelectionMethod,
+    TrialConfig,
+)
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
 from bot.game.offer_policy import score_centi
 from bot.game.player import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
 from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
-from engine.decision import OutcomeKind
+from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
 from storage.database import Database
 from storage.decisions import commit_decision
 from storage.events import list_events
 from storage.games import list_open_games
-from storage.records import DecisionState, GameResult, GameStatus
+from storage.records import DecisionState, Endpoint, GameResult, GameStatus
+from storage.statistics.trial_rows import trial_decisions
+from storage.tables.games import ForecastRow
 from storage.trials import NewTrial, start_trial
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
-from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
+from tests.bot.ledger_samples import (
+    check_books,
+    event_kinds,
+    stored_decisions,
+    stored_forecasts,
+    stored_game,
+)
 from tests.patience import PATIENCE_S
-from tests.storage.samples import ARENA
+from tests.storage.samples import ARENA, DRAWN_AT, NEW_GAME
 
 
 async def play(server: FakeServer, database: Database, **more: Any) -> GamePlayer:
@@ -622,3 +638,111 @@ async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(
     server = FakeServer(pick=picker(1))
     await play(server, database, settings=config(selection=SelectionConfig(seed=3)))
     assert (await stored_game(database)).selection["seed"] == 3
+
+
+LOT = SelectionConfig(method=SelectionMethod.FIXED, player="randomised")
+DEEP = EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False)
+
+
+def by_lot(**more: Any) -> FakeServer:
+    """A game from a position in which a lot decides our first move."""
+    return FakeServer("othello", our_side=1, initial_position=DRAWN_AT, pick=picker(3), **more)
+
+
+async def first_of(database: Database) -> Decision:
+    return (await stored_decisions(database))[0].decision
+
+
+async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
+    plan = NewTrial(
+        name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
+    )
+    async with database.write() as session:
+        trial = await start_trial(session, plan)
+    server = by_lot()
+    await play(server, database, settings=config(selection=LOT, engine=DEEP, trial=TrialConfig(hold_s=0)))
+    await check_books(database, server)
+    game, decision = await stored_game(database), await first_of(database)
+    assert (game.trial_id, game.selection["blind"], "seed" in game.selection) == (trial.id, True, False)
+    assert game.selection["randomised"] == {"chance": 0.5, "budget_percent": 2.0, "most_profiles": 6}
+    assert decision.draw is not None
+    assert decision.move in ("f7", "d3")
+    forecasts = await stored_forecasts(database)
+    for stored in await stored_decisions(database):
+        other = forecasts[stored.id].record.get("other")
+        assert (other is None) is (stored.decision.draw is None)
+    assert {info.score_centi for info in server.thoughts} == {None}
+    async with database.read() as session:
+        rows = await trial_decisions(session, trial)
+    assert rows[0].cost is not None
+    assert rows[0].trap is (decision.move == "f7")
+
+
+async def test_nothing_is_drawn_against_a_program(database: Database) -> None:
+    server = by_lot()
+    server.opponent = replace(server.opponent, is_bot=True)
+    await play(server, database, settings=config(selection=LOT, engine=DEEP))
+    assert all(stored.decision.draw is None for stored in await stored_decisions(database))
+    assert (await first_of(database)).move == "f7"
+
+
+async def test_the_settings_of_the_lot(database: Database) -> None:
+    settings = config(
+        selection=LOT, engine=DEEP, randomised=RandomisedConfig(chance=0.3, budget_percent=1.57)
+    )
+    await play(by_lot(), database, settings=settings)
+    draw = (await first_of(database)).draw
+    assert draw is not None
+    assert (draw.params.chance, draw.params.budget_percent) == (0.3, 1.57)
+
+
+async def test_seeds_of_lots(database: Database) -> None:
+    """By the cryptographic generator; with a seed in the settings they follow from game and position."""
+    game = replace(NEW_GAME, player="randomised")
+    async with services(FakeServer(), database, settings=config(selection=LOT)) as given:
+        seeds = {given.decision_seed(game, DRAWN_AT) for _ in range(3)}
+        assert len(seeds) == 3
+        assert given.decision_seed(replace(game, opponent_is_bot=True), DRAWN_AT) is None
+        assert given.decision_seed(replace(game, player="trappy"), DRAWN_AT) is None
+        seeded = LOT.model_copy(update={"seed": 7})
+        again = replace(given, config=config(selection=seeded), rng=random.Random(9))
+        known = again.decision_seed(game, DRAWN_AT)
+        assert known == again.decision_seed(game, DRAWN_AT)
+        assert known is not None
+        assert 0 <= known < 1 << 64
+        assert known != again.decision_seed(game, "another position")
+        assert known != again.decision_seed(replace(game, site_game_id="another"), DRAWN_AT)
+    server = by_lot()
+    await play(server, database, settings=config(selection=seeded, engine=DEEP))
+    stored = await stored_game(database)
+    assert stored.selection["seed"] == 7
+    assert (await first_of(database)).draw is not None
+
+
+async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
+    """Killed between record and move: the record's move is sent, whatever another lot would say."""
+    settings = config(selection=LOT, engine=DEEP)
+    server = by_lot()
+    server.faults["move"] = [TransientError("no answer")] * 1000
+    await live_until(lambda: "move" in " ".join(server.calls), server, database, settings=settings)
+    before = await first_of(database)
+    assert before.draw is not None
+    assert not server.moves
+    server.faults["move"] = []
+    await play(server, database, settings=settings)
+    assert await first_of(database) == before
+    assert server.moves[0] == before.move
+
+
+async def test_a_forecast_of_both_moves_that_is_missing_is_made_later(database: Database) -> None:
+    server = by_lot()
+    await play(server, database, settings=config(selection=LOT, engine=DEEP))
+    known = {key: row.record for key, row in (await stored_forecasts(database)).items()}
+    async with database.write() as session:
+        await session.execute(delete(ForecastRow))
+    assert (await recheck(database)).forecast == len(known)
+    again = {key: row.record for key, row in (await stored_forecasts(database)).items()}
+    assert sum("other" in record for record in known.values()) >= 1
+    assert [key for key, record in again.items() if "other" in record] == [
+        key for key, record in known.items() if "other" in record
+    ]

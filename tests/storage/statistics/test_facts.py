@@ -29,11 +29,15 @@ from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed
 from storage.forecasts import store_forecast
 from storage.games import finish_game, set_moves
+from storage.inference.decisions import decisions_report
+from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
-from storage.records import Filters, GameResult
+from storage.records import Endpoint, Filters, GameResult
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
 from storage.statistics.groups import By, GroupStatistics, group_statistics
+from storage.statistics.trial_rows import trial_decisions
 from storage.tables.games import DecisionRow, OutcomeRow
+from storage.trials import NewTrial, StoredTrial, start_trial
 from tests.storage.samples import opened
 
 GAMES = (("othello", "trappy", 5), ("othello", "standard", 5), ("chess", "trappy", 4))
@@ -232,3 +236,100 @@ async def test_a_persons_games_are_numbered(database: Database) -> None:
             0,
             1,
         ]
+
+
+# --- Decisions by lot -----------------------------------------------------------------------------------
+
+LOTS_AT = (
+    "8/4b3/1b1b4/2bwb3/1wwbb3/1w1wb3/8/8 w",
+    "8/4wb2/1b1bw3/2bbw3/2wbw3/3b4/8/8 b",
+    "b7/1b6/2bw1w2/3ww3/3wbb2/3wbw2/4b3/4bw2 b",
+    "8/8/1bb3b1/2bwwww1/3ww3/2w1bbb1/8/8 b",
+)
+"""Where a lot decides at depth 5 with a threshold of 2 %."""
+
+LOT_EXPORT = """
+SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record
+FROM decisions JOIN games ON games.id = decisions.game_id
+JOIN trials ON trials.id = games.trial_id AND trials.name = 'm1'
+JOIN outcomes ON outcomes.decision_id = decisions.id JOIN forecasts ON forecasts.decision_id = decisions.id
+ORDER BY decisions.id
+"""
+
+
+async def play_by_lot(database: Database) -> StoredTrial:
+    """Games of two persons from positions in which a lot decides, with random replies."""
+    rng, game, searcher = random.Random(5), get_game("othello"), make_searcher("othello", 1)
+    player = Player("randomised", game, TrapParams(threshold_percent=2.0), searcher)
+    async with database.write() as session:
+        plan = NewTrial(
+            name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
+        )
+        trial = await start_trial(session, plan, at=START)
+        for number, position in enumerate(LOTS_AT * 3):
+            root = game.parse_position(position)
+            decision = player.choose(root, Limits(5), StopFlag(), seed=rng.getrandbits(64))
+            stored = await opened(
+                session,
+                f"lot{number}",
+                player="randomised",
+                opponent_id=f"person{number % 2}",
+                selection={"method": "fixed", "blind": True},
+                trial_id=trial.id,
+            )
+            reply = rng.choice(decision.chosen.replies).reply
+            await _record(session, stored.id, 0, decision, reply, searcher)
+            await finish_game(
+                session, stored.id, result=GameResult.WIN, end_reason="resign", moves=(decision.move, reply)
+            )
+    return trial
+
+
+def lot_recomputed(row: Any) -> dict[str, Any]:
+    """What a decision by lot says, from its record's JSON."""
+    record, foreseen = (json.loads(each) if isinstance(each, str) else each for each in row[2:4])
+    draw, game = record["draw"], get_game(record["game"])
+    scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
+    is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
+    assert record["move"] == draw["trap" if is_trap else "sound"]
+    found: dict[str, Any] = {"person": row[0], "trap": is_trap, "chance": draw["params"]["chance"]}
+    for name in ("trap", "sound"):
+        move = next(each for each in record["candidates"] if each["move"] == draw[name])
+        least = worth(move["raw_centi"], scale)
+        costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in move["replies"]}
+        qualities = [costs[each["reply"]] * trappiness(each["scores_centi"]) for each in move["replies"]]
+        assert (max(qualities) >= 200) is (name == "trap")
+        made = foreseen if record["move"] == draw[name] else foreseen["other"]
+        odds = dict(zip(made["replies"], made["odds"], strict=True))
+        found[f"value_{name}"] = least / 10_000
+        found[f"mean_{name}"] = sum(costs.values()) / len(costs) / 10_000
+        found[f"expected_{name}"] = sum(odds[each] * cost for each, cost in costs.items()) / 10_000
+        if record["move"] == draw[name]:
+            found["cost"] = costs[row[1]] / 10_000
+    gap = found["value_sound"] - found["value_trap"]
+    assert abs(gap) <= 0.02 + 1e-9
+    assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "sound"))
+    return found
+
+
+async def test_every_number_of_decisions_by_lot_follows_from_the_records(database: Database) -> None:
+    trial = await play_by_lot(database)
+    async with database.read() as session:
+        rows = await trial_decisions(session, trial)
+        known = [lot_recomputed(row) for row in await session.execute(text(LOT_EXPORT))]
+    assert len(rows) == len(known) == 12
+    assert {row.trap for row in rows} == {True, False}
+    for row, each in zip(rows, known, strict=True):
+        for name, value in each.items():
+            assert getattr(row, name) == pytest.approx(value, abs=2e-6), name
+    report = decisions_report(rows, TrialTerms(), START + timedelta(days=400))
+    assert (report.drawn, report.counted) == (len(known), len(known))
+    total = 0.0
+    past: dict[int, tuple[float, float, int]] = defaultdict(lambda: (0.0, 0.0, 0))
+    for each in known:
+        y, x, n = past[each["person"]]
+        now = (each["expected_trap"] + each["expected_sound"]) / 2
+        guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
+        total += (each["cost"] - guess) * (2 if each["trap"] else -2)
+        past[each["person"]] = (y + each["cost"], x + now, n + 1)
+    assert report.cost.any_time.estimate.mean == pytest.approx(total / len(known), abs=1e-5)
