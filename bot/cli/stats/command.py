@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.inference.decisions import DecisionsReport
     from storage.inference.games import GamesReport
+    from storage.inference.trial import TrialTerms
     from storage.records import Filters
     from storage.statistics.groups import By, GroupStatistics
     from storage.trials import StoredTrial
@@ -144,10 +145,8 @@ def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: OutputFormat
 ) -> None:
     from bot.cli.stats import tables
-    from storage.inference.any_time import Opt
     from storage.inference.decisions import decisions_report
     from storage.inference.games import games_report
-    from storage.inference.trial import TrialTerms
     from storage.statistics.facts import game_facts, reply_facts
     from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
@@ -161,13 +160,7 @@ def _trial(
             if found is None:
                 known = ", ".join(each.name for each in trials) or "none"
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
-            is_alone = len(found.arms) == 1
-            terms = TrialTerms(
-                alpha=found.alpha,
-                cap_games=found.cap,
-                opt_games=found.opt,
-                opt_decisions=found.opt if is_alone else Opt.DECISIONS,
-            )
+            is_alone, terms = len(found.arms) == 1, _terms(found)
             at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
             if not is_alone:
                 facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
@@ -181,7 +174,7 @@ def _trial(
     if output is OutputFormat.JSON:
         report = {} if games is None else games.to_json()
         if decisions is not None:
-            report["decisions"] = decisions.to_json()
+            report["decisions"] = {"opt": _terms(found).opt_decisions, **decisions.to_json()}
         print_json({"trial": found.name, "arms": pair, **report})
     elif output is OutputFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
@@ -190,6 +183,19 @@ def _trial(
             console().print(tables.trial_view(found, (pair[0], pair[1]), games))
         if decisions is not None:
             console().print(tables.decisions_view(found, decisions))
+
+
+def _terms(trial: "StoredTrial") -> "TrialTerms":
+    """What was fixed of a trial; its `opt` is of decisions if there is nothing else to compare."""
+    from storage.inference.any_time import Opt
+    from storage.inference.trial import TrialTerms
+
+    return TrialTerms(
+        alpha=trial.alpha,
+        cap_games=trial.cap,
+        opt_games=trial.opt,
+        opt_decisions=trial.opt if len(trial.arms) == 1 else int(Opt.DECISIONS),
+    )
 
 
 def _arms(trial: "StoredTrial", text: str | None) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.cli.rich_tables import game_view
 from storage.database import Database
+from storage.decisions import commit_decision
 from storage.records import StoredGame
 from storage.report import GameReport, game_report
 from tests.bot.tempted import plain_game, tempting_game
+from tests.storage.samples import drawn_decision, opened
 
 
 def words(report: GameReport, *, traps_only: bool = False) -> str:
@@ -90,3 +92,19 @@ async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
     assert "Bait by accident d5 (expected" in shown
     assert "baits 1 move with one by accident, 1 fallen for" in shown
     assert "The paper's trap by accident: d5" in shown
+
+
+async def test_a_lot_is_told_to_the_operator(database: Database) -> None:
+    made = drawn_decision(trap=False)
+
+    async def write(session: AsyncSession) -> StoredGame:
+        game = await opened(session, player="randomised", initial_position=made.position, our_side=1)
+        await commit_decision(session, game.id, 0, made)
+        return game
+
+    shown = words(await told(database, write))
+    assert (
+        "Drawn by lot: f7 sets a trap (62.4 %, chance 0.5), d3 sets none (60.8 %); seed ffffffffffffffff."
+        in shown
+    )
+    assert shown.count("drawn against") == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.judgement import expected_scale_centi
+from engine.judgement import classify_reply, expected_scale_centi
 from engine.temptation import confirmed_by, forecast
 from storage.database import Database
 from storage.forecasts import store_forecast
@@ -17,7 +17,7 @@ from storage.records import Endpoint, GameResult
 from storage.trials import NewTrial, start_trial
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
-from tests.storage.samples import ERRED, FELL, decision, opened, settled
+from tests.storage.samples import ERRED, FELL, decision, drawn_decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
@@ -162,3 +162,63 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert report["score"]["estimate"]["mean"] < -0.5
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
     assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
+
+
+def by_lot(path: Path, arms: tuple[str, ...]) -> None:
+    """A trial with eight decisions by lot of four persons."""
+
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            endpoint = Endpoint.COST if len(arms) == 1 else Endpoint.SCORE
+            plan = NewTrial(name="m1", arms=arms, configurations={arm: {} for arm in arms}, endpoint=endpoint)
+            trial = await start_trial(session, plan, at=NOON)
+            for number in range(8):
+                selection = {"chances": dict.fromkeys(arms, 1 / len(arms)), "blind": True}
+                game = await opened(
+                    session,
+                    f"game{number}",
+                    player="randomised",
+                    trial_id=trial.id,
+                    opponent_id=f"person{number % 4}",
+                    selection=selection,
+                    at=NOON,
+                )
+                made = drawn_decision(trap=number % 2 == 0)
+                reply = made.chosen.replies[number % 3].reply
+                await settled(session, game.id, 0, made, classify_reply(made, reply))
+                moves = [made.move, reply]
+                await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=moves)
+
+    in_database(path, fill)
+
+
+def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: Path) -> None:
+    by_lot(migrated_file, ("randomised",))
+    status, out, err = desdemona("stats", "--trial", "m1")
+    assert (status, err) == (0, "")
+    told = " ".join(out.split())
+    assert "Trial m1: single decisions by lot, a trap less none, since 2026-11-25." in told
+    assert "8 decisions drawn, 8 counted, 4 persons (P 4). Lot ok. Missing 0 / 0." in told
+    assert "8 decisions: cost " in told
+    assert told.count("(too early: 8 of 100, P 4 of 30)") >= 6
+    assert "at one look planned beforehand" in told
+    _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
+    report = json.loads(text)
+    assert set(report) == {"trial", "arms", "decisions"}
+    assert report["arms"] == ["randomised"]
+    assert report["decisions"]["counted"] == 8
+    assert report["decisions"]["opt"] == 1000
+    status, _, err = desdemona("stats", "--trial", "m1", "--arms", "randomised,trappy")
+    assert (status, "is not two of the trial's players" in err) == (2, True)
+    assert desdemona("stats", "--trial", "m1", "--format", "csv")[0] == 2
+
+
+def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_file: Path) -> None:
+    by_lot(migrated_file, ("randomised", "standard"))
+    _, out, _ = desdemona("stats", "--trial", "m1")
+    assert "Trial m1: randomised less standard" in out
+    assert "8 decisions drawn, 8 counted" in out
+    _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
+    report = json.loads(text)
+    assert (report["counted"], report["decisions"]["counted"]) == (8, 8)
+    assert report["decisions"]["opt"] == 6000

@@ -16,6 +16,7 @@ from engine.player_kinds import PLAYER_KINDS
 from engine.temptation import ReplyForecast, TemptingReply
 from storage.intervals import performance
 from storage.statistics.players import PlayerStatistics
+from tests.storage.samples import drawn_decision
 
 FACTS = ChatFacts(
     bot="Desdemona", opponent="Anna", player="trappy", is_over=True, is_blind=False, may_tell=False
@@ -177,3 +178,21 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
         told = answer(command, facts)
         assert len(told) <= CHAT_LIMIT
         assert heard(line(told, "another bot"), "Desdemona") is None
+
+
+def test_a_lot_is_told_only_when_it_is_no_secret() -> None:
+    by_lot = replace(FACTS, player="randomised")
+    for trap, told in (
+        (True, "A lot decided between it and d3."),
+        (False, "A lot decided between it and f7."),
+    ):
+        latest = drawn_decision(trap=trap)
+        assert answer(Command.EVAL, replace(by_lot, latest=latest)).endswith(told)
+        for secret in (replace(by_lot, is_blind=True), replace(by_lot, is_over=False)):
+            for command in Command:
+                shown = answer(command, replace(secret, latest=latest))
+                assert "lot" not in shown.split()
+                assert shown == answer(command, replace(secret, player="trappy", latest=latest))
+    assert answer(Command.ENGINE, by_lot).endswith(
+        "player randomised: in some moves of this game I drew whether to set a trap."
+    )
