@@ -144,7 +144,7 @@ def fit_command(
             raise UsageError("--person cannot go with --first, --against, --name or --person-half")
         _require_writable(out, ".json")
         known = _known_card(out)
-        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own)
+        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own, elo=elo)
         note(about)
         results = results_of(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
