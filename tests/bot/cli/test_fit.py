@@ -29,7 +29,7 @@ HUMAN = ModelInfo("othello", "net", "f" * 64)
 def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     """Positions of persons, instead of those of the database."""
     given = population("othello", [replace(each, date="2016") for each in made_up(100, 30)], "net")
-    monkeypatch.setattr(cli_fit, "read_people", lambda *_: (given, "made up", HUMAN, None))
+    monkeypatch.setattr(cli_fit, "read_people", lambda *_, **__: (given, "made up", HUMAN, None))
     return given
 
 
