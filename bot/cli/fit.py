@@ -15,9 +15,11 @@ from bot.cli.common import ShowFormat, UsageError, note, print_json
 from bot.cli.study import (
     AnalysisId,
     DatabaseUrl,
+    Elo,
     FromYear,
     Half,
     ModelId,
+    PersonHalf,
     ReplyMaxRating,
     ReplyMinRating,
     ResamplesOption,
@@ -81,12 +83,7 @@ def fit_command(
     calibrated: Annotated[
         Path | None, typer.Option(help="With --person: the calibrated model; by default the bundled one.")
     ] = None,
-    elo: Annotated[
-        bool,
-        typer.Option(
-            "--elo", help="With --person: ratings reconstructed from the results of all imported games."
-        ),
-    ] = False,
+    elo: Elo = False,
     truth_alone: Annotated[
         bool,
         typer.Option(
@@ -109,6 +106,7 @@ def fit_command(
         bool, typer.Option("--first", help="The model only has to beat the human-move model, or chance.")
     ] = False,
     half: Half = None,
+    person_half: PersonHalf = None,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -134,6 +132,7 @@ def fit_command(
 
     portion = Portion(
         half=half,
+        person_half=person_half,
         seed=seed,
         from_year=from_year,
         to_year=to_year,
@@ -141,11 +140,11 @@ def fit_command(
         max_rating=max_rating,
     )
     if person:
-        if first or against is not None or name is not None:
-            raise UsageError("--person cannot go with --first, --against or --name")
+        if first or against is not None or name is not None or person_half is not None:
+            raise UsageError("--person cannot go with --first, --against, --name or --person-half")
         _require_writable(out, ".json")
         known = _known_card(out)
-        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own)
+        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own, elo=elo)
         note(about)
         results = results_of(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
@@ -161,8 +160,8 @@ def fit_command(
             output,
         )
         return
-    if calibrated is not None or elo or truth_alone or base is not TiltedModel.CALIBRATED:
-        raise UsageError("--base, --calibrated, --elo and --truth-alone go with --person")
+    if calibrated is not None or truth_alone or base is not TiltedModel.CALIBRATED:
+        raise UsageError("--base, --calibrated and --truth-alone go with --person")
     require_extra("model fit", "sklearn")
     from bot.analysis.fitting import fit
     from bot.analysis.report import fitted_text
@@ -175,7 +174,7 @@ def fit_command(
         raise UsageError("--first and --against exclude each other")
     _require_writable(out, ".onnx")
     other = None if first else calibrated_of(against, game)
-    people, about, _, _ = read_people(context, database, game, analysis, human, portion, own)
+    people, about, _, _ = read_people(context, database, game, analysis, human, portion, own, elo=elo)
     note(about)
     try:
         fitted = fit(

@@ -69,6 +69,22 @@ ModelId = Annotated[
 Half = Annotated[
     int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
 ]
+PersonHalf = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The bundled models of people "
+        "were learned from half 0 of seed 1 where their cards say so.",
+    ),
+]
+Elo = Annotated[
+    bool,
+    typer.Option(
+        "--elo",
+        help="Ratings reconstructed from the results of all imported games, for sources without ratings.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of halves, folds and resamples.")]
 FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
 ToYear = Annotated[int | None, typer.Option(help="Only games of this year or earlier.")]
@@ -99,23 +115,8 @@ def study_command(
         bool, typer.Option("--own", help="The bot's own games with people instead of the analysed games.")
     ] = False,
     half: Half = None,
-    person_half: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The priors of the people "
-            "model were learned from half 0 of seed 1.",
-        ),
-    ] = None,
-    elo: Annotated[
-        bool,
-        typer.Option(
-            "--elo",
-            help="Ratings reconstructed from the results of all imported games, for people who had played "
-            "20; for sources without ratings.",
-        ),
-    ] = False,
+    person_half: PersonHalf = None,
+    elo: Elo = False,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -179,8 +180,6 @@ def study_command(
         max_rating=max_rating,
     )
     model = calibrated_of(calibrated, game)
-    if elo and (own or min_rating is not None or max_rating is not None):
-        raise UsageError("--elo cannot go with --own, --min-rating or --max-rating")
     people, about, human_model, way = read_people(
         context, database, game, analysis, human, portion, own, elo=elo
     )
@@ -346,7 +345,8 @@ def read_people(
     they were analysed (None: in play).
 
     Args:
-        elo: Rate people by the results of all imported games (`bot.analysis.elo`).
+        elo: Rate people by the results of all imported games, once they have played enough of them
+            (`bot.analysis.elo`).
 
     Raises:
         UsageError: There are none.
@@ -355,6 +355,8 @@ def read_people(
     from bot.analysis.population import population
 
     require_known("--game", game, GAMES)
+    if elo and (own or portion.min_rating is not None or portion.max_rating is not None):
+        raise UsageError("--elo cannot go with --own, --min-rating or --max-rating")
     others: dict[str, dict[int, tuple[float, ...]]] = {}
     way = None
     if own:

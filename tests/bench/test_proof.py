@@ -15,6 +15,9 @@ from engine.human.shallow import ShallowOptions
 def test_every_player_meets_the_same_people_in_the_same_openings() -> None:
     games = list(proof_in_play.tasks("othello-corners", 12, proof_in_play.Who()))
     assert len(games) == len(proof_in_play.PLAYERS) * 3 * 12
+    assert {task.terms.depth for _, _, task in games} == {4}
+    _, _, deeper = next(proof_in_play.tasks("othello-corners", 2, proof_in_play.Who(), 7))
+    assert deeper.terms.depth == 7
     of = {(player, people, task.number): task for player, people, task in games}
     assert len(of) == len(games)
     for (_, people, number), task in of.items():
