@@ -13,20 +13,24 @@ from functools import partial
 
 import pytest
 
-from bot.base.config import Config, MannersConfig
+from bot.base.config import Config, EngineConfig, MannersConfig, SelectionConfig, SelectionMethod
 from bot.base.events import EndReason
 from bot.game.player import GamePlayer
-from engine.games import get_game
+from engine.decision import Decision
+from engine.games import get_game as get_rules
 from storage.database import Database
+from storage.decisions import list_decisions
+from storage.games import get_game
 from storage.tables.base import Base
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
-from tests.bot.ledger_samples import check_books, event_kinds
+from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_forecasts
 from tests.patience import PATIENCE_S
+from tests.storage.samples import ARENA, DRAWN_AT
 
 
 def late_othello(empties: int, seed: int) -> str:
     """A position near the end of a random game."""
-    rules, rng = get_game("othello"), random.Random(seed)
+    rules, rng = get_rules("othello"), random.Random(seed)
     position = rules.initial()
     while sum(row.count(".") for row in rules.board_rows(position)) > empties:
         position = rules.play(position, rng.choice(rules.legal_moves(position)))
@@ -165,3 +169,27 @@ async def test_killed_again_and_again(database: Database, seed: int) -> None:
         lives += 1
     assert lives > 1
     await check_books(database, server)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_a_lot_is_drawn_once_however_often_it_is_killed(database: Database, seed: int) -> None:
+    rng = random.Random(seed)
+    settings = config(
+        selection=SelectionConfig(method=SelectionMethod.FIXED, player="randomised"),
+        engine=EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False),
+    )
+    server = FakeServer("othello", our_side=1, initial_position=DRAWN_AT, pick=picker(seed))
+    drawn: dict[int, Decision] = {}
+    while not await play(server, database, Killer(rng.randrange(3, 60)), settings):
+        async with database.read() as session:
+            game = await get_game(session, ARENA, GAME_ID)
+            stored = [] if game is None else await list_decisions(session, game.id)
+        for each in stored:
+            assert drawn.setdefault(each.ply, each.decision).move == each.decision.move
+    await check_books(database, server)
+    first = drawn[0]
+    assert first.draw is not None
+    assert server.moves[0] == first.move
+    forecasts = await stored_forecasts(database)
+    for each in await stored_decisions(database):
+        assert ("other" in forecasts[each.id].record) is (each.decision.draw is not None)
