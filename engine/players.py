@@ -235,7 +235,7 @@ class Player:
         if om_search is not None:
             model, reckoning = om_search.model(decision.candidates), om_search.reckoning(trouble)
             decision = replace(decision, model=model, reckoning=reckoning)
-        if seed is not None and may_draw and decision.search_mode == "exact":
+        if seed is not None and may_draw:
             decision = with_draw(decision, game, root, self._searcher, self._randomised, seed, stop)
         nodes = decision.nodes or self._searcher.nodes - nodes_before
         return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)

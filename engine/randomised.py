@@ -180,8 +180,8 @@ def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> 
 
 
 def _takes_part(raw_centi: int, scale_centi: float) -> bool:
-    is_open = LEAST_VALUE <= expected_score(raw_centi, scale_centi) <= MOST_VALUE
-    return is_open and abs(raw_centi) < WIN_CENTI
+    # A game won or lost by force is worth 100 % or 0.
+    return LEAST_VALUE <= expected_score(raw_centi, scale_centi) <= MOST_VALUE
 
 
 def _best_sound(candidates: Sequence[Candidate], decision: Decision, scale_centi: float) -> Candidate | None:

@@ -16,10 +16,12 @@ from engine.judgement import classify_reply, judge_decision
 from engine.params import RandomisedParams, Scale, TrapParams
 from engine.players import Player, complete
 from engine.randomised import LEAST_REPLIES, checksum, draws_trap
+from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
+from engine.variety import Detour
 
 TRAP_SEED, SOUND_SEED = 0, (1 << 64) - 1
 
@@ -161,6 +163,7 @@ def test_the_search_for_the_sound_move_gives_up(most: int, takes_part: bool) -> 
         (PLAIN, 6, 60.0),  # no trap of such a quality
         ("8/8/5w2/3ww3/3wbb2/3b4/2b5/8 b", 5, 1.0),  # d3, the sound move, leaves one reply
         ("8/8/3w4/2wwb3/1w1wb3/2bwbw2/1b1bb3/4bw2 b", 5, 1.0),  # below 5 % after a4
+        ("8/1w3w2/2wbw1b1/2bwwbww/2bwww2/1bwwbbbb/1w1w2b1/3w1bbb b", 5, 0.5),  # above 95 % after g5
         ("8/8/2bw4/3ww3/3wwww1/2bbb3/8/8 w", 5, 2.0),  # d7 is better by 2.18 %
     ],
 )
@@ -215,6 +218,40 @@ def test_a_stopped_search_draws_nothing() -> None:
     decision = decided(seed=SOUND_SEED, stop=stop)
     assert (decision.depth, decision.draw) == (2, None)
     verify(decision)
+
+
+def test_only_who_may_draw_keeps_time_for_it() -> None:
+    """With six tenths of time or nodes spent, the search for T begins no deeper one."""
+
+    def depths(share: int = 1, **more: Any) -> list[int]:
+        found = (Limits(12, nodes=nodes * 10 // share) for nodes in (600, 1_200, 2_400, 4_800, 9_600, 19_200))
+        return [decided(limits=limits, **more).depth for limits in found]
+
+    own = depths(10, player="trappy", seed=None)
+    assert depths(10, player="trappy") == depths(10, seed=None) == own
+    assert all(mine >= its for mine, its in zip(depths(6), own, strict=True))
+    assert depths(10) != own
+
+
+def test_a_detour_from_a_line_played_before_goes_first() -> None:
+    rules = get_game("othello")
+    player = Player("randomised", rules, TrapParams(), make_searcher("othello", 1))
+    detour = Detour((), 500)
+    made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), detour, seed=0)
+    assert (made.search_mode, made.draw) == ("lot", None)
+    verify(made)
+
+
+def test_the_raw_value_from_a_floor_up() -> None:
+    rules = get_game("othello")
+    position = rules.parse_position(PLAIN)
+    profiler = Profiler(rules, make_searcher("othello", 1), position, TrapParams(), StopFlag())
+    for move in profiler.moves:
+        raw = profiler.raw_value(move, 5)
+        assert profiler.raw_from(move, 5, raw - 1) == (raw, False)
+        assert profiler.raw_from(move, 5, raw) == (raw, False)
+        assert profiler.raw_from(move, 5, raw + 1) == (raw, True)
+        assert profiler.raw_from(move, 5, raw + 9) == (raw + 8, True)
 
 
 @pytest.mark.parametrize("nodes", [1_000, 5_000, 20_000, 80_000])
@@ -348,6 +385,7 @@ def bounded(record: dict[str, Any]) -> None:
         (lambda r: r.update(search_mode="exact"), "g3 was chosen by 'exact'"),
         (lambda r: r.update(move="a3"), "a3 was played, but seed f+ draws g3"),
         (worse("a3"), "but no move is the best"),
+        (lambda r: candidate(r, "f3").update(raw_is_bound=True), "but no move is the best"),
         (bounded, "but no move is the best"),
     ],
 )
