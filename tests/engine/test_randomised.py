@@ -224,7 +224,7 @@ def test_only_who_may_draw_keeps_time_for_it() -> None:
     """With six tenths of time or nodes spent, the search for T begins no deeper one."""
 
     def depths(share: int = 1, **more: Any) -> list[int]:
-        found = (Limits(12, nodes=nodes * 10 // share) for nodes in (600, 1_200, 2_400, 4_800, 9_600, 19_200))
+        found = (Limits(12, nodes=nodes * 10 // share) for nodes in range(600, 12_000, 300))
         return [decided(limits=limits, **more).depth for limits in found]
 
     own = depths(10, player="trappy", seed=None)
