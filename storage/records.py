@@ -154,6 +154,24 @@ class StoredDecision:
     confirmed_at: datetime | None
 
 
+class TimeSource(StrEnum):
+    """Who timed a reply."""
+
+    SERVER = "server"
+    """The server: what it charged the opponent's clock."""
+    MEASURED = "measured"
+    """We did: from the moment our move was shown to the moment the reply was, without the known lag."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTime:
+    """How long the opponent took for a reply."""
+
+    time_s: float
+    """Seconds, 0 or more."""
+    source: TimeSource
+
+
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
     """Something worth recording that is not a move: a lost connection, a declined challenge."""

@@ -89,7 +89,7 @@ STORAGE = {
     "storage.forecasts": {"inserts", "records", "tables"},
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
     "storage.games": {"inserts", "records", "tables", "tallies"},
-    "storage.outcomes": {"forecasts", "inserts", "tables", "tallies"},
+    "storage.outcomes": {"forecasts", "inserts", "records", "tables", "tallies"},
     "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"errors", "inserts", "records", "tables"},

@@ -43,7 +43,7 @@ from storage.errors import DuplicateDecision
 from storage.events import list_events
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
-from storage.outcomes import record_outcome
+from storage.outcomes import record_outcome, record_reply_time
 from storage.records import (
     AccountKey,
     DecisionState,
@@ -51,6 +51,7 @@ from storage.records import (
     GameResult,
     GameStatus,
     NewGame,
+    ReplyTime,
     StoredDecision,
     StoredGame,
 )
@@ -204,7 +205,11 @@ class GameLedger:
         await self._void(ply)
 
     async def record(
-        self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None
+        self,
+        moves: tuple[str, ...],
+        since_ply: int,
+        end: GameEnd | None = None,
+        times: Mapping[int, ReplyTime] | None = None,
     ) -> list[StoredDecision]:
         """Record what the server shows: confirm our moves and judge the replies where possible.
 
@@ -212,15 +217,18 @@ class GameLedger:
             moves: The game's whole list of moves.
             since_ply: Moves before this one are recorded already.
             end: The end of the game; None while it is running.
+            times: How long the replies took that were timed, by their plies.
 
         Returns:
-            Decisions that lack a complete profile or a forecast.
+            Decisions that lack a complete profile, and those that may lack a forecast: moves that are shown
+            for the first time, and at the beginning and the end all that have none.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
         async with self._transaction() as session:
             await set_moves(session, self.game.id, moves)
-            unforeseen = await lacking_forecasts(session, self.game.id)
+            is_first_or_last = since_ply == 0 or end is not None
+            unforeseen = await lacking_forecasts(session, self.game.id) if is_first_or_last else set()
             # If the first new move is a reply, the one before it is ours.
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
@@ -231,10 +239,14 @@ class GameLedger:
                     continue
                 if ply + 1 < len(moves):
                     self._replies.setdefault(stored.id, moves[ply + 1])
-                if stored.state is not DecisionState.CONFIRMED:
+                is_new = stored.state is not DecisionState.CONFIRMED
+                if is_new:
                     await mark_confirmed(session, stored.id)
+                if times and (took := times.get(ply + 1)) is not None:
+                    await record_reply_time(session, stored.id, took)
                 await self._judge(session, stored, stored.decision)
-                if not stored.is_complete or stored.id in unforeseen:
+                is_unforeseen = stored.id in unforeseen if is_first_or_last else is_new
+                if not stored.is_complete or is_unforeseen:
                     incomplete.append(stored)
             if end is not None:
                 await self._drop_after(session, len(moves))
