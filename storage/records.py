@@ -187,30 +187,3 @@ class StoredEvent:
 
 MATCH_SITE = "match"
 """Site of the matches between programs on this machine."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """Which games to select; None everywhere: all of them."""
-
-    player: str | None = None
-    site: str | None = None
-    account: str | None = None
-    """Name of our account, ignoring case."""
-    game: str | None = None
-    opponent_id: str | None = None
-    """The site's key of the opponent's account."""
-    opponent: str | None = None
-    """The opponent's name, ignoring case."""
-    match: str | None = None
-    """Name of the match that a game belongs to."""
-    since: datetime | None = None
-    """Started at or after this moment (aware)."""
-    until: datetime | None = None
-    """Started before this moment (aware)."""
-    min_opponent_rating: int | None = None
-    """With either limit, games against opponents of unknown rating are left out."""
-    max_opponent_rating: int | None = None
-    rated: bool | None = None
-    has_result: bool | None = None
-    """True: won, drawn or lost; False: still open, aborted, or of unknown result."""

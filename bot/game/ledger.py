@@ -41,13 +41,13 @@ from storage.decisions import (
 )
 from storage.errors import DuplicateDecision
 from storage.events import list_events
+from storage.filters import Filters
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
 from storage.outcomes import record_outcome, record_reply_time
 from storage.records import (
     AccountKey,
     DecisionState,
-    Filters,
     GameResult,
     GameStatus,
     NewGame,

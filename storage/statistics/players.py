@@ -8,10 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, case, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.games import filter_conditions
+from storage.filters import Filters, filter_conditions
 from storage.intervals import OpponentGames, Performance, Share, performance, share
 from storage.records import MATCH_SITE, GameResult, GameStatus
-from storage.records import Filters as Filters
 from storage.tables.games import GameRow, TallyRow
 
 

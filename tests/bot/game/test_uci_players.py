@@ -32,7 +32,7 @@ from engine.choice import verify
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EnginePool
 from storage.database import Database
-from storage.records import Filters
+from storage.filters import Filters
 from storage.report import game_report
 from storage.statistics.players import player_statistics
 from tests.bot.cli.test_check import settings

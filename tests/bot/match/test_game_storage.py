@@ -12,8 +12,9 @@ from bot.match.player_specs import MatchError
 from engine.decision import OutcomeKind
 from storage.database import Database
 from storage.decisions import list_decisions
+from storage.filters import Filters
 from storage.games import get_game, list_games
-from storage.records import MATCH_SITE, AccountKey, DecisionState, Filters, GameResult, GameStatus
+from storage.records import MATCH_SITE, AccountKey, DecisionState, GameResult, GameStatus
 from storage.report import game_report
 from storage.statistics.players import player_statistics
 from tests.bot.match.samples import fake, played, terms

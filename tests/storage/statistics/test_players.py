@@ -12,10 +12,11 @@ from engine.judgement import judge_decision
 from storage import tallies
 from storage.database import Database
 from storage.decisions import commit_decision, mark_dropped, store_profile, void_after
+from storage.filters import Filters
 from storage.games import finish_game
 from storage.intervals import OpponentGames, performance, share
 from storage.outcomes import record_outcome
-from storage.records import MATCH_SITE, Filters, GameResult
+from storage.records import MATCH_SITE, GameResult
 from storage.statistics.players import PlayerStatistics, player_statistics
 from tests.storage.samples import (
     ERRED,
