@@ -23,7 +23,7 @@ from bot.game.offer_policy import score_centi
 from bot.game.selection import Occasion, Selection
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
-from engine.decision import Decision, OutcomeKind
+from engine.decision import Decision
 from engine.games import get_game as get_rules
 from engine.judgement import classify_reply
 from engine.params import TrapParams
@@ -55,7 +55,7 @@ from storage.records import (
     StoredDecision,
     StoredGame,
 )
-from storage.statistics.players import PlayerStatistics, player_statistics
+from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
@@ -77,10 +77,8 @@ class Closed:
     """The summary of a closed game."""
 
     verdict: ResultForUs
-    traps: int
-    """Traps that we set."""
-    fell: int
-    """Traps that the opponent fell into."""
+    counts: BaitCounts
+    """What the page of the game counts."""
 
 
 class GameLedger:
@@ -287,9 +285,8 @@ class GameLedger:
                 aborted=is_aborted,
                 moves=self._moves,
             )
-            traps = [d for d in await list_decisions(session, self.game.id) if d.is_trap]
-        fell = sum(d.outcome is not None and d.outcome.kind is OutcomeKind.FELL for d in traps)
-        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], len(traps), fell)
+            counts = await bait_counts(session, self.game.id)
+        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""
@@ -300,8 +297,8 @@ class GameLedger:
                     return stored
         return None
 
-    async def figures(self) -> list[PlayerStatistics]:
-        """Statistics of earlier games with this opponent, by our player."""
+    async def earlier_games(self) -> Encounters:
+        """What the earlier games with this opponent add up to, of all our players together."""
         filters = Filters(
             site=self._owner.site,
             account=self._owner.name,
@@ -309,7 +306,7 @@ class GameLedger:
             until=self.game.started_at,
         )
         async with self._database.read() as session:
-            return await player_statistics(session, filters)
+            return await encounters(session, filters)
 
     async def grant_takeback(self, most: int) -> bool:
         """Record a takeback for the opponent; False if it has had the most allowed."""

@@ -572,8 +572,8 @@ class GamePlayer:
             closed.verdict,
             end.status,
             game.opponent_name,
-            closed.traps,
-            closed.fell,
+            closed.counts.baits_set,
+            closed.counts.baits_taken,
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
         await self._chat.say_farewell(closed)
