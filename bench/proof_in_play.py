@@ -15,7 +15,8 @@ not get the rating.
 
 `--people` chooses other people, `--players` fewer players: *shallow* people see one or two plies and choose
 with noise (`engine.human.shallow`, sharper and duller than it was fitted), at any game; *stockfish* is that
-program (`--stockfish`) with its option Skill Level, at chess.  A folder of their own keeps their games apart.
+program (`--stockfish`) with its option Skill Level, at chess.  `--depth` searches
+to another depth.  A folder of their own keeps such games apart.
 
 Games are those of `desdemona match`.  The part's file has one line a game (`bench.proof_told.Row`), which
 suffices for all tables.
@@ -139,13 +140,14 @@ class Who:
         return f"uci:{self.stockfish}; option.Skill Level={skill}; depth={_STOCKFISH_DEPTH}; name={name}"
 
 
-def tasks(name: str, each: int, who: Who) -> Iterator[tuple[str, str, GameTask]]:
+def tasks(name: str, each: int, who: Who, depth: int | None = None) -> Iterator[tuple[str, str, GameTask]]:
     """Every game of a part in the order of playing, with the names of the player and the people.
 
     Args:
         name: One of `PARTS`.
         each: Games of each player with each of the people.
         who: The players and the people.
+        depth: Plies of our players' searches; None: the part's.
     """
     part = PARTS[name]
     openings: list[Opening] | None = None
@@ -163,7 +165,7 @@ def tasks(name: str, each: int, who: Who) -> Iterator[tuple[str, str, GameTask]]
                 game=part.game,
                 a=parse_spec(text + model),
                 b=parse_spec(spec),
-                depth=part.depth,
+                depth=depth or part.depth,
                 openings=f"{name} seed {_SEED}",
             )
             matches[player, people] = Match(id=name, terms=terms, games=each, seed=_SEED, openings=openings)
@@ -192,11 +194,11 @@ def names_of_people(part: Part, groups: Sequence[str]) -> set[str]:
     return set().union(*(names[group] for group in groups))
 
 
-def play(name: str, each: int, who: Who, folder: Path, processes: int) -> None:
-    """Play the remaining games of a part; `each`: of each player with each of the people."""
+def play(name: str, each: int, who: Who, folder: Path, processes: int, depth: int | None = None) -> None:
+    """Play the remaining games of a part; see `tasks`."""
     path = folder / f"{name}.csv"
     known = {(row.player, row.people, row.number) for row in (read_rows(path) if path.exists() else ())}
-    todo = (game for game in tasks(name, each, who) if (*game[:2], game[2].number) not in known)
+    todo = (game for game in tasks(name, each, who, depth) if (*game[:2], game[2].number) not in known)
     workers = LocalWorkers(processes)
     running: set[Future[Row]] = set()
     try:
@@ -228,6 +230,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=402, help="of each player, with all the people together")
     parser.add_argument("--players", nargs="+", choices=PLAYERS, default=list(PLAYERS), metavar="PLAYER")
     parser.add_argument("--people", nargs="+", choices=GROUPS, default=list(GROUPS[:1]))
+    parser.add_argument("--depth", type=int, help="plies of our searches; by default the part's")
     parser.add_argument("--maia", type=Path)
     parser.add_argument("--stockfish", default="stockfish", help="command of Stockfish")
     parser.add_argument("--folder", type=Path, default=Path("docs/data"), help="folder of the parts' files")
@@ -244,7 +247,7 @@ def main() -> None:
     if options.what == "play":
         if not options.folder.is_dir():
             parser.error(f"--folder: {options.folder} is not a folder")
-        play(options.part, each, who, options.folder, options.processes)
+        play(options.part, each, who, options.folder, options.processes, options.depth)
     else:
         path = options.folder / f"{options.part}.csv"
         try:

@@ -16,20 +16,17 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.population import BAD
 from bot.match.play import Played
 from bot.match.score import elo_of
 from engine.decision import Decision
-from engine.games import get_game
-from engine.human.calibrated import expected
+from engine.expected import WHOLE
+from engine.judgement import ERROR, expected_scale_centi, judge
 from engine.params import TrapParams
-from engine.trappy import reply_quality
+from engine.temptation import forecast
 
 RESAMPLES = 2000
 TRAP = TrapParams()
-THRESHOLD_CENTI = 100
-"""Least quality of a trap in docs/data, whose games were counted by the rules of that time."""
-"""What counts as a trap for all players: the paper's median, quality of 100 or more."""
+"""What counts as a trap for all players: the paper's median, by the default threshold in expected score."""
 
 Floats = NDArray[np.float64]
 Pair = tuple["Row", "Row"]
@@ -51,13 +48,17 @@ class Row:
     judged: int = 0
     """Our moves to which the opponent replied with a choice of moves."""
     errors: int = 0
-    """Replies that cost `BAD` or more of expected score, as our search of the same depth sees it."""
+    """Replies that cost `ERROR` or more of expected score, as our search of the same depth sees it."""
     cost: float = 0.0
     """Total cost of the replies in expected score."""
     traps: int = 0
-    """Moves that set a trap."""
+    """Moves that set a trap of the paper's."""
     falls: int = 0
-    """Replies to those moves that are traps."""
+    """Replies that fall into one."""
+    baits: int = 0
+    """Moves with a tempting reply, by the scores alone and not confirmed by a deeper search."""
+    taken: int = 0
+    """Tempting replies that were played."""
     told: int = 0
     """Judged moves whose replies have odds; the following fields count only these."""
     told_errors: int = 0
@@ -94,30 +95,30 @@ def row_of(player: str, people: str, played: Played) -> Row:
 
 
 def _judge(decision: Decision, reply: str, row: Row) -> None:
-    replies, raw = decision.chosen.replies, decision.chosen.raw_centi
-    texts = [each.reply for each in replies]
-    if len(replies) < 2 or reply not in texts:
+    profiles = decision.chosen.replies
+    texts = [each.reply for each in profiles]
+    if len(profiles) < 2 or reply not in texts:
         return
-    at, game = texts.index(reply), get_game(decision.game)
-    logistic = game.expected_scale_centi(game.parse_position(decision.position))
-    finals = np.array([each.final_centi for each in replies], np.float64)
-    cost = expected(finals, logistic) - expected(np.array([raw]), logistic)
-    quality = np.array([reply_quality(each.scores_centi, raw, TRAP) for each in replies])
-    is_set = quality.max() >= THRESHOLD_CENTI
-    falls = (quality > 0) & (finals > raw) & is_set
-    errs = cost >= BAD
+    at, scale_centi = texts.index(reply), expected_scale_centi(decision)
+    judgement = judge(decision.chosen, TRAP, scale_centi)
+    counts = not judgement.is_decided
+    errs = [each.cost >= ERROR for each in judgement.replies]
+    falls = [counts and judgement.is_fall(each) for each in judgement.replies]
+    tempting = {each.reply for each in forecast(decision.chosen, scale_centi).tempting} if counts else set()
     row.judged += 1
-    row.errors += int(errs[at])
-    row.cost += float(cost[at])
-    row.traps += int(is_set)
-    row.falls += int(falls[at])
-    odds = np.array([math.nan if each.probability is None else each.probability for each in replies])
-    if not np.isnan(odds).any():
+    row.errors += errs[at]
+    row.cost += judgement.replies[at].cost / WHOLE
+    row.traps += any(falls)
+    row.falls += falls[at]
+    row.baits += bool(tempting)
+    row.taken += reply in tempting
+    odds = [each.probability for each in profiles if each.probability is not None]
+    if len(odds) == len(profiles):
         row.told += 1
-        row.told_errors += int(errs[at])
-        row.told_falls += int(falls[at])
-        row.expected_errors += float(odds[errs].sum())
-        row.expected_falls += float(odds[falls].sum())
+        row.told_errors += errs[at]
+        row.told_falls += falls[at]
+        row.expected_errors += math.fsum(p for p, err in zip(odds, errs, strict=True) if err)
+        row.expected_falls += math.fsum(p for p, fall in zip(odds, falls, strict=True) if fall)
 
 
 # --- Tables ---------------------------------------------------------------------------------------------
@@ -219,8 +220,8 @@ def told(rows: Iterable[Row], players: Sequence[str], count: int) -> str:
     lines += [
         "",
         "| player | errors a game | less control | errors per 100 replies | less control "
-        "| cost of a reply, % | less control | moves that set a trap | fell |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| cost of a reply, % | less control | moves that set a trap | fell | moves with a bait | taken |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, each in drawn.items():
         lines.append(
@@ -231,7 +232,9 @@ def told(rows: Iterable[Row], players: Sequence[str], count: int) -> str:
             f"| {_told(100 * each.ratio('cost', 'judged'), 2)} "
             f"| {_less(each, control, lambda d: 100 * d.ratio('cost', 'judged'), 2)} "
             f"| {100 * each.ratio('traps', 'judged')[0]:.1f} % of {each.total('judged')} "
-            f"| {_told(100 * each.ratio('falls', 'traps'), 1)} % |"
+            f"| {_told(100 * each.ratio('falls', 'traps'), 1)} % "
+            f"| {100 * each.ratio('baits', 'judged')[0]:.1f} % "
+            f"| {_told(100 * each.ratio('taken', 'baits'), 1)} % |"
         )
     lines += [
         "",

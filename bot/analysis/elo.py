@@ -6,11 +6,12 @@ K times the result less the result expected, 1 / (1 + 10^(difference / 400)).
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from bot.analysis.games import year_of
 from engine.formats.record import GameRecord
+from storage.analysis import StoredPosition
 from storage.archive import content_key
 
 START = 1500.0
@@ -21,6 +22,8 @@ K_NEW, K = 80.0, 24.0
 Of eight settings the one with the least log-loss of the results of WTHOR 2006-2015 (2026-11-25): .5705; with
 60 and 24 during 20 games .5731, with 40 and 20 .5766, with 32 throughout .5793."""
 NEW_GAMES = 40
+SETTLED_GAMES = 20
+"""Games from which on a rating counts in full, as the priors of the people model take it."""
 _PER_POINT = math.log(10.0) / 400.0
 
 
@@ -67,6 +70,23 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
         found[result.key] = ours, theirs
         gain = result.points - expected_result(ours.rating, theirs.rating)
         now[first], now[second] = _after(ours, gain), _after(theirs, -gain)
+    return found
+
+
+def with_ratings(
+    positions: Iterable[StoredPosition], known: Mapping[str, tuple[EloStanding, EloStanding]]
+) -> list[StoredPosition]:
+    """The positions with the reconstructed ratings of those who replied; None before `SETTLED_GAMES` games.
+
+    Args:
+        known: The standings by game (`standings`).
+    """
+    found = []
+    for stored in positions:
+        both = known.get(stored.game_key)
+        standing = EloStanding(START, 0) if both is None else both[stored.found.side]
+        rating = round(standing.rating) if standing.games >= SETTLED_GAMES else None
+        found.append(replace(stored, found=replace(stored.found, rating=rating)))
     return found
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from bot.analysis.added_value import AddedValue
 from bot.analysis.experience import ErrorBand
 from bot.analysis.fitting import Fitted
 from bot.analysis.measures import Estimate, PersonShare
@@ -36,6 +37,10 @@ def study_text(found: Study) -> str:
             for name, rows in found.temptation.items()
         ),
         _section("Which bad reply is played", _judged(found.bad_reply, found.human_models)),
+        _section(
+            "What trappiness adds to a logit of the model, the cost and the shallow scores, in nats a reply",
+            _added(found.added),
+        ),
         _section("Which position provokes an error", _judged(found.error, found.human_models)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -207,6 +212,13 @@ def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
     ]
     note = "* no probability: Brier and log-loss are of a logistic curve, fitted on other people"
     return f"{table([head, *body])}\n{note}"
+
+
+def _added(rows: Sequence[AddedValue]) -> str:
+    if not rows:
+        return ""
+    body = [[row.model, _value(row.nats, ".4f"), _number(row.gain, 4, signed=True)] for row in rows]
+    return table([["model", "without trappiness", "gain"], *body])
 
 
 def _above(above: Mapping[str, Estimate], models: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.added_value import AddedValue, added_by_trappiness
 from bot.analysis.experience import ErrorBand, errors_by_experience
 from bot.analysis.measures import (
     Bin,
@@ -94,6 +95,8 @@ class Study:
     """By trap definition (`trap_kinds`)."""
     bad_reply: tuple[Judged, ...]
     """Predictors of "this bad reply is played", over all bad replies."""
+    added: tuple[AddedValue, ...]
+    """What trappiness adds to each model of people; empty: too few persons."""
     error: tuple[Judged, ...]
     """Predictors of "this position provokes an error", over all positions with a bad reply."""
 
@@ -144,6 +147,8 @@ def study(
         seed,
         is_within=True,
     )
+    on_step("what trappiness adds")
+    added = added_by_trappiness(people, odds, seed)
     on_step("positions")
     has_bad = people.most(bad) > 0
     of_positions = _position_predictors(people, qualities, odds, bad)
@@ -179,6 +184,7 @@ def study(
         human_models=tuple(people.models),
         temptation={name: temptation(people, falls(judged[name])) for name in kinds},
         bad_reply=bad_reply,
+        added=tuple(added),
         error=error,
     )
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.base.files import write_whole
-from bot.cli.common import ShowFormat, UsageError, ask_database, note, print_json
+from bot.cli.common import ShowFormat, UsageError, note, print_json
 from bot.cli.study import (
     AnalysisId,
     DatabaseUrl,
+    Elo,
     FromYear,
     Half,
     ModelId,
+    PersonHalf,
     ReplyMaxRating,
     ReplyMinRating,
     ResamplesOption,
@@ -29,11 +31,10 @@ from bot.cli.study import (
     read_people,
     report_step,
     require_extra,
+    results_of,
 )
 from engine.decision import ModelInfo
 from engine.human.model import MAIA, BadModel
-from storage.archive import each_game
-from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
@@ -82,12 +83,7 @@ def fit_command(
     calibrated: Annotated[
         Path | None, typer.Option(help="With --person: the calibrated model; by default the bundled one.")
     ] = None,
-    elo: Annotated[
-        bool,
-        typer.Option(
-            "--elo", help="With --person: ratings reconstructed from the results of all imported games."
-        ),
-    ] = False,
+    elo: Elo = False,
     truth_alone: Annotated[
         bool,
         typer.Option(
@@ -110,6 +106,7 @@ def fit_command(
         bool, typer.Option("--first", help="The model only has to beat the human-move model, or chance.")
     ] = False,
     half: Half = None,
+    person_half: PersonHalf = None,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -135,6 +132,7 @@ def fit_command(
 
     portion = Portion(
         half=half,
+        person_half=person_half,
         seed=seed,
         from_year=from_year,
         to_year=to_year,
@@ -142,13 +140,13 @@ def fit_command(
         max_rating=max_rating,
     )
     if person:
-        if first or against is not None or name is not None:
-            raise UsageError("--person cannot go with --first, --against or --name")
+        if first or against is not None or name is not None or person_half is not None:
+            raise UsageError("--person cannot go with --first, --against, --name or --person-half")
         _require_writable(out, ".json")
         known = _known_card(out)
-        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own)
+        people, about, model, _ = read_people(context, database, game, analysis, human, portion, own, elo=elo)
         note(about)
-        results = _results(context, database, game) if elo else None
+        results = results_of(context, database, game) if elo else None
         over = _base_of(people, model, base, calibrated)
         _fit_person(
             people,
@@ -162,8 +160,8 @@ def fit_command(
             output,
         )
         return
-    if calibrated is not None or elo or truth_alone or base is not TiltedModel.CALIBRATED:
-        raise UsageError("--base, --calibrated, --elo and --truth-alone go with --person")
+    if calibrated is not None or truth_alone or base is not TiltedModel.CALIBRATED:
+        raise UsageError("--base, --calibrated and --truth-alone go with --person")
     require_extra("model fit", "sklearn")
     from bot.analysis.fitting import fit
     from bot.analysis.report import fitted_text
@@ -176,7 +174,7 @@ def fit_command(
         raise UsageError("--first and --against exclude each other")
     _require_writable(out, ".onnx")
     other = None if first else calibrated_of(against, game)
-    people, about, _, _ = read_people(context, database, game, analysis, human, portion, own)
+    people, about, _, _ = read_people(context, database, game, analysis, human, portion, own, elo=elo)
     note(about)
     try:
         fitted = fit(
@@ -233,20 +231,6 @@ def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
 # --- The people model -----------------------------------------------------------------------------------
 
 
-def _results(context: typer.Context, url: str | None, game: str) -> "list[RatedResult]":
-    """The results of all imported games, in the order of their import."""
-    from bot.analysis.elo import rated_result
-
-    async def read(database: Database) -> "list[RatedResult]":
-        async with database.read() as session:
-            found = [rated_result(record) async for record in each_game(session, game=game)]
-        return [each for each in found if each is not None]
-
-    found = ask_database(context, read, url)
-    note(f"{len(found)} imported games with a result")
-    return found
-
-
 def _base_of(
     people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
 ) -> "BaseOdds":
@@ -298,7 +282,7 @@ def _fit_person(
     resamples: int,
     output: ShowFormat,
 ) -> None:
-    from bot.analysis.elo import games_before, standings
+    from bot.analysis.elo import SETTLED_GAMES, games_before, standings
     from bot.analysis.games import year_of
     from bot.analysis.person_fitting import (
         TILTS,
@@ -324,7 +308,7 @@ def _fit_person(
     scale = (
         RatingScale("the site's own", 1600.0, 400.0, 2.0, 0)
         if results is None
-        else RatingScale("Elo over the results of the imported games", 1600.0, 200.0, 3.0, 20)
+        else RatingScale("Elo over the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
     )
     grid = TRUTH_ALONE if truth_alone else TILTS
     fitted = fit_person_prior(

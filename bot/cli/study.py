@@ -38,11 +38,12 @@ from storage.analysis import (
     own_positions,
     predictions,
 )
-from storage.archive import list_players
+from storage.archive import each_game, list_players
 from storage.database import Database
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
+    from bot.analysis.elo import RatedResult
     from bot.analysis.population import Population, Portion
     from bot.analysis.tempting_replies import Forecaster
     from engine.human.calibrated import CalibratedModel
@@ -67,6 +68,22 @@ ModelId = Annotated[
 ]
 Half = Annotated[
     int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
+]
+PersonHalf = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The bundled models of people "
+        "were learned from half 0 of seed 1 where their cards say so.",
+    ),
+]
+Elo = Annotated[
+    bool,
+    typer.Option(
+        "--elo",
+        help="Ratings reconstructed from the results of all imported games, for sources without ratings.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of halves, folds and resamples.")]
 FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
@@ -98,15 +115,8 @@ def study_command(
         bool, typer.Option("--own", help="The bot's own games with people instead of the analysed games.")
     ] = False,
     half: Half = None,
-    person_half: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The priors of the people "
-            "model were learned from half 0 of seed 1.",
-        ),
-    ] = None,
+    person_half: PersonHalf = None,
+    elo: Elo = False,
     seed: Seed = 1,
     from_year: FromYear = None,
     to_year: ToYear = None,
@@ -170,7 +180,9 @@ def study_command(
         max_rating=max_rating,
     )
     model = calibrated_of(calibrated, game)
-    people, about, human_model, way = read_people(context, database, game, analysis, human, portion, own)
+    people, about, human_model, way = read_people(
+        context, database, game, analysis, human, portion, own, elo=elo
+    )
     note(about)
     try:
         forecasts, unconfirmed = _forecasts(people, model, human_model, way, confirm)
@@ -254,6 +266,20 @@ def _games_before(context: typer.Context, url: str | None, people: "Population")
     return ask_database(context, read, url) or None
 
 
+def results_of(context: typer.Context, url: str | None, game: str) -> "list[RatedResult]":
+    """The results of all imported games, in the order of their import."""
+    from bot.analysis.elo import rated_result
+
+    async def read(database: Database) -> "list[RatedResult]":
+        async with database.read() as session:
+            found = [rated_result(record) async for record in each_game(session, game=game)]
+        return [each for each in found if each is not None]
+
+    found = ask_database(context, read, url)
+    note(f"{len(found)} imported games with a result")
+    return found
+
+
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:
     """Print a game's analyses, the largest first, and their models, the newest first."""
     require_known("--game", game, GAMES)
@@ -312,16 +338,25 @@ def read_people(
     human: str | None,
     portion: "Portion",
     own: bool,
+    *,
+    elo: bool = False,
 ) -> "tuple[Population, str, ModelInfo | None, AnalysisSettings | None]":
     """The requested positions, a description of them, the human-move model with predictions for them, and how
     they were analysed (None: in play).
 
+    Args:
+        elo: Rate people by the results of all imported games, once they have played enough of them
+            (`bot.analysis.elo`).
+
     Raises:
         UsageError: There are none.
     """
+    from bot.analysis.elo import standings, with_ratings
     from bot.analysis.population import population
 
     require_known("--game", game, GAMES)
+    if elo and (own or portion.min_rating is not None or portion.max_rating is not None):
+        raise UsageError("--elo cannot go with --own, --min-rating or --max-rating")
     others: dict[str, dict[int, tuple[float, ...]]] = {}
     way = None
     if own:
@@ -334,6 +369,9 @@ def read_people(
         about = f"{game}: {way.source}, depth {way.depth}"
     if not positions:
         raise UsageError(f"{about}: no position passes these filters")
+    if elo:
+        positions = with_ratings(positions, standings(results_of(context, url, game)))
+        about += ", rated by results"
     with counting("positions", len(positions)) as on_count:
         people = population(game, positions, "" if model is None else model.name, others, on_count)
     if model is None or not people.has_human:

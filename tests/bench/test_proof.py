@@ -15,6 +15,9 @@ from engine.human.shallow import ShallowOptions
 def test_every_player_meets_the_same_people_in_the_same_openings() -> None:
     games = list(proof_in_play.tasks("othello-corners", 12, proof_in_play.Who()))
     assert len(games) == len(proof_in_play.PLAYERS) * 3 * 12
+    assert {task.terms.depth for _, _, task in games} == {4}
+    _, _, deeper = next(proof_in_play.tasks("othello-corners", 2, proof_in_play.Who(), 7))
+    assert deeper.terms.depth == 7
     of = {(player, people, task.number): task for player, people, task in games}
     assert len(of) == len(games)
     for (_, people, number), task in of.items():
@@ -38,6 +41,7 @@ def test_a_game_is_kept_and_read_back(tmp_path: Path) -> None:
                 row = row_of(player, people, play(task))
                 assert 20 <= row.judged <= 32
                 assert row.falls <= row.traps <= row.judged
+                assert row.taken <= row.baits <= row.judged
                 assert row.errors <= row.judged
                 assert (row.told > 0) == (player == "calibrated")
                 assert row.points == (0.5 if row.discs == 0 else float(row.discs > 0))

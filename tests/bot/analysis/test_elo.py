@@ -5,15 +5,18 @@ from typing import Any
 import pytest
 
 from bot.analysis.elo import (
+    SETTLED_GAMES,
     EloStanding,
     RatedResult,
     expected_result,
     games_before,
     rated_result,
     standings,
+    with_ratings,
 )
 from engine.formats.record import GameRecord
 from storage.archive import content_key
+from tests.bot.analysis.samples import position
 
 RECORD = GameRecord(game="othello", players=("Ann", "Bob"), moves=("f5",), points=1.0, date="2016")
 
@@ -63,3 +66,17 @@ def test_experience_is_the_games_of_earlier_years() -> None:
     results = [result(str(year), year, ("Ann", "Bob"), 1.0) for year in (2014, 2015, 2016)]
     found = games_before(results, 2016)
     assert (found["Ann"], found["Bob"], found["Cid"]) == (2, 2, 0)
+
+
+def test_people_are_rated_once_they_have_played_enough() -> None:
+    """The rating before the game, of the side that replied; nobody else's."""
+    known = {
+        "game 0": (EloStanding(1490.0, 300), EloStanding(1712.4, SETTLED_GAMES)),
+        "game 1": (EloStanding(1490.0, 300), EloStanding(1712.4, SETTLED_GAMES - 1)),
+    }
+    scores = [[0, 0]] * 3
+    given = [position(number, scores, 0) for number in (0, 3, 6)]
+    assert [each.found.side for each in given] == [1, 1, 1]
+    found = with_ratings(given, known)
+    assert [each.found.rating for each in found] == [1712, None, None]
+    assert replace(found[0], found=given[0].found) == given[0]

@@ -96,9 +96,13 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
         "--no-confirm",
         False,
     )
+    assert "rated by results" in desdemona("study", "--game", "othello", "--resamples", "20", "--elo")[1]
     code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--human", "fake")
     assert code == 0
     assert "Figure 9" in out
+    for option in ("--own", "--min-rating=1500"):
+        code, _, err = desdemona("study", "--game", "othello", "--elo", option)
+        assert (code, "--elo cannot go with" in err) == (2, True)
     code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
     assert (code, out) == (2, "")
     assert "no predictions of 'maia' for these positions; models: fake ffffff" in err

@@ -29,7 +29,7 @@ HUMAN = ModelInfo("othello", "net", "f" * 64)
 def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     """Positions of persons, instead of those of the database."""
     given = population("othello", [replace(each, date="2016") for each in made_up(100, 30)], "net")
-    monkeypatch.setattr(cli_fit, "read_people", lambda *_: (given, "made up", HUMAN, None))
+    monkeypatch.setattr(cli_fit, "read_people", lambda *_, **__: (given, "made up", HUMAN, None))
     return given
 
 
@@ -63,14 +63,14 @@ def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> N
 @pytest.mark.usefixtures("people")
 def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
     for options, what in (
-        (("--first",), "--person cannot go with --first, --against or --name"),
+        (("--first",), "--person cannot go with --first, --against, --name or --person-half"),
         (("--base", "human", "--calibrated", "x.onnx"), "--calibrated cannot go with --base human"),
     ):
         code, _, err = desdemona(*FIT, *options)
         assert (code, what in err) == (2, True)
     assert "x.onnx does not end in .json" in desdemona(*FIT[:-4], "--out", "x.onnx")[2]
-    plain = ("model", "fit", "--game", "othello", "--out", "x.onnx", "--elo")
-    assert "--base, --calibrated, --elo and --truth-alone go with --person" in desdemona(*plain)[2]
+    plain = ("model", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
+    assert "--base, --calibrated and --truth-alone go with --person" in desdemona(*plain)[2]
     (tmp_path / "person_othello.json").write_text("{}")
     code, _, err = desdemona(*FIT, "--base", "human")
     assert code != 0
