@@ -30,9 +30,7 @@ async def one(database: Database) -> dict[str, int]:
     async with database.read() as session:
         columns = [column for column in TallyRow.__table__.columns if column.name != "game_id"]
         sums = [func.sum(column).label(column.name) for column in columns]
-        row = (
-            await session.execute(select(*(func.sum(column).label(column.name) for column in columns)))
-        ).one()
+        row = (await session.execute(select(*sums))).one()
         return dict(row._mapping)
 
 
