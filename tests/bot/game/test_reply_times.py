@@ -179,3 +179,27 @@ def test_the_first_time_stands() -> None:
     game.show(1, 21.0, None)
     game.show(1, 22.0, None)
     assert game.timer.times == {3: ReplyTime(5.0, MEASURED)}
+
+
+def test_which_replies_clocks_may_tell() -> None:
+    for plies, source in ((1, MEASURED), (2, SERVER)):
+        game = Game(plies - 1)
+        theirs = {"is_theirs": False}
+        game.show(0, 0.0, 60.5, **theirs)
+        game.show(1, 1.0, 60.5, is_theirs=True)
+        game.show(1, 3.0, 60.6, **theirs)
+        assert game.timer.times[plies].source is source
+
+
+def test_a_clock_that_gains_is_not_believed() -> None:
+    game = Game().begun()
+    game.show(1, 10.0, 60.0)
+    game.show(1, 10.2, 62.5)
+    assert game.timer.times == {3: ReplyTime(0.2, MEASURED)}
+
+
+def test_an_earlier_sending_says_nothing() -> None:
+    game = Game().begun()
+    game.timer.sent(0, 0.5)
+    game.show(2, 11.0, None)  # our move is somebody else's
+    assert game.timer.times == {}
