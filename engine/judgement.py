@@ -40,6 +40,8 @@ class ReplyVerdict:
     """What it costs the opponent against the best reply, at least 0."""
     quality: float
     """Trappiness times cost."""
+    is_best: bool
+    """It is among the best replies, by the exact scores: the outcome *optimal*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,8 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
     for profile in candidate.replies:
         cost = expected_score(profile.final_centi, scale_centi) - raw
         quality = cost * reply_trappiness(profile.scores_centi, params) if cost > 0 else 0.0
-        replies.append(ReplyVerdict(profile.reply, cost, quality))
+        is_best = profile.final_centi == candidate.raw_centi
+        replies.append(ReplyVerdict(profile.reply, cost, quality, is_best))
     is_decided = abs(candidate.raw_centi) >= WIN_CENTI
     return Judgement(tuple(replies), params.threshold, is_decided)
 

@@ -255,6 +255,10 @@ class Expectations:
     """Share of the replies that take a bait."""
     bait_expected: float
     """Probability that a bait is taken."""
+    optimal_uniform: float
+    """Share of the replies that are among the best."""
+    optimal_expected: float
+    """Probability of one of these."""
 
 
 def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
@@ -277,6 +281,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
         *sums([each.cost for each in replies]),
         *sums([judgement.is_fall(each) for each in replies]),
         *sums([made.is_bait(each.reply) for each in replies]),
+        *sums([each.is_best for each in replies]),
     )
 
 

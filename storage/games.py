@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage import tallies
+from storage.filters import Filters, filter_conditions
 from storage.inserts import insert_new
 from storage.records import (
-    MATCH_SITE,
     AccountKey,
     DecisionState,
-    Filters,
     GameResult,
     GameStatus,
     NewGame,
@@ -233,46 +232,6 @@ def games_statement() -> Select[GameRow]:
         .options(joinedload(GameRow.opponent), joinedload(GameRow.engine_config))
         .execution_options(populate_existing=True)
     )
-
-
-def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """The filters as conditions on `GameRow`."""
-    conditions: list[ColumnElement[bool] | None] = [
-        None if filters.player is None else GameRow.player == filters.player,
-        None if filters.site is None else GameRow.site == filters.site,
-        None if filters.account is None else GameRow.account == filters.account.lower(),
-        None if filters.game is None else GameRow.game == filters.game,
-        None
-        if filters.opponent_id is None
-        else GameRow.opponent_id.in_(
-            select(OpponentRow.id).where(OpponentRow.site_id == filters.opponent_id)
-        ),
-        None
-        if filters.opponent is None
-        else GameRow.opponent_id.in_(
-            select(OpponentRow.id).where(
-                # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
-                or_(
-                    OpponentRow.name == filters.opponent,
-                    func.lower(OpponentRow.name) == filters.opponent.lower(),
-                )
-            )
-        ),
-        None
-        if filters.match is None
-        else and_(GameRow.site == MATCH_SITE, GameRow.selection["match"].as_string() == filters.match),
-        None if filters.since is None else GameRow.started_at >= filters.since,
-        None if filters.until is None else GameRow.started_at < filters.until,
-        None
-        if filters.min_opponent_rating is None
-        else GameRow.opponent_rating >= filters.min_opponent_rating,
-        None
-        if filters.max_opponent_rating is None
-        else GameRow.opponent_rating <= filters.max_opponent_rating,
-        None if filters.rated is None else GameRow.rated == filters.rated,
-        None if filters.has_result is None else GameRow.result.is_not(None) == filters.has_result,
-    ]
-    return [condition for condition in conditions if condition is not None]
 
 
 async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime) -> int:

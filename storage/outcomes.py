@@ -1,4 +1,4 @@
-"""Outcomes: what the opponent replied to a move of ours, at most one per decision."""
+"""Outcomes: what the opponent replied to a move of ours, and how long that took; at most one per decision."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -6,7 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Outcome
 from storage import forecasts, tallies
 from storage.inserts import insert_new
-from storage.tables.games import DecisionRow, OutcomeRow
+from storage.records import ReplyTime
+from storage.tables.games import DecisionRow, OutcomeRow, ReplyTimeRow
 from storage.tables.types import now_utc
 
 
@@ -34,3 +35,11 @@ async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outco
     if game_id is not None:
         await tallies.refresh(session, game_id)
     return True
+
+
+async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
+    """Store how long the reply to a decision's move took; False, and no change, if that is known already."""
+    inserted = await insert_new(
+        session, ReplyTimeRow, decision_id=decision_id, time_s=took.time_s, source=took.source
+    )
+    return inserted is not None

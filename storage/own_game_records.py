@@ -39,12 +39,15 @@ _ON_AN_ENGINE = re.compile(r"[a-z_]+_uci:")
 """A player whose nodes are a setting of its engine."""
 
 
-def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecision] = ()) -> GameRecord:
+def record_of(
+    game: StoredGame, our_name: str, decisions: Sequence[StoredDecision] = (), suspect: Sequence[str] = ()
+) -> GameRecord:
     """Convert a game of ours.
 
     Args:
         our_name: Our side's name; a stored game has only the opponent's.
         decisions: The game's standing decisions, for our evaluations and times.
+        suspect: Why the game is suspect; its tag "Suspect".
     """
     points = None if game.result is None else _POINTS[game.result]
     by_ply = {found.ply: found.decision for found in decisions}
@@ -55,6 +58,8 @@ def record_of(game: StoredGame, our_name: str, decisions: Sequence[StoredDecisio
         "GameId": game.site_game_id,
         "Engine": f"{game.player} {game.engine_version}",
     }
+    if suspect:
+        tags["Suspect"] = ", ".join(suspect)
     if (end := _OTHER_ENDS.get(game.end_reason or "")) is not None:
         tags["Termination"] = end
     clock = "" if game.clock_initial_s is None else f"{game.clock_initial_s}+{game.clock_increment_s or 0}"

@@ -171,6 +171,24 @@ class StoredDecision:
     confirmed_at: datetime | None
 
 
+class TimeSource(StrEnum):
+    """Who timed a reply."""
+
+    SERVER = "server"
+    """The server: what it charged the opponent's clock."""
+    MEASURED = "measured"
+    """We did: from the moment our move was shown to the moment the reply was, without the known lag."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTime:
+    """How long the opponent took for a reply."""
+
+    time_s: float
+    """Seconds, 0 or more."""
+    source: TimeSource
+
+
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
     """Something worth recording that is not a move: a lost connection, a declined challenge."""
@@ -186,30 +204,3 @@ class StoredEvent:
 
 MATCH_SITE = "match"
 """Site of the matches between programs on this machine."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """Which games to select; None everywhere: all of them."""
-
-    player: str | None = None
-    site: str | None = None
-    account: str | None = None
-    """Name of our account, ignoring case."""
-    game: str | None = None
-    opponent_id: str | None = None
-    """The site's key of the opponent's account."""
-    opponent: str | None = None
-    """The opponent's name, ignoring case."""
-    match: str | None = None
-    """Name of the match that a game belongs to."""
-    since: datetime | None = None
-    """Started at or after this moment (aware)."""
-    until: datetime | None = None
-    """Started before this moment (aware)."""
-    min_opponent_rating: int | None = None
-    """With either limit, games against opponents of unknown rating are left out."""
-    max_opponent_rating: int | None = None
-    rated: bool | None = None
-    has_result: bool | None = None
-    """True: won, drawn or lost; False: still open, aborted, or of unknown result."""

@@ -81,6 +81,7 @@ STORAGE = {
     "storage.inference": set[str](),
     "storage.records": set[str](),
     "storage.tables": {"records"},
+    "storage.filters": {"records", "tables"},
     "storage.inserts": {"tables"},
     "storage.tallies": {"records", "tables"},
     "storage.own_game_records": {"records"},
@@ -92,12 +93,12 @@ STORAGE = {
     "storage.database": {"errors", "migrate"},
     "storage.forecasts": {"inserts", "records", "tables"},
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
-    "storage.games": {"inserts", "records", "tables", "tallies"},
-    "storage.outcomes": {"forecasts", "inserts", "tables", "tallies"},
+    "storage.games": {"filters", "inserts", "records", "tables", "tallies"},
+    "storage.outcomes": {"forecasts", "inserts", "records", "tables", "tallies"},
     "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"errors", "inserts", "records", "tables"},
-    "storage.statistics": {"games", "inference", "intervals", "records", "tables", "trials"},
+    "storage.statistics": {"filters", "inference", "intervals", "records", "tables", "trials"},
 }
 BOT = {
     "bot": set[str](),

@@ -33,8 +33,9 @@ from bot.base.config import ArenaConfig
 from bot.base.events import Clock, EndReason
 from storage.database import Database
 from storage.events import list_events
+from storage.filters import Filters
 from storage.games import list_games
-from storage.records import AccountKey, Filters, GameResult, GameStatus
+from storage.records import AccountKey, GameResult, GameStatus
 from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy
 from tests.ggs.client import Client
 from tests.ggs.client import Habits as GgsHabits

@@ -62,7 +62,7 @@ from engine.uci.settings import EngineSettings, MoveLimit
 ENV_PREFIX = "DESDEMONA_"
 
 GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
-FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell")
+FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell", "slips")
 
 TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
 """Before an account's name in the environment variable of its token."""
@@ -926,14 +926,15 @@ class GgsConfig(Section):
 
 
 class ChatConfig(Section):
-    """The bot's chat; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}."""
+    """The bot's chat; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}, {slips}."""
 
     enabled: bool = True
     """Whether the bot chats at all."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
-    """Message at the start of a game; empty: none. {result}, {traps} and {fell} are not known yet."""
+    """Message at the start of a game; empty: none. What the farewell alone knows is not known yet."""
     farewell: str = Field(
-        default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}.", max_length=CHAT_LIMIT
+        default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}; slips: {slips}.",
+        max_length=CHAT_LIMIT,
     )
     """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.
     When the player is no secret (see `trial.reveal`) and sets no traps, sentences with {traps} or {fell} are

@@ -13,7 +13,6 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from engine.player_kinds import PLAYER_KINDS
 
 # Slow imports are inside functions, so that `--help` does not wait for them.
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from bot.base.config import Config
     from storage.database import Database
-    from storage.records import Filters
 
 T = TypeVar("T")
 Rows = Sequence[dict[str, Any]]
@@ -46,31 +44,8 @@ class UsageError(DesdemonaError):
     """The arguments are invalid; the message says why."""
 
 
-Site = Annotated[str | None, typer.Option(help="Only games on this site, for instance arena.")]
-AccountName = Annotated[
-    str | None, typer.Option("--account", help="Only games of our account of this name, in any case.")
-]
-GameName = Annotated[str | None, typer.Option("--game", help="Only this game, for instance othello.")]
-PlayerName = Annotated[
-    str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
-]
-OpponentOption = Annotated[
-    str | None, typer.Option(help="Only games against the opponent of exactly this name, in any case.")
-]
-MatchId = Annotated[
-    str | None, typer.Option("--match", metavar="ID", help="Only games of the match of this name.")
-]
-Since = Annotated[str | None, typer.Option(help="Only games begun at or after this date or time (ISO 8601).")]
-Until = Annotated[
-    str | None, typer.Option(help="Only games begun before this time, or up to the end of this date.")
-]
 # The largest number that every database stores as an integer.
 MOST = 2**31 - 1
-MinRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents rated at least this.")]
-MaxRating = Annotated[int | None, typer.Option(max=MOST, help="Only opponents rated at most this.")]
-Rated = Annotated[
-    bool | None, typer.Option("--rated/--casual", help="Only rated games, or only casual ones.")
-]
 FormatOption = Annotated[OutputFormat, typer.Option("--format", help="How to write it.")]
 
 
@@ -101,41 +76,6 @@ def ask_database(
             await database.close()
 
     return asyncio.run(work())
-
-
-def filters_of(
-    player: str | None,
-    site: str | None,
-    game: str | None,
-    since: str | None,
-    until: str | None,
-    min_rating: int | None,
-    max_rating: int | None,
-    rated: bool | None,
-    *,
-    account: str | None,
-    opponent: str | None,
-    match: str | None = None,
-) -> "Filters":
-    """Make filters from the options; raises `UsageError` for unknown names."""
-    from engine.games import GAMES
-    from storage.records import Filters
-
-    require_known("--player", player, PLAYER_KINDS)
-    require_known("--game", game, GAMES)
-    return Filters(
-        player=player,
-        site=site,
-        account=account,
-        game=game,
-        opponent=opponent,
-        match=match,
-        since=None if since is None else moment_of("--since", since),
-        until=None if until is None else moment_of("--until", until, end_of_day=True),
-        min_opponent_rating=min_rating,
-        max_opponent_rating=max_rating,
-        rated=rated,
-    )
 
 
 def require_known(option: str, name: str | None, names: Collection[str]) -> None:
@@ -175,22 +115,25 @@ def note(text: str) -> None:
 
 
 def write(
-    output: OutputFormat, table: "RenderableType", rows: Rows, *, nested: Rows, filters: "Filters"
+    output: OutputFormat,
+    table: "RenderableType",
+    rows: Rows,
+    *,
+    nested: Rows,
+    is_filtered: bool = False,
 ) -> None:
     """Write a result about games as a table, as flat rows (CSV), or as nested rows (JSON).
 
     Args:
-        filters: Those that the games passed.
+        is_filtered: There may be games that were not selected.
     """
-    from storage.records import Filters
-
     if output is OutputFormat.JSON:
         print_json(nested)
     elif output is OutputFormat.TABLE:
         if rows:
             console().print(table)
         else:
-            note("No games yet." if filters == Filters() else "No game passes these filters.")
+            note("No game passes these filters." if is_filtered else "No games yet.")
     elif rows:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -18,24 +18,13 @@ from bot.base.files import open_regular
 from bot.base.game_files import lines_of, wthor_games
 from bot.base.log import printable
 from bot.cli.common import (
-    AccountName,
-    GameName,
-    MatchId,
-    MaxRating,
-    MinRating,
-    OpponentOption,
-    PlayerName,
-    Rated,
-    Since,
-    Site,
-    Until,
     UsageError,
     ask_database,
     config_of,
-    filters_of,
     note,
     require_known,
 )
+from bot.cli.filters import Suspects, selects_games
 from engine.formats import files, wthor
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
@@ -43,9 +32,10 @@ from engine.games import GAMES
 from storage.archive import BATCH, add_games, each_game
 from storage.database import Database
 from storage.decisions import list_decisions
+from storage.filters import Filters
 from storage.games import list_games
 from storage.own_game_records import record_of
-from storage.records import Filters
+from storage.statistics.suspect_rows import suspect_games
 
 _LARGE_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""
@@ -61,19 +51,11 @@ class TextFormat(StrEnum):
     TRANSCRIPT = GameFormat.TRANSCRIPT
 
 
+@selects_games
 def export_games(
     context: typer.Context,
-    player: PlayerName = None,
-    site: Site = None,
-    account: AccountName = None,
-    game: GameName = None,
-    opponent: OpponentOption = None,
-    match: MatchId = None,
-    since: Since = None,
-    until: Until = None,
-    min_rating: MinRating = None,
-    max_rating: MaxRating = None,
-    rated: Rated = None,
+    filters: Filters,
+    suspect: Suspects = None,
     written_as: Annotated[
         TextFormat,
         typer.Option(
@@ -90,24 +72,12 @@ def export_games(
 ) -> None:
     """Write games in a format of other programs, the oldest first.
 
-    Games that the format cannot express are left out and reported.
+    Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
+    the reasons, except in transcripts.
     """
     form = GameFormat(written_as)
     our_name = config_of(context).server.name
-    filters = filters_of(
-        player,
-        site,
-        game,
-        since,
-        until,
-        min_rating,
-        max_rating,
-        rated,
-        account=account,
-        opponent=opponent,
-        match=match,
-    )
-    if imported and replace(filters, game=None) != Filters():
+    if imported and (replace(filters, game=None) != Filters() or suspect is not None):
         raise UsageError("with --imported, only --game and --name select games")
     if name is not None and not imported:
         raise UsageError("--name is for --imported games")
@@ -115,14 +85,17 @@ def export_games(
     async def records(database: Database) -> AsyncGenerator[GameRecord, None]:
         async with database.read() as session:
             if imported:
-                async for record in each_game(session, game=game, player=name):
+                async for record in each_game(session, game=filters.game, player=name):
                     yield record
                 return
+            flags = await suspect_games(session)
             for stored in reversed(await list_games(session, filters)):
+                if suspect is not None and (stored.id in flags) is not suspect:
+                    continue
                 decisions = []
                 if form is not GameFormat.TRANSCRIPT:  # which cannot hold comments
                     decisions = await list_decisions(session, stored.id)
-                yield record_of(stored, our_name, decisions)
+                yield record_of(stored, our_name, decisions, flags.get(stored.id, ()))
 
     async def write(database: Database) -> tuple[int, list[str]]:
         written, left_out = 0, list[str]()

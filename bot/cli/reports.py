@@ -7,76 +7,60 @@ import typer
 from bot.base.errors import DesdemonaError
 from bot.cli.common import (
     MOST,
-    AccountName,
     FormatOption,
-    GameName,
-    MatchId,
-    MaxRating,
-    MinRating,
-    OpponentOption,
     OutputFormat,
-    PlayerName,
-    Rated,
     ShowFormat,
-    Since,
-    Site,
-    Until,
     UsageError,
     ask_database,
     console,
-    filters_of,
     print_json,
     write,
 )
+from bot.cli.filters import Suspects, selects_games
 from storage.errors import StorageError
 
 if TYPE_CHECKING:
     from storage.database import Database
+    from storage.filters import Filters
     from storage.records import StoredGame
     from storage.report import GameReport
+    from storage.statistics.suspect_rows import Flags
 
 
+@selects_games
 def games(
     context: typer.Context,
-    player: PlayerName = None,
-    site: Site = None,
-    account: AccountName = None,
-    game: GameName = None,
-    opponent: OpponentOption = None,
-    match: MatchId = None,
-    since: Since = None,
-    until: Until = None,
-    min_rating: MinRating = None,
-    max_rating: MaxRating = None,
-    rated: Rated = None,
+    filters: "Filters",
+    suspect: Suspects = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most games to list, the latest first.")] = 20,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """List the latest games."""
+    """List the latest games.
+
+    JSON and CSV name the reasons for which games are suspect, as --suspect does.
+    """
     from bot.cli import rich_tables
+    from storage.filters import Filters
     from storage.games import list_games
+    from storage.statistics.suspect_rows import suspect_games
 
-    filters = filters_of(
-        player,
-        site,
-        game,
-        since,
-        until,
-        min_rating,
-        max_rating,
-        rated,
-        account=account,
-        opponent=opponent,
-        match=match,
-    )
-
-    async def read(database: "Database") -> "list[StoredGame]":
+    async def read(database: "Database") -> "tuple[list[StoredGame], Flags | None]":
         async with database.read() as session:
-            return await list_games(session, filters, limit)
+            if suspect is None and output is OutputFormat.TABLE:
+                return await list_games(session, filters, limit), None
+            flags = await suspect_games(session)
+            latest = await list_games(session, filters, limit if suspect is None else None)
+            chosen = [game for game in latest if suspect is None or (game.id in flags) is suspect]
+            return chosen[:limit], flags
 
-    found = ask_database(context, read)
-    rows = rich_tables.games_rows(found)
-    write(output, rich_tables.games_table(found), rows, nested=rows, filters=filters)
+    found, flags = ask_database(context, read)
+    write(
+        output,
+        rich_tables.games_table(found, flags if suspect else None),
+        rich_tables.games_rows(found, flags or {}, flat=True),
+        nested=rich_tables.games_rows(found, flags or {}),
+        is_filtered=suspect is not None or filters != Filters(),
+    )
 
 
 def show(

@@ -1,7 +1,7 @@
 """Formats records as rich tables, or as rows of plain values.  Prints nothing."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -18,6 +18,9 @@ from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
 from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
 
+if TYPE_CHECKING:
+    from storage.statistics.suspect_rows import Flags
+
 NONE = "-"
 
 _LEGEND = """\
@@ -28,8 +31,12 @@ tempts people; bait: a reply that costs a tenth of the game or more, that one pe
 expected to play, and that looks as good as the best reply to some shorter search; game: a win is 100 %."""
 
 
-def games_table(games: Sequence[StoredGame]) -> RenderableType:
-    """One row for each game."""
+def games_table(games: Sequence[StoredGame], flags: "Flags | None" = None) -> RenderableType:
+    """One row for each game.
+
+    Args:
+        flags: Shown in a column of their own; None: there is no such column.
+    """
     table = Table()
     for name in (
         "started (UTC)",
@@ -41,6 +48,7 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
         "plies",
         "result",
         "ended by",
+        *(() if flags is None else ("suspect",)),
     ):
         table.add_column(name, justify="right" if name in ("rating", "plies") else "left")
     are_several = len({game.owner for game in games if not match_of(game)}) > 1
@@ -56,12 +64,18 @@ def games_table(games: Sequence[StoredGame]) -> RenderableType:
             str(len(game.moves)),
             result_text(game),
             _or_none(game.end_reason),
+            *(() if flags is None else (", ".join(flags.get(game.id, ())),)),
         )
     return table
 
 
-def games_rows(games: Sequence[StoredGame]) -> list[dict[str, Any]]:
-    """The same as flat rows, with more columns."""
+def games_rows(games: Sequence[StoredGame], flags: "Flags", *, flat: bool = False) -> list[dict[str, Any]]:
+    """The same as rows of plain values, with more columns.
+
+    Args:
+        flags: Of suspect games.
+        flat: The flags of a game are one text, not a list.
+    """
     return [
         {
             "site": game.site,
@@ -85,6 +99,7 @@ def games_rows(games: Sequence[StoredGame]) -> list[dict[str, Any]]:
             "state": game.state.value,
             "result": None if game.result is None else game.result.value,
             "end_reason": game.end_reason,
+            "suspect": ", ".join(flags.get(game.id, ())) if flat else list(flags.get(game.id, ())),
         }
         for game in games
     ]

@@ -101,7 +101,7 @@ class GameChat:
                     made = await self._ledger.forecast_of(stored)
                     facts = replace(facts, latest=stored.decision, forecast=made)
             case Command.STATS:
-                facts = replace(facts, figures=await self._ledger.figures())
+                facts = replace(facts, earlier=await self._ledger.earlier_games())
             case _:
                 pass
         text = talk.cut(commands.answer(command, facts))
@@ -133,8 +133,7 @@ class GameChat:
             bot=self._services.bot_name,
             game=get_game(game.game).title,
             result=closed.verdict,
-            traps=closed.traps,
-            fell=closed.fell,
+            counts=closed.counts,
         )
         if text is not None:
             await self._side_tasks.attempt("the farewell", partial(self._server.chat, self._game_id, text))

@@ -6,7 +6,6 @@ players is fair only while opponents do not know it.  While the player is a secr
 docs/trials.md), no answer may depend on it, during the game or after.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,7 +17,7 @@ from engine.expected import WHOLE
 from engine.games import get_game
 from engine.player_kinds import kind_named
 from engine.temptation import ReplyForecast
-from storage.statistics.players import PlayerStatistics
+from storage.statistics.encounters import Encounters
 
 PAUSE_S = 5.0
 """Least time between two answers in one room of a game, in seconds."""
@@ -52,8 +51,8 @@ class ChatFacts:
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None
     """What people were expected to reply to that move; None: it is not made yet; only for !trap."""
-    figures: Sequence[PlayerStatistics] = ()
-    """Statistics of earlier games with this opponent; only for !stats."""
+    earlier: Encounters = Encounters()  # noqa: RUF009 - frozen
+    """Earlier games with this opponent; only for !stats."""
 
 
 def heard(line: ChatLine, bot: str) -> Command | None:
@@ -142,13 +141,10 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
 
 
 def _stats(facts: ChatFacts) -> str:
-    games, wins, draws, losses, traps, fell = (
-        sum(getattr(each, what) for each in facts.figures)
-        for what in ("games", "wins", "draws", "losses", "traps_set", "fell")
-    )
-    if not games:
+    before = facts.earlier
+    if not before.games:
         return f"{facts.opponent}, this is our first game."
     return (
-        f"{facts.opponent} against me before: {losses} won, {draws} drawn, {wins} lost. "
-        f"Traps that I set: {traps}, fallen into: {fell}."
+        f"{facts.opponent} against me before: {before.losses} won, {before.draws} drawn, {before.wins} lost. "
+        f"Traps set: {before.baits_set}, fallen into: {before.baits_taken}; slips: {before.slips}."
     )

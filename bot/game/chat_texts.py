@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
+from storage.statistics.encounters import BaitCounts
 
 
 class ResultForUs(StrEnum):
@@ -38,22 +39,24 @@ def farewell(
     bot: str,
     game: str,
     result: ResultForUs,
-    traps: int,
-    fell: int,
+    counts: BaitCounts,
 ) -> str | None:
     """The farewell after a game; None if there is none.
 
     Args:
         names_traps: Whether to say sentences about traps; they are left out after a game of a player that
             sets none on purpose, unless that would tell somebody who must not know which player it was.
-        traps: Traps set in the game.
-        fell: Traps that the opponent fell into.
+        counts: Of the game, as its page has them.
     """
     template = config.farewell
     if not names_traps:
         sentences = _SENTENCE_ENDS.split(template)
         template = " ".join(each for each in sentences if "{traps}" not in each and "{fell}" not in each)
-    numbers = {"traps": str(traps), "fell": str(fell)}
+    numbers = {
+        "traps": str(counts.baits_set),
+        "fell": str(counts.baits_taken),
+        "slips": str(counts.slips),
+    }
     return _say(config, template, opponent=opponent, bot=bot, game=game, result=result.value, **numbers)
 
 

@@ -23,7 +23,7 @@ from bot.game.offer_policy import score_centi
 from bot.game.selection import Occasion, Selection
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
-from engine.decision import Decision, OutcomeKind
+from engine.decision import Decision
 from engine.games import get_game as get_rules
 from engine.judgement import classify_reply
 from engine.params import TrapParams
@@ -41,20 +41,21 @@ from storage.decisions import (
 )
 from storage.errors import DuplicateDecision
 from storage.events import list_events
+from storage.filters import Filters
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
 from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
-from storage.outcomes import record_outcome
+from storage.outcomes import record_outcome, record_reply_time
 from storage.records import (
     AccountKey,
     DecisionState,
-    Filters,
     GameResult,
     GameStatus,
     NewGame,
+    ReplyTime,
     StoredDecision,
     StoredGame,
 )
-from storage.statistics.players import PlayerStatistics, player_statistics
+from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
@@ -76,10 +77,8 @@ class Closed:
     """The summary of a closed game."""
 
     verdict: ResultForUs
-    traps: int
-    """Traps that we set."""
-    fell: int
-    """Traps that the opponent fell into."""
+    counts: BaitCounts
+    """What the page of the game counts."""
 
 
 class GameLedger:
@@ -204,7 +203,11 @@ class GameLedger:
         await self._void(ply)
 
     async def record(
-        self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None
+        self,
+        moves: tuple[str, ...],
+        since_ply: int,
+        end: GameEnd | None = None,
+        times: Mapping[int, ReplyTime] | None = None,
     ) -> list[StoredDecision]:
         """Record what the server shows: confirm our moves and judge the replies where possible.
 
@@ -212,15 +215,18 @@ class GameLedger:
             moves: The game's whole list of moves.
             since_ply: Moves before this one are recorded already.
             end: The end of the game; None while it is running.
+            times: How long the replies took that were timed, by their plies.
 
         Returns:
-            Decisions that lack a complete profile or a forecast.
+            Decisions that lack a complete profile, and those that may lack a forecast: moves that are shown
+            for the first time, and at the beginning and the end all that have none.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
         async with self._transaction() as session:
             await set_moves(session, self.game.id, moves)
-            unforeseen = await lacking_forecasts(session, self.game.id)
+            is_first_or_last = since_ply == 0 or end is not None
+            unforeseen = await lacking_forecasts(session, self.game.id) if is_first_or_last else set()
             # If the first new move is a reply, the one before it is ours.
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
@@ -231,10 +237,14 @@ class GameLedger:
                     continue
                 if ply + 1 < len(moves):
                     self._replies.setdefault(stored.id, moves[ply + 1])
-                if stored.state is not DecisionState.CONFIRMED:
+                is_new = stored.state is not DecisionState.CONFIRMED
+                if is_new:
                     await mark_confirmed(session, stored.id)
+                if times and (took := times.get(ply + 1)) is not None:
+                    await record_reply_time(session, stored.id, took)
                 await self._judge(session, stored, stored.decision)
-                if not stored.is_complete or stored.id in unforeseen:
+                is_unforeseen = stored.id in unforeseen if is_first_or_last else is_new
+                if not stored.is_complete or is_unforeseen:
                     incomplete.append(stored)
             if end is not None:
                 await self._drop_after(session, len(moves))
@@ -275,9 +285,8 @@ class GameLedger:
                 aborted=is_aborted,
                 moves=self._moves,
             )
-            traps = [d for d in await list_decisions(session, self.game.id) if d.is_trap]
-        fell = sum(d.outcome is not None and d.outcome.kind is OutcomeKind.FELL for d in traps)
-        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], len(traps), fell)
+            counts = await bait_counts(session, self.game.id)
+        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""
@@ -288,8 +297,8 @@ class GameLedger:
                     return stored
         return None
 
-    async def figures(self) -> list[PlayerStatistics]:
-        """Statistics of earlier games with this opponent, by our player."""
+    async def earlier_games(self) -> Encounters:
+        """What the earlier games with this opponent add up to, of all our players together."""
         filters = Filters(
             site=self._owner.site,
             account=self._owner.name,
@@ -297,7 +306,7 @@ class GameLedger:
             until=self.game.started_at,
         )
         async with self._database.read() as session:
-            return await player_statistics(session, filters)
+            return await encounters(session, filters)
 
     async def grant_takeback(self, most: int) -> bool:
         """Record a takeback for the opponent; False if it has had the most allowed."""

@@ -18,6 +18,7 @@ from bot.game.chat import GameChat
 from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
+from bot.game.reply_times import ReplyTimer
 from bot.game.search_pool import Rank
 from bot.game.selection import BLIND_FAVOUR, FAVOUR, Occasion, Selection, select
 from bot.game.services import Services
@@ -94,6 +95,8 @@ class GamePlayer:
         self._refusals = 0
         """Of the move in this position, each time with the game read again."""
         self._refusal_waits = self._move_waits()
+        self._timer = ReplyTimer()
+        self._increment_s = 0.0
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -213,6 +216,7 @@ class GamePlayer:
         if isinstance(event, GameState) and self._session.is_ahead_of(event):
             raise TransientError("an older state of the game came after a newer one")  # ask for the newest
         self._session, actions = step(self._session, event)
+        self._time_reply(event)
         for action in actions:
             await self._perform(action)
             if isinstance(action, Join) and not self._ledger.is_open:  # settled by an earlier run
@@ -233,8 +237,7 @@ class GamePlayer:
             case Think():
                 self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
             case Record(moves, since_ply):
-                for stored in await self._ledger.record(moves, since_ply):
-                    self._complete_later(stored)
+                await self._record(moves, since_ply)
             case AnswerDraw():
                 self._offers.answer_draw()
             case AnswerTakeback():
@@ -251,6 +254,32 @@ class GamePlayer:
                 self._is_adjourned = True
             case Finish(_, end):
                 self._finished(end)
+
+    def _time_reply(self, event: GameEvent) -> None:
+        """Follow the clocks of a state that the session has taken."""
+        session = self._session
+        if isinstance(event, GameSnapshot):
+            self._increment_s = 0.0 if event.clock is None else event.clock.increment_s
+        state = event.state if isinstance(event, GameSnapshot) else event
+        if not isinstance(state, GameState) or state.moves != session.moves:
+            return
+        clocks_s = state.remaining_s
+        self._timer.see(
+            state.moves,
+            is_theirs=get_game(session.game).side_to_move(session.position) == session.their_side,
+            clock_s=None if clocks_s is None else clocks_s[session.their_side],
+            increment_s=self._increment_s,
+            now=self._services.clock(),
+            lag_s=self._server.lag_s,
+            is_prompt=event is state,
+        )
+
+    async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
+        """Record what the server shows, and complete what is lacking."""
+        lacking = await self._ledger.record(moves, since_ply, end, self._timer.times)
+        self._timer.times.clear()
+        for stored in lacking:
+            self._complete_later(stored)
 
     async def _join(self, snapshot: GameSnapshot) -> None:
         self._was_running = snapshot.state.end is None
@@ -353,6 +382,7 @@ class GamePlayer:
         waits = self._move_waits()
         while self._is_current(think):
             took_s = self._services.clock() - received_at
+            self._timer.sent(think.ply, self._services.clock())
             try:
                 await self._server.move(
                     self.game_id,
@@ -531,8 +561,7 @@ class GamePlayer:
         moves = self._session.moves or self._ledger.game.moves
         if end.reason is EndReason.UNTOLD:
             moves, end = await self._with_accepted_move(moves, end)
-        for stored in await self._ledger.record(moves, 0, end):
-            self._complete_later(stored)
+        await self._record(moves, 0, end)
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
         closed = await self._ledger.finish(end)
@@ -545,8 +574,8 @@ class GamePlayer:
             closed.verdict,
             end.status,
             game.opponent_name,
-            closed.traps,
-            closed.fell,
+            closed.counts.baits_set,
+            closed.counts.baits_taken,
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
         await self._chat.say_farewell(closed)

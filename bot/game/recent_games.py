@@ -11,8 +11,9 @@ from typing import Any
 from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 from storage.database import Database
 from storage.errors import StorageError
+from storage.filters import Filters
 from storage.games import list_games
-from storage.records import Filters, StoredGame
+from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ The mean of psi is the average effect of a trap on the next reply.  Beside it st
 of decisions fixed beforehand, weighted centred least squares (Boruvka): Y on 1, x and A - 1/2.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -24,8 +24,11 @@ from numpy.typing import NDArray
 from storage.inference.fixed import FixedInterval, leave_one_out
 from storage.inference.persons import Floats, PersonId, codes_of, earlier_counts, earlier_sums, game_numbers
 from storage.inference.trial import (
+    NO_FLAGS,
     EndpointReport,
+    GameFlags,
     LotGuard,
+    TrialCounts,
     TrialTerms,
     chance_of,
     check_draw,
@@ -106,17 +109,9 @@ class DecisionOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionsReport:
+class DecisionsReport(TrialCounts):
     """The single decisions of a trial: a trap less no trap."""
 
-    drawn: int
-    """Decisions that count, those without a reply included."""
-    counted: int
-    """Decisions with a reply."""
-    excluded: dict[str, int]
-    over_cap: int
-    waiting: int
-    """Decisions from the oldest one with an open reply on."""
     guard: LotGuard
     cost: DecisionOutcome
     """Y.  Includes that positions with traps have more bad replies."""
@@ -136,7 +131,7 @@ def decisions_report(
     decisions: Sequence[TrialDecision],
     terms: TrialTerms,
     at: datetime,
-    flagged: Collection[int | str] = (),
+    flags: GameFlags = NO_FLAGS,
 ) -> DecisionsReport:
     """What the single decisions of a trial say now.
 
@@ -144,7 +139,7 @@ def decisions_report(
         decisions: All that were drawn, in any order.
         terms: What was fixed before the first one.
         at: Now, with a time zone.
-        flagged: Identifiers of suspect games: their decisions count, and a line leaves them out.
+        flags: Of suspect games: their decisions count, and a line leaves them out.
 
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
@@ -180,16 +175,12 @@ def decisions_report(
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
         """An outcome with its guess, which must not depend on what was drawn."""
         return DecisionOutcome(
-            endpoint((y - m) * contrast(treated, chance), rows, first, flagged, design),
+            endpoint((y - m) * contrast(treated, chance), rows, first, flags, design),
             centred_least_squares(y, x, treated, chance, persons, terms.alpha),
         )
 
     return DecisionsReport(
-        drawn=len(selection.rows),
-        counted=len(rows),
-        excluded=selection.excluded,
-        over_cap=selection.over_cap,
-        waiting=selection.waiting,
+        **selection.counts,
         guard=lot_guard(selection, design),
         cost=outcome(cost, guess),
         beyond_difficulty=outcome(

@@ -10,7 +10,7 @@ The mean of psi is the difference trappy less standard, whatever m is; a good m 
 Elo it is M / mean(m (1 - m) ln(10) / 400).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import log
@@ -30,9 +30,12 @@ from storage.inference.persons import (
     game_numbers,
 )
 from storage.inference.trial import (
+    NO_FLAGS,
     CountedRows,
     EndpointReport,
+    GameFlags,
     LotGuard,
+    TrialCounts,
     TrialTerms,
     chance_of,
     check_draw,
@@ -141,19 +144,9 @@ class EloDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GamesReport:
+class GamesReport(TrialCounts):
     """The games of a trial, trappy less standard."""
 
-    drawn: int
-    """Games that count, those without a result included."""
-    counted: int
-    """Games with a result."""
-    excluded: dict[str, int]
-    """Games left out by facts from before the draw, by reason."""
-    over_cap: int
-    """Games left out because their person's first ones were enough."""
-    waiting: int
-    """Games from the oldest open one on."""
     guard: LotGuard
     """Of results."""
     score: EndpointReport
@@ -196,7 +189,7 @@ def games_report(
     games: Sequence[TrialGame],
     terms: TrialTerms,
     at: datetime,
-    flagged: Collection[int | str] = (),
+    flags: GameFlags = NO_FLAGS,
     joint: int | None = None,
 ) -> GamesReport:
     """What the games of a trial say now.
@@ -205,7 +198,7 @@ def games_report(
         games: All games drawn between its two players, in any order.
         terms: What was fixed before the first game.
         at: Now, with a time zone.
-        flagged: Identifiers of suspect games: they count, and a line leaves them out.
+        flags: Of suspect games: they count, and a line leaves them out.
         joint: Let the intervals of so many strata, declared beforehand, be right together.
 
     Raises:
@@ -218,18 +211,14 @@ def games_report(
     score_rows, cost_rows = scored.counted, costed.counted
     guess, score_psi = _score_values(score_rows)
     cost_psi = _cost_values(cost_rows)
-    score = endpoint(score_psi, score_rows, _is_first(scored), flagged, design)
+    score = endpoint(score_psi, score_rows, _is_first(scored), flags, design)
     return GamesReport(
-        drawn=len(scored.rows),
-        counted=len(score_rows),
-        excluded=scored.excluded,
-        over_cap=scored.over_cap,
-        waiting=scored.waiting,
+        **scored.counts,
         guard=lot_guard(scored, design),
         score=score,
         elo=_elo(score.estimate, guess),
         cost_guard=lot_guard(costed, design),
-        cost=endpoint(cost_psi, cost_rows, _is_first(costed), flagged, design),
+        cost=endpoint(cost_psi, cost_rows, _is_first(costed), flags, design),
         joint=joint,
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, terms, joint),
     )

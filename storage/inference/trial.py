@@ -5,10 +5,11 @@ one whose outcome is still open: values taken in the order in which they end wou
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Generic, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,10 @@ class TrialUnit(Protocol):
 
 
 Row = TypeVar("Row", bound=TrialUnit)
+
+GameFlags = Mapping[int | str, Sequence[str]]
+"""The flags of suspect games by the game's identifier (`storage.inference.suspects`)."""
+NO_FLAGS: GameFlags = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +101,17 @@ class CountedRows(Generic[Row]):
     """Rows from the oldest open one on: they will count later."""
 
     @property
+    def counts(self) -> dict[str, Any]:
+        """The fields of a `TrialCounts`."""
+        return {
+            "drawn": len(self.rows),
+            "counted": len(self.rows) - int(self.missing.sum()),
+            "excluded": self.excluded,
+            "over_cap": self.over_cap,
+            "waiting": self.waiting,
+        }
+
+    @property
     def counted(self) -> list[Row]:
         """The rows that have an outcome."""
         return [row for row, missing in zip(self.rows, self.missing, strict=True) if not missing]
@@ -141,6 +157,22 @@ def select(
         len(ordered) - len(capped),
         len(capped) - end,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialCounts:
+    """How many rows of a trial count; a row is a game or a decision."""
+
+    drawn: int
+    """Rows that count, those without an outcome included."""
+    counted: int
+    """Rows with an outcome."""
+    excluded: dict[str, int]
+    """Rows left out by facts from before the draw, by reason."""
+    over_cap: int
+    """Rows left out because their person's first games were enough."""
+    waiting: int
+    """Rows from the oldest open one on: they will count later."""
 
 
 def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
@@ -202,6 +234,8 @@ class EndpointReport:
     """The person with the largest share of the variance, and the estimate without them."""
     flagged: int
     """Number of values of flagged games."""
+    flagged_for: dict[str, int]
+    """How many of these for which reason; a game may have several."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
     """Of each person's first game."""
@@ -210,7 +244,7 @@ class EndpointReport:
 
 
 def endpoint(
-    psi: Floats, rows: Sequence[TrialUnit], first: NDArray[np.bool_], flagged: Collection[int | str],
+    psi: Floats, rows: Sequence[TrialUnit], first: NDArray[np.bool_], flags: GameFlags,
     design: SequenceDesign,
 ) -> EndpointReport:  # fmt: skip
     """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
@@ -219,20 +253,22 @@ def endpoint(
         psi: Values, shape (n,).
         rows: Their rows, shape (n,).
         first: Whether the row belongs to its person's first game, shape (n,).
-        flagged: The identifiers of flagged games.
+        flags: Of suspect games.
         design: The endpoint's sequence.
     """
     persons = [row.person for row in rows]
-    suspect = np.array([row.game_id in flagged for row in rows], bool)
+    suspect = np.array([row.game_id in flags for row in rows], bool)
 
     def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
         kept = [person for person, keep in zip(persons, mask, strict=True) if keep]
         return estimate(psi[mask], kept, design)
 
+    reasons = Counter(flag for row in rows for flag in flags.get(row.game_id, ()))
     return EndpointReport(
         estimate(psi, persons, design),
         largest_person(psi, persons, design),
         int(suspect.sum()),
+        {str(reason): reasons[reason] for reason in sorted(reasons, key=str)},
         of(~suspect),
         of(first),
         of(~first),

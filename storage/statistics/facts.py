@@ -15,8 +15,8 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import LOOKS
-from storage.games import filter_conditions
-from storage.records import MATCH_SITE, DecisionState, Filters, GameResult, GameStatus
+from storage.filters import Filters, TrapSettings, filter_conditions
+from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
@@ -164,11 +164,15 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             rated=row.rated,
             player=row.player,
             version=row.engine_version,
-            settings=(
-                f"{row.assessment}, {row.scale}, margin {row.margin_centi}, {row.decided}, "
-                f"risk {row.risk_percent:g}/{row.risk_share_percent:g} %, "
-                f"threshold {row.threshold_percent:g} %"
-            ),
+            settings=TrapSettings(
+                row.assessment,
+                row.scale,
+                row.margin_centi,
+                row.decided,
+                row.risk_percent,
+                row.risk_share_percent,
+                row.threshold_percent,
+            ).text,
             person=row.opponent_id,
             is_bot=row.is_bot,
             opponent_rating=row.opponent_rating,

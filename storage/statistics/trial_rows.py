@@ -13,10 +13,10 @@ from engine.expected import WHOLE
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.games import filter_conditions
+from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
-from storage.records import Filters, GameStatus
+from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.trials import StoredTrial

@@ -7,7 +7,7 @@ A column means the same as the field of that name in `storage.records`, unless a
     opponents --+
                 +--< games --< decisions --- outcomes
     engine_configs --+   |               +-- forecasts
-    trials ----------+   +--- tallies
+    trials ----------+   +--- tallies    +-- reply_times
                          +--< events
     arena_*                      (storage.tables.arena: the embedded server's state)
     imported_games               (storage.tables.archive: other players' games)
@@ -20,7 +20,7 @@ from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
-from storage.records import DecisionState, Endpoint, GameResult, GameStatus
+from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
 from storage.tables.base import Base as Base
 from storage.tables.types import (
     BigInt,
@@ -222,6 +222,9 @@ class ForecastRow(Base):
     fall_expected: Mapped[float]
     bait_uniform: Mapped[float]
     bait_expected: Mapped[float]
+    # Null where a forecast from before 2026-11-25 could not be added up (migration 0010).
+    optimal_uniform: Mapped[float | None]
+    optimal_expected: Mapped[float | None]
     bait: Mapped[KeyColumn | None]
     bait_odds: Mapped[float | None]
     bait_cost: Mapped[int | None]
@@ -232,6 +235,19 @@ class ForecastRow(Base):
     at: Mapped[UtcTime]
     # `ReplyForecast.to_record`.
     record: Mapped[JsonColumn]
+
+
+class ReplyTimeRow(Base):
+    """How long the opponent took for the reply to a move of ours, the first one if it was taken back.
+
+    No row: there was no reply, nobody timed it, or the game is from before 2026-11-25.
+    """
+
+    __tablename__ = "reply_times"
+
+    decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
+    time_s: Mapped[float]
+    source: Mapped[TimeSource] = mapped_column(enum_column(TimeSource))
 
 
 class TallyRow(Base):

@@ -17,8 +17,9 @@ from bot.base.errors import AuthError, ConfigError
 from bot.control import ControlError, ask
 from bot.daemon import play
 from storage.database import Database
+from storage.filters import Filters
 from storage.games import list_games
-from storage.records import AccountKey, Filters, GameStatus
+from storage.records import AccountKey, GameStatus
 from tests.bot.test_daemon import is_there, person
 from tests.patience import PATIENCE_S
 from tests.storage.conftest import create_database, postgres, postgres_template

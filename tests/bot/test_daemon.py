@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import select
 
 from bot.account.runner import sign_in
 from bot.arena.server import Arena
@@ -33,7 +34,8 @@ from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.games import get_game
-from storage.records import GameStatus
+from storage.records import GameStatus, TimeSource
+from storage.tables.games import ReplyTimeRow
 from tests.bot.fakes import FakeServer
 from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA
@@ -108,7 +110,20 @@ async def test_a_game_to_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[s
         game_id = await anna.play()
         await anna.close()
     assert capsys.readouterr().out == f"Desdemona plays at {url}\n"
-    assert await settled(tmp_path, game_id) > 20
+    decisions = await settled(tmp_path, game_id)
+    assert decisions > 20
+    times = await reply_times(tmp_path)
+    assert len(times) >= decisions - 1  # the last move may have ended the game
+    assert TimeSource.SERVER in {row.source for row in times}
+
+
+async def reply_times(folder: Path) -> list[ReplyTimeRow]:
+    database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
+    try:
+        async with database.read() as session:
+            return list(await session.scalars(select(ReplyTimeRow)))
+    finally:
+        await database.close()
 
 
 async def test_a_game_goes_on_after_a_restart(tmp_path: Path) -> None:

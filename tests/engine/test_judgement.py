@@ -196,7 +196,9 @@ def judged(rows: list[list[int]], params: TrapParams) -> tuple[Decision, Judgeme
 
 
 def test_the_threshold_itself_counts() -> None:
-    judgement = Judgement((ReplyVerdict("a", 1000, 500.0), ReplyVerdict("b", 1000, 499.9)), 500.0, False)
+    judgement = Judgement(
+        (ReplyVerdict("a", 1000, 500.0, False), ReplyVerdict("b", 1000, 499.9, False)), 500.0, False
+    )
     assert [judgement.is_fall(each) for each in judgement.replies] == [True, False]
     assert judgement.is_trap
 

@@ -21,8 +21,9 @@ from engine.game import replay
 from engine.games import get_game
 from storage.database import Database
 from storage.decisions import list_decisions
+from storage.filters import Filters
 from storage.games import list_games
-from storage.records import AccountKey, DecisionState, Filters, GameStatus, StoredDecision, StoredGame
+from storage.records import AccountKey, DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.bot.fakes import config, services
 from tests.ggs.client import Client, Habits, Over, Seat
 from tests.ggs.faults import Plan, Script, Strike

@@ -5,7 +5,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
+from storage.records import TimeSource
+from storage.tables.games import ReplyTimeRow
 from tests.bot.virtual_time import run
 from tests.ggs.client import Habits
 from tests.ggs.faults import Fault, Script, Strike, holding
@@ -46,6 +49,24 @@ def test_every_kind_of_match(at_table: Play, kind: str, rated: bool) -> None:
         assert (over.flag, len(over.seats)) == ("R" if rated else "U", 1 + kind.startswith("s"))
         assert all(seat.board.is_finished for seat in over.seats)
         await anna.close()
+
+    at_table(play)
+
+
+def test_replies_are_timed(at_table: Play) -> None:
+    """This server's times are made up, half a second at most: believed where they may be true."""
+
+    async def play(table: Table) -> None:
+        anna = await table.sit(Habits(thinks_s=1.37))
+        await table.play(anna, "8b 15:00/00:10")
+        await anna.close()
+        async with table.database.read() as session:
+            first, *others = await session.scalars(select(ReplyTimeRow).order_by(ReplyTimeRow.decision_id))
+        assert (first.time_s, first.source) == (1.37, TimeSource.MEASURED)
+        assert len(others) > 20
+        for row in others:
+            is_measured = row.source is TimeSource.MEASURED
+            assert row.time_s == 1.37 if is_measured else 0.37 <= row.time_s <= 0.51
 
     at_table(play)
 

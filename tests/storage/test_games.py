@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.database import Database
 from storage.events import list_events, record_event
+from storage.filters import Filters
 from storage.games import (
     adopt_records,
     count_bot_games,
@@ -18,7 +19,7 @@ from storage.games import (
     set_moves,
     set_rating_diff,
 )
-from storage.records import MATCH_SITE, AccountKey, Filters, GameResult, GameStatus, NewGame
+from storage.records import MATCH_SITE, AccountKey, GameResult, GameStatus, NewGame
 from tests.storage.samples import ARENA, NEW_GAME, opened
 
 

@@ -11,13 +11,17 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, delete, func, inspect, select, text
 
 import migrations
+from engine.judgement import expected_scale_centi
 from engine.params import Scale, TrapParams
+from engine.temptation import forecast
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
+from storage.decisions import commit_decision
 from storage.errors import StorageError
+from storage.forecasts import store_forecast
 from storage.games import adopt_records, get_game
-from storage.tables.games import EngineConfigRow
-from tests.storage.samples import ARENA, opened
+from storage.tables.games import EngineConfigRow, ForecastRow, ReplyTimeRow
+from tests.storage.samples import ARENA, decision, opened
 
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
 
@@ -159,6 +163,47 @@ async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
     ]
 
 
+async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
+    """From their records, to the same numbers; one whose decision is damaged stays without."""
+
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0009")
+
+    async def rows() -> list[dict[str, object]]:
+        async with database.read() as session:
+            found = await session.execute(select(ForecastRow.__table__).order_by(ForecastRow.decision_id))
+            return [dict(row) for row in found.mappings()]
+
+    database = await Database.open(url)
+    async with database.write() as session:
+        game = await opened(session)
+        for ply, made in enumerate([decision(quality=200.0), decision(), decision(replies=2), decision()]):
+            decision_id = await commit_decision(session, game.id, ply, made)
+            foreseen = forecast(made.chosen, expected_scale_centi(made))
+            await store_forecast(session, decision_id, made, foreseen)
+    before = await rows()
+    await database.close()
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        await connection.run_sync(down)
+        await connection.execute(
+            text("UPDATE decisions SET record = '{\"candidates\": []}' WHERE id = :id"), {"id": decision_id}
+        )
+    await engine.dispose()
+    database = await Database.open(url)  # upgrades
+    after = await rows()
+    async with database.read() as session:
+        assert await session.scalar(select(func.count()).select_from(ReplyTimeRow)) == 0
+        stored = await get_game(session, ARENA, "game0001")
+    await database.close()
+    assert stored is not None
+    assert after[:-1] == [
+        {**row, "optimal_expected": pytest.approx(row["optimal_expected"])} for row in before[:-1]
+    ]
+    assert after[0]["optimal_uniform"] == pytest.approx(1 / 3)
+    assert after[-1] == before[-1] | {"optimal_uniform": None, "optimal_expected": None}
+
+
 def test_the_schema_is_one_line_of_numbered_steps() -> None:
     scripts = [script.revision for script in ScriptDirectory(str(SCRIPTS[0].parents[1])).walk_revisions()]
     assert scripts[::-1] == migrate._revisions()
@@ -173,7 +218,8 @@ def test_migrations_import_nothing_of_ours(script: Path) -> None:
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             modules.add(node.module or "")
-    assert {re.split(r"\W", module)[0] for module in modules} <= {"alembic", "sqlalchemy"}
+    others = {re.split(r"\W", module)[0] for module in modules} - sys.stdlib_module_names
+    assert others <= {"alembic", "sqlalchemy"}
 
 
 @pytest.mark.usefixtures("database")

@@ -23,8 +23,9 @@ from engine.stop import StopFlag
 from engine.trappy import reply_trappiness
 from storage.database import Database
 from storage.decisions import list_decisions
+from storage.filters import Filters
 from storage.games import list_games
-from storage.records import DecisionState, Filters, GameStatus, StoredDecision, StoredGame
+from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.system.daemon import Daemon
 
 _BUSY = re.compile(r"(no answer|no connection|silent) (in|for) [0-9.]+ s")

@@ -6,40 +6,31 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import (
-    AccountName,
     FormatOption,
-    GameName,
-    MatchId,
-    MaxRating,
-    MinRating,
-    OpponentOption,
     OutputFormat,
-    PlayerName,
-    Rated,
-    Since,
-    Site,
-    Until,
     UsageError,
     ask_database,
     console,
-    filters_of,
     note,
     print_json,
     write,
 )
+from bot.cli.filters import Suspects, selects_games
 
 if TYPE_CHECKING:
     from storage.database import Database
+    from storage.filters import Filters
     from storage.inference.decisions import DecisionsReport
     from storage.inference.games import GamesReport
     from storage.inference.trial import TrialTerms
-    from storage.records import Filters
     from storage.statistics.groups import By, GroupStatistics
     from storage.trials import StoredTrial
 
 
+@selects_games
 def stats(
     context: typer.Context,
+    filters: "Filters",
     by: Annotated[
         str,
         typer.Option(
@@ -48,27 +39,13 @@ def stats(
             "opponent-kind, version, settings, phase.",
         ),
     ] = "player",
-    trial: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Report on this trial instead (see `trial list`)."),
-    ] = None,
     arms: Annotated[
         str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
     ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="How many games or decisions an effect needs, instead.")
     ] = False,
-    player: PlayerName = None,
-    site: Site = None,
-    account: AccountName = None,
-    game: GameName = None,
-    opponent: OpponentOption = None,
-    match: MatchId = None,
-    since: Since = None,
-    until: Until = None,
-    min_rating: MinRating = None,
-    max_rating: MaxRating = None,
-    rated: Rated = None,
+    suspect: Suspects = None,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
     """Results, errors and traps of groups of games, beside what chance and a model of people expect.
@@ -78,31 +55,25 @@ def stats(
     if plan:
         _plan(output)
         return
-    filters = filters_of(
-        player,
-        site,
-        game,
-        since,
-        until,
-        min_rating,
-        max_rating,
-        rated,
-        account=account,
-        opponent=opponent,
-        match=match,
-    )
-    if trial is not None:
-        _trial(context, trial, arms, filters, output)
+    if filters.trial is not None:
+        if suspect is not None:
+            raise UsageError("--without-suspects: a trial's report has every line with and without them")
+        _trial(context, filters.trial, arms, filters, output)
         return
     from bot.cli.stats import tables
+    from storage.filters import Filters
     from storage.statistics.facts import count_outdated, game_facts, reply_facts
     from storage.statistics.groups import group_statistics
+    from storage.statistics.suspect_rows import suspect_games
 
     keys = _keys(by)
 
     async def read(database: "Database") -> "tuple[list[GroupStatistics], int]":
         async with database.read() as session:
             games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+            if suspect is not None:
+                flags = await suspect_games(session)
+                games = [game for game in games if (game.id in flags) is suspect]
             return group_statistics(games, replies, keys), await count_outdated(session, filters)
 
     found, outdated = ask_database(context, read)
@@ -112,7 +83,7 @@ def stats(
         tables.groups_view(found),
         rows,
         nested=[each.to_json() for each in found],
-        filters=filters,
+        is_filtered=suspect is not None or filters != Filters(),
     )
     if outdated:
         note(
@@ -134,11 +105,10 @@ def _keys(text: str) -> "list[By]":
 def _plan(output: OutputFormat) -> None:
     from bot.cli.stats import tables
     from storage.inference.plan import plan_decisions, plan_games, plan_traps
-    from storage.records import Filters
 
     rows = [*plan_games(), *plan_decisions(), *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, tables.plan_view(rows), flat, nested=flat, filters=Filters())
+    write(output, tables.plan_view(rows), flat, nested=flat)
 
 
 def _trial(
@@ -148,6 +118,7 @@ def _trial(
     from storage.inference.decisions import decisions_report
     from storage.inference.games import games_report
     from storage.statistics.facts import game_facts, reply_facts
+    from storage.statistics.suspect_rows import suspect_games
     from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
 
@@ -162,12 +133,13 @@ def _trial(
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
             is_alone, terms = len(found.arms) == 1, _terms(found)
             at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
+            flags = await suspect_games(session)
             if not is_alone:
                 facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
                 rows = await trial_games(session, found, pair[0], pair[1], facts, replies)
-                games = games_report(rows, terms, at)
+                games = games_report(rows, terms, at, flags)
             if found.draws_decisions:
-                decisions = decisions_report(await trial_decisions(session, found, filters), terms, at)
+                decisions = decisions_report(await trial_decisions(session, found, filters), terms, at, flags)
             return found, pair, games, decisions
 
     found, pair, games, decisions = ask_database(context, read)

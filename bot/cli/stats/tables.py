@@ -220,7 +220,8 @@ def _verdict(found: AnyTimeEstimate, who: str) -> str:
 def _sensitivity(found: EndpointReport) -> list[str]:
     lines = []
     if found.flagged:
-        lines.append(f"  without {found.flagged} suspect games {_difference(found.without_flagged, 4)}")
+        reasons = ", ".join(f"{reason} {count}" for reason, count in found.flagged_for.items())
+        lines.append(f"  without {found.flagged} flagged ({reasons}) {_difference(found.without_flagged, 4)}")
     if (largest := found.largest) is not None:
         share = f"{100 * largest.share:.0f} % of the variance"
         lines.append(f"  without the largest person ({share}) {_difference(largest.without, 4)}")

@@ -19,8 +19,9 @@ from bot.match.play import GameTask, Played, play
 from bot.match.player_specs import MatchError
 from bot.match.worker_pool import LocalWorkers
 from storage.database import Database
+from storage.filters import Filters
 from storage.games import list_games
-from storage.records import MATCH_SITE, Filters, GameStatus, StoredGame
+from storage.records import MATCH_SITE, GameStatus, StoredGame
 from tests.bot.match.samples import fake
 from tests.patience import PATIENCE_S
 from tests.storage.busy import BusyWriter

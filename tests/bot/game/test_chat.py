@@ -67,7 +67,7 @@ async def test_who_watches_is_greeted_too(database: Database) -> None:
     assert server.said == ["spectator: Desdemona plays Anna at Tic-tac-toe"]
 
 
-@pytest.mark.parametrize(("player", "farewell"), [("trappy", ["Bye. 1 traps."]), ("standard", ["Bye."])])
+@pytest.mark.parametrize(("player", "farewell"), [("trappy", ["Bye. 0 traps."]), ("standard", ["Bye."])])
 async def test_the_farewell_of_a_player_without_traps(
     database: Database, player: str, farewell: list[str]
 ) -> None:
@@ -232,7 +232,7 @@ async def test_what_was_before_this_game(database: Database) -> None:
         await running
     # The game above was lost by the bot, too.
     assert again.said == [
-        "Anna against me before: 2 won, 0 drawn, 2 lost. Traps that I set: 0, fallen into: 0."
+        "Anna against me before: 2 won, 0 drawn, 2 lost. Traps set: 0, fallen into: 0; slips: 0."
     ]
 
 

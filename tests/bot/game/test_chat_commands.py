@@ -1,7 +1,6 @@
 """What is a question in the chat, and the answers."""
 
 from dataclasses import fields, replace
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,7 @@ from engine.games import get_game
 from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
 from engine.temptation import ReplyForecast, TemptingReply
-from storage.intervals import performance
-from storage.statistics.players import PlayerStatistics
+from storage.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision
 
 FACTS = ChatFacts(
@@ -44,11 +42,6 @@ FORECAST = ReplyForecast(1, ModelInfo("maia", "maia", ""), "", ("e7e5",), (0.24,
 
 def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
     return ChatLine(name, room, text)
-
-
-def figures(player: str, **numbers: int) -> PlayerStatistics:
-    values: dict[str, Any] = dict.fromkeys((field.name for field in fields(PlayerStatistics)), 0)
-    return PlayerStatistics(**(values | {"player": player, "performance": performance(())} | numbers))
 
 
 @pytest.mark.parametrize("command", Command)
@@ -151,19 +144,16 @@ def test_the_trap() -> None:
 
 
 def test_the_figures_of_all_players_together() -> None:
-    both = (
-        figures("standard", games=4, wins=3, losses=1),
-        figures("trappy", games=3, wins=1, draws=1, losses=1, traps_set=9, fell=4),
-    )
-    told = answer(Command.STATS, replace(SECRET, figures=both))
-    assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps that I set: 9, fallen into: 4.")
+    before = Encounters(games=7, wins=4, draws=1, losses=2, baits_set=9, baits_taken=4, slips=5)
+    told = answer(Command.STATS, replace(SECRET, earlier=before))
+    assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps set: 9, fallen into: 4; slips: 5.")
     assert answer(Command.STATS, SECRET) == "Anna, this is our first game."
 
 
 @pytest.mark.parametrize("command", Command)
 @pytest.mark.parametrize("may", [True, False])
 def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None:
-    many = figures("trappy", games=10**6, wins=10**6, draws=10**6, losses=10**6, traps_set=10**6, fell=10**6)
+    many = Encounters(**dict.fromkeys((field.name for field in fields(Encounters)), 10**6))
     for kind in PLAYER_KINDS:
         facts = replace(
             FACTS,
@@ -173,7 +163,7 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
             is_over=may,
             may_tell=False,
             latest=DECISION,
-            figures=(many,),
+            earlier=many,
         )
         told = answer(command, facts)
         assert len(told) <= CHAT_LIMIT

@@ -5,6 +5,9 @@ import pytest
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
 from bot.game.chat_texts import ResultForUs, farewell, greeting
+from storage.statistics.encounters import BaitCounts
+
+COUNTS = BaitCounts(baits_set=5, baits_taken=2, slips=3)
 
 
 def test_the_usual_words() -> None:
@@ -17,21 +20,26 @@ def test_the_usual_words() -> None:
         bot="Desdemona",
         game="Othello",
         result=ResultForUs.WON,
-        traps=5,
-        fell=2,
+        counts=COUNTS,
     )
-    assert said == "Good game, Anna! Traps set: 5, you fell into 2."
+    assert said == "Good game, Anna! Traps set: 5, you fell into 2; slips: 3."
 
 
 def test_every_placeholder() -> None:
     config = ChatConfig(
-        greeting="{opponent} {bot} {game}", farewell="{opponent} {bot} {game} {result} {traps} {fell}"
+        greeting="{opponent} {bot} {game}", farewell="{opponent} {bot} {game} {result} {traps} {fell} {slips}"
     )
     assert greeting(config, config.greeting, opponent="a", bot="b", game="c") == "a b c"
     said = farewell(
-        config, names_traps=True, opponent="a", bot="b", game="c", result=ResultForUs.DRAWN, traps=1, fell=0
+        config,
+        names_traps=True,
+        opponent="a",
+        bot="b",
+        game="c",
+        result=ResultForUs.DRAWN,
+        counts=COUNTS,
     )
-    assert said == "a b c drawn 1 0"
+    assert said == "a b c drawn 5 2 3"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +54,13 @@ def test_every_placeholder() -> None:
 def test_nothing_of_traps_where_none_are_set(template: str, said: str | None) -> None:
     config = ChatConfig(farewell=template)
     told = farewell(
-        config, names_traps=False, opponent="Anna", bot="b", game="c", result=ResultForUs.WON, traps=3, fell=1
+        config,
+        names_traps=False,
+        opponent="Anna",
+        bot="b",
+        game="c",
+        result=ResultForUs.WON,
+        counts=COUNTS,
     )
     assert told == said
 
@@ -61,8 +75,7 @@ def test_silence() -> None:
             bot="b",
             game="c",
             result=ResultForUs.LOST,
-            traps=0,
-            fell=0,
+            counts=COUNTS,
         )
         assert said is None
 

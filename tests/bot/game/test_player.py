@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.config import (
     ChatConfig,
@@ -29,10 +30,11 @@ from engine.errors import EngineMismatch
 from storage.database import Database
 from storage.decisions import commit_decision
 from storage.events import list_events
+from storage.forecasts import lacking_forecasts
 from storage.games import list_open_games
-from storage.records import DecisionState, Endpoint, GameResult, GameStatus
+from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
 from storage.statistics.trial_rows import trial_decisions
-from storage.tables.games import ForecastRow
+from storage.tables.games import ForecastRow, ReplyTimeRow
 from storage.trials import NewTrial, start_trial
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import (
@@ -109,6 +111,37 @@ async def test_a_whole_game(database: Database, our_side: int, seed: int) -> Non
     assert len(server.said) == 2
     assert server.said[0] == "Hello Anna"
     assert server.calls.count("stream") == 1
+
+
+async def test_every_reply_is_timed(database: Database) -> None:
+    """The clocks of the server stand still, so all times are measured."""
+    server = FakeServer("othello", pick=picker(1))
+    await play(server, database)
+    answered = [
+        stored.id for stored in await stored_decisions(database) if stored.ply + 1 < len(server.moves)
+    ]
+    async with database.read() as session:
+        rows = list(await session.scalars(select(ReplyTimeRow)))
+    assert {row.decision_id for row in rows} == set(answered)
+    assert {row.source for row in rows} == {TimeSource.MEASURED}
+    assert all(0 <= row.time_s < PATIENCE_S for row in rows)
+
+
+async def test_missing_forecasts_are_looked_for_at_the_beginning_and_the_end(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    async def counted(session: AsyncSession, game_id: int) -> set[int]:
+        nonlocal asked
+        asked += 1
+        return await lacking_forecasts(session, game_id)
+
+    monkeypatch.setattr("bot.game.ledger.lacking_forecasts", counted)
+    server = FakeServer("othello", pick=picker(1))
+    await play(server, database)
+    assert asked <= 4  # the first state, our first move, the end; not each of sixty plies
+    await check_books(database, server)
 
 
 async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:

@@ -18,7 +18,15 @@ from storage.games import reopen_game
 from storage.recheck import settle_later
 from storage.records import GameStatus
 from storage.statistics.facts import count_outdated
-from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OutcomeRow, TallyRow
+from storage.tables.games import (
+    DecisionRow,
+    EventRow,
+    ForecastRow,
+    GameRow,
+    OutcomeRow,
+    ReplyTimeRow,
+    TallyRow,
+)
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
 from tests.bot.game.test_player_kill import late_othello
@@ -135,7 +143,7 @@ async def test_profiles_that_were_never_completed(
     await check_books(database, server)
     late = (await books(database))[1]
     async with database.write() as session:
-        for table in (OutcomeRow, ForecastRow, EventRow, DecisionRow, TallyRow, GameRow):
+        for table in (ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow, TallyRow, GameRow):
             await session.execute(delete(table))
     await play(database)  # the same game, judged in time
     assert [row[1:] for row in (await books(database))[1]] == [row[1:] for row in late]

@@ -32,9 +32,9 @@ from engine.choice import verify
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EnginePool
 from storage.database import Database
-from storage.records import Filters
+from storage.filters import Filters
 from storage.report import game_report
-from storage.statistics.players import player_statistics
+from storage.statistics.encounters import encounters
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions, stored_game
@@ -292,7 +292,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     assert game.selection["engine"]["command"] == sys.executable
     async with database.read() as session:
         report = await game_report(session, game)
-        assert await player_statistics(session, Filters(game="atomic"))
+        assert (await encounters(session, Filters(game="atomic"))).games == 1
     assert report is not None
     assert {made.search_mode for made in report.decisions} == {"engine"}
     assert report.to_json()["decisions"]

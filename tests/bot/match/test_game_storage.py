@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from bot.match.conditions import GameClock, Terms
 from bot.match.game_storage import load, store_game
@@ -12,10 +13,11 @@ from bot.match.player_specs import MatchError
 from engine.decision import OutcomeKind
 from storage.database import Database
 from storage.decisions import list_decisions
+from storage.filters import Filters
 from storage.games import get_game, list_games
-from storage.records import MATCH_SITE, AccountKey, DecisionState, Filters, GameResult, GameStatus
+from storage.records import MATCH_SITE, AccountKey, DecisionState, GameResult, GameStatus
 from storage.report import game_report
-from storage.statistics.players import player_statistics
+from storage.tables.games import TallyRow
 from tests.bot.match.samples import fake, played, terms
 
 
@@ -32,7 +34,7 @@ async def test_a_game_of_ours(database: Database) -> None:
         assert stored is not None
         decisions = await list_decisions(session, stored.id)
         report = await game_report(session, stored)
-        (figures,) = await player_statistics(session, Filters(site=MATCH_SITE))
+        tally = (await session.scalars(select(TallyRow))).one()
     assert (stored.player, stored.opponent_name, stored.our_side) == ("trappy", "standard:depth=2", 1)
     assert stored.params.assessment == "last"
     assert stored.state is GameStatus.FINISHED
@@ -47,8 +49,9 @@ async def test_a_game_of_ours(database: Database) -> None:
         reply = game.moves[decision.ply + 1] if decision.ply + 1 < len(game.moves) else None
         assert decision.outcome.reply == reply
     assert report is not None
-    assert figures.traps_set > 0
-    assert figures.pending == 0
+    assert tally.traps_set > 0
+    answered = tally.traps_optimal + tally.traps_fell + tally.traps_erred_elsewhere
+    assert tally.traps_set == answered + tally.traps_unanswered
 
 
 async def test_there_and_back(database: Database) -> None:

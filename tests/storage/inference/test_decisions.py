@@ -112,7 +112,7 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
                 expected_trap=float(rng.uniform(0.05, 0.3)),
             )
         )
-    found = decisions_report(rows, TrialTerms(), NOW, flagged={0, 1})
+    found = decisions_report(rows, TrialTerms(), NOW, flags={0: ("copied",), 1: ("copied", "fast replies")})
     outcome = found.cost
     assert outcome.any_time.estimate.low is not None
     assert outcome.any_time.estimate.high is not None
@@ -120,6 +120,7 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
     assert outcome.any_time.estimate.excludes_zero
     assert outcome.fixed.value == pytest.approx(0.05, abs=0.01)
     assert outcome.any_time.flagged == 10
+    assert outcome.any_time.flagged_for == {"copied": 10, "fast replies": 5}
     # A trap here costs replies 0.05, but its position is 0.1 harder for a random mover.
     assert found.beyond_difficulty.fixed.value == pytest.approx(-0.05, abs=0.01)
     assert found.earned.fixed.value == pytest.approx(0.04, abs=0.01)

@@ -108,11 +108,18 @@ def test_each_persons_first_game_apart() -> None:
     assert found.score.later_games.n == 2
 
 
+FLAGS: dict[int | str, list[str]] = {1: ["copied"], 2: ["copied"], 3: ["left early"]}
+
+
 def test_flagged_games_count_and_a_line_leaves_them_out() -> None:
     rows = played_games(300, 0.0, 2)
-    plain, marked = games_report(rows, TERMS, NOW), games_report(rows, TERMS, NOW, flagged={1, 2, 3})
+    plain, marked = (
+        games_report(rows, TERMS, NOW),
+        games_report(rows, TERMS, NOW, flags=FLAGS),
+    )
     assert marked.score.estimate == plain.score.estimate
     assert marked.score.flagged == 3
+    assert marked.score.flagged_for == {"copied": 2, "left early": 1}
     assert marked.score.without_flagged.n == 297
     assert marked.cost.without_flagged.n == 297
 

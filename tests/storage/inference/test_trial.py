@@ -118,10 +118,11 @@ def test_the_lines_of_an_endpoint() -> None:
     rows = [game(n, person=n % 50) for n in range(200)]
     psi = np.arange(200) / 100.0
     first = np.arange(200) < 50
-    found = endpoint(psi, rows, first, {3, 4, 777}, design)
+    found = endpoint(psi, rows, first, {3: ["copied"], 4: ["copied", "left early"], 777: ["x"]}, design)
     persons = [n % 50 for n in range(200)]
     assert found.estimate == estimate(psi, persons, design)
     assert found.flagged == 2
+    assert found.flagged_for == {"copied": 2, "left early": 1}
     kept = [n for n in range(200) if n not in (3, 4)]
     assert found.without_flagged == estimate(psi[kept], [persons[n] for n in kept], design)
     assert found.first_games == estimate(psi[:50], persons[:50], design)

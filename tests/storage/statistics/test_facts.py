@@ -27,12 +27,13 @@ from engine.stop import StopFlag
 from engine.time_management import Limits
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed
+from storage.filters import Filters
 from storage.forecasts import store_forecast
 from storage.games import finish_game, set_moves
 from storage.inference.decisions import decisions_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
-from storage.records import Endpoint, Filters, GameResult
+from storage.records import Endpoint, GameResult
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
 from storage.statistics.groups import By, GroupStatistics, group_statistics
 from storage.statistics.trial_rows import trial_decisions

@@ -15,12 +15,13 @@ from engine.randomised import other_move
 from engine.temptation import ExpectedReplies, ReplyForecast, expectations, forecast
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, void_after
+from storage.filters import Filters
 from storage.forecasts import store_forecast
 from storage.games import finish_game
 from storage.inference.decisions import TrialDecision, decisions_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
-from storage.records import Endpoint, Filters, GameResult
+from storage.records import Endpoint, GameResult
 from storage.statistics.trial_rows import trial_decisions
 from storage.tables.games import DecisionRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, start_trial

@@ -1,0 +1,114 @@
+"""Times the opponent's replies in one game: by the server's clock where it can be trusted, else by ours.
+
+The server's clock tells a time when both clocks stand still twice around the reply: the opponent's clock as
+it stood while it was our turn, less the same one turn later, plus the increment.  We also measure: from the
+moment the server showed our move to the moment it showed the reply (lags on the way to us cancel out), or, if
+it showed both at once, from the moment we sent ours, less the known lag.
+
+The server's number is taken only if it agrees with ours: it cannot be longer than the time from sending our
+move to seeing the reply, nor shorter than what we measured by more than servers forgive for lag. Clocks with
+a delay instead of an increment, and byo-yomi, disagree; they, clocks in whole seconds, and moves before a
+clock starts are measured. A reply that nobody timed (the link was down, the program was started again,
+several moves came at once) has no time.
+"""
+
+from collections.abc import Sequence
+
+from storage.records import ReplyTime, TimeSource
+
+FORGIVEN_S = 1.0
+"""Most that a server takes off a turn for the opponent's lag (lichess.org)."""
+SLACK_S = 0.05
+"""Servers round clocks, and stop them after the move has been shown."""
+UNTIMED_PLIES = 2
+"""Clocks of the Lichess family stand still until both sides have moved."""
+_DIGITS = 3
+
+
+class ReplyTimer:
+    """Follows one game's states; `times` has what was timed and is not stored yet.
+
+    Moments are seconds of one monotonic clock.
+    """
+
+    def __init__(self) -> None:
+        self.times: dict[int, ReplyTime] = {}
+        """By ply of the reply: the moves made before it."""
+        self._moves: tuple[str, ...] | None = None
+        self._is_theirs = False
+        self._shown_at: float | None = None
+        """When their turn was first shown; None: it is ours, or we came in the middle of it."""
+        self._sent: tuple[int, float] | None = None
+        """Ply and moment of the latest move that we sent."""
+        self._stopped_s: float | None = None
+        """Their clock as it stood in our latest turn."""
+
+    def sent(self, ply: int, now: float) -> None:
+        """Our move is about to be sent; of several attempts the first counts."""
+        if self._sent is None or self._sent[0] != ply:
+            self._sent = (ply, now)
+
+    def see(
+        self,
+        moves: Sequence[str],
+        *,
+        is_theirs: bool,
+        clock_s: float | None,
+        increment_s: float,
+        now: float,
+        lag_s: float,
+        is_prompt: bool = True,
+    ) -> None:
+        """The server shows a state of the game.
+
+        Args:
+            moves: The whole list.
+            is_theirs: It is the opponent's turn.
+            clock_s: Time left on the opponent's clock; None: there is no clock.
+            increment_s: What a move adds to that clock.
+            now: The moment.
+            lag_s: Known lag of a request to the server and back.
+            is_prompt: The state came at once when it changed; False: it was asked for, after a lost link.
+        """
+        moves, before = tuple(moves), self._moves
+        added = None if before is None or moves[: len(before)] != before else len(moves) - len(before)
+        if added == 0:
+            return
+        if added is not None and not is_theirs and added == (1 if self._is_theirs else 2):
+            took = self._took(len(moves) - 1, clock_s, increment_s, now, lag_s, is_prompt=is_prompt)
+            if took is not None:
+                self.times.setdefault(len(moves) - 1, took)
+        # In the middle of their turn, and after a takeback, their clock has run already.
+        begins = added is not None and is_prompt
+        self._shown_at = now if is_theirs and begins else None
+        if not is_theirs:
+            self._stopped_s = clock_s
+        elif added is None:
+            self._stopped_s = None
+        self._moves, self._is_theirs = moves, is_theirs
+
+    def _took(
+        self,
+        ply: int,
+        clock_s: float | None,
+        increment_s: float,
+        now: float,
+        lag_s: float,
+        *,
+        is_prompt: bool,
+    ) -> ReplyTime | None:
+        sent_at = self._sent[1] if self._sent is not None and self._sent[0] == ply - 1 else None
+        if self._shown_at is not None:
+            measured = now - self._shown_at
+            longest = measured + lag_s if sent_at is None else now - sent_at
+        elif sent_at is not None:
+            measured, longest = max(0.0, now - sent_at - lag_s), now - sent_at
+        else:
+            return None
+        stopped_s = self._stopped_s if ply >= UNTIMED_PLIES else None
+        if stopped_s is not None and clock_s is not None and clock_s % 1:
+            told = stopped_s + increment_s - clock_s
+            least = measured - FORGIVEN_S - lag_s if is_prompt else -SLACK_S
+            if max(least, -SLACK_S) <= told <= longest + SLACK_S:
+                return ReplyTime(round(max(0.0, told), _DIGITS), TimeSource.SERVER)
+        return ReplyTime(round(measured, _DIGITS), TimeSource.MEASURED) if is_prompt else None

@@ -1,0 +1,151 @@
+"""Which games: one filter for everything that lists, counts or exports games."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from sqlalchemy import ColumnElement, and_, func, or_, select
+
+from storage.records import MATCH_SITE
+from storage.tables.games import EngineConfigRow, GameRow, OpponentRow, TrialRow
+
+
+@dataclass(frozen=True, slots=True)
+class TrapSettings:
+    """The settings of the trap arithmetic that games are grouped by; see `engine.params.TrapParams`."""
+
+    assessment: str
+    scale: str
+    margin_centi: int
+    decided: str
+    risk_percent: float
+    risk_share_percent: float
+    threshold_percent: float
+
+    @property
+    def text(self) -> str:
+        """In one line, as `stats --by settings` shows it."""
+        return (
+            f"{self.assessment}, {self.scale}, margin {self.margin_centi}, {self.decided}, "
+            f"risk {self.risk_percent:g}/{self.risk_share_percent:g} %, "
+            f"threshold {self.threshold_percent:g} %"
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The settings whose `text` this is.
+
+        Raises:
+            ValueError: It is of none.
+        """
+        found = _SETTINGS.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(f"{text!r} are no settings, as `stats --by settings` shows them")
+        assessment, scale, margin, decided, *numbers = found.groups()
+        return cls(assessment, scale, int(margin), decided, *map(float, numbers))
+
+
+_NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
+_SETTINGS = re.compile(
+    rf"(\w+), (\w+), margin (-?[0-9]{{1,9}}), (\w+), risk {_NUMBER}/{_NUMBER} %, threshold {_NUMBER} %"
+)
+_DIGITS = 1e-5
+"""Texts have six digits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which games to select; None everywhere: all of them."""
+
+    player: str | None = None
+    version: str | None = None
+    """The engine's version."""
+    settings: TrapSettings | None = None
+    site: str | None = None
+    account: str | None = None
+    """Name of our account, ignoring case."""
+    game: str | None = None
+    speed: str | None = None
+    """The site's name of the speed class, ignoring case."""
+    opponent_id: str | None = None
+    """The site's key of the opponent's account."""
+    opponent: str | None = None
+    """The opponent's name, ignoring case."""
+    opponent_is_bot: bool | None = None
+    our_side: int | None = None
+    """0: we moved first; 1: the opponent did."""
+    match: str | None = None
+    """Name of the match that a game belongs to."""
+    trial: str | None = None
+    """Name of the trial that a game belongs to."""
+    since: datetime | None = None
+    """Started at or after this moment (aware)."""
+    until: datetime | None = None
+    """Started before this moment (aware)."""
+    min_opponent_rating: int | None = None
+    """With either limit, games against opponents of unknown rating are left out."""
+    max_opponent_rating: int | None = None
+    rated: bool | None = None
+    has_result: bool | None = None
+    """True: won, drawn or lost; False: still open, aborted, or of unknown result."""
+
+
+def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """The filters as conditions on `GameRow`."""
+    chosen = {name: getattr(filters, name) for name in _CONDITIONS}
+    return [_CONDITIONS[name](value) for name, value in chosen.items() if value is not None]
+
+
+def _opponent(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    return GameRow.opponent_id.in_(select(OpponentRow.id).where(condition))
+
+
+def _is_named(name: str) -> ColumnElement[bool]:
+    # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
+    return _opponent(or_(OpponentRow.name == name, func.lower(OpponentRow.name) == name.lower()))
+
+
+def _engine(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    return GameRow.engine_config_id.in_(select(EngineConfigRow.id).where(*conditions))
+
+
+def _has_settings(wanted: TrapSettings) -> ColumnElement[bool]:
+    def is_near(column: Any, value: float) -> ColumnElement[bool]:
+        return and_(column >= value * (1 - _DIGITS), column <= value * (1 + _DIGITS))
+
+    row = EngineConfigRow
+    return _engine(
+        row.assessment == wanted.assessment,
+        row.scale == wanted.scale,
+        row.margin_centi == wanted.margin_centi,
+        row.decided == wanted.decided,
+        is_near(row.risk_percent, wanted.risk_percent),
+        is_near(row.risk_share_percent, wanted.risk_share_percent),
+        is_near(row.threshold_percent, wanted.threshold_percent),
+    )
+
+
+# Any: the type of the field of that name.
+_CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
+    "player": lambda name: GameRow.player == name,
+    "version": lambda version: _engine(EngineConfigRow.engine_version == version),
+    "settings": _has_settings,
+    "site": lambda site: GameRow.site == site,
+    "account": lambda name: GameRow.account == name.lower(),
+    "game": lambda name: GameRow.game == name,
+    "speed": lambda name: func.lower(GameRow.speed) == name.lower(),
+    "opponent_id": lambda key: _opponent(OpponentRow.site_id == key),
+    "opponent": _is_named,
+    "opponent_is_bot": lambda is_bot: _opponent(OpponentRow.is_bot.is_(is_bot)),
+    "our_side": lambda side: GameRow.our_side == side,
+    "match": lambda name: and_(GameRow.site == MATCH_SITE, GameRow.selection["match"].as_string() == name),
+    "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
+    "since": lambda moment: GameRow.started_at >= moment,
+    "until": lambda moment: GameRow.started_at < moment,
+    "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
+    "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
+    "rated": lambda rated: GameRow.rated.is_(rated),
+    "has_result": lambda has: GameRow.result.is_not(None) == has,
+}

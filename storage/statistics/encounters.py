@@ -1,0 +1,88 @@
+"""What some games add up to for the people who played them: results, baits and slips.
+
+Chat and farewell speak of the same things as the page of a game (docs/trials.md), so the words mean the same
+there: a *trap* is a move of ours with a confirmed bait (`engine.temptation`), answered or not; somebody falls
+into it by taking one; any other reply that costs a tenth of the game or more is a *slip*.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.judgement import ERROR, RULE
+from storage.filters import Filters, filter_conditions
+from storage.records import DecisionState, GameResult, GameStatus
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaitCounts:
+    """Moves of ours and replies of theirs."""
+
+    baits_set: int = 0
+    """Moves with a confirmed bait."""
+    baits_taken: int = 0
+    """Replies that take one."""
+    slips: int = 0
+    """Other replies that are errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encounters(BaitCounts):
+    """Games, results from our view, and what stood in them."""
+
+    games: int = 0
+    """All except aborted ones, whose baits and slips count."""
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+async def bait_counts(session: AsyncSession, game_id: int) -> BaitCounts:
+    """The counts of one game."""
+    return await _counted(session, DecisionRow.game_id == game_id)
+
+
+async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
+    """The games that pass the filters."""
+    conditions = filter_conditions(filters)
+    found = select(
+        _sum(GameRow.state != GameStatus.ABORTED).label("games"),
+        _sum(GameRow.result == GameResult.WIN).label("wins"),
+        _sum(GameRow.result == GameResult.DRAW).label("draws"),
+        _sum(GameRow.result == GameResult.LOSS).label("losses"),
+    ).where(*conditions)
+    row = (await session.execute(found)).one()
+    counts = await _counted(session, DecisionRow.game_id.in_(select(GameRow.id).where(*conditions)))
+    return Encounters(
+        baits_set=counts.baits_set,
+        baits_taken=counts.baits_taken,
+        slips=counts.slips,
+        games=row.games,
+        wins=row.wins,
+        draws=row.draws,
+        losses=row.losses,
+    )
+
+
+async def _counted(session: AsyncSession, which: ColumnElement[bool]) -> BaitCounts:
+    is_taken = func.coalesce(ForecastRow.is_taken, False)
+    row = (
+        await session.execute(
+            select(
+                _sum(ForecastRow.bait.is_not(None)).label("baits_set"),
+                _sum(is_taken).label("baits_taken"),
+                _sum(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
+            )
+            .select_from(DecisionRow)
+            .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+            .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
+            .where(which, DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED)
+        )
+    ).one()
+    return BaitCounts(baits_set=row.baits_set, baits_taken=row.baits_taken, slips=row.slips)
+
+
+def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)

@@ -1,0 +1,125 @@
+"""The games of people as `storage.inference.suspects` sees them, and their flags.
+
+The rules compare a game with the person's other games and with those of other accounts, so all games are
+read, whatever a report selects; matches between programs and aborted games are left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from sqlalchemy import case, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import OutcomeKind
+from engine.judgement import RULE
+from storage.inference.suspects import COPIED_PLIES, PlayedGame, SuspectFlag, suspects
+from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
+
+Flags = Mapping[int | str, tuple[SuspectFlag, ...]]
+"""The flags of each game that has any, by the game's key."""
+
+_LEFT = ("resignation", "left", "time")
+_STANDING = (DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED)
+
+
+async def suspect_games(session: AsyncSession) -> Flags:
+    """The flags of all games with people; programs have none."""
+    rows = await played_games(session)
+    people = set(
+        await session.scalars(
+            select(GameRow.id)
+            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+            .where(OpponentRow.is_bot.is_(False))
+        )
+    )
+    return {key: flags for key, flags in suspects(rows).items() if key in people}
+
+
+async def played_games(session: AsyncSession) -> list[PlayedGame]:
+    """All games that are not aborted, in the order in which they began, programs' games included.
+
+    A person's first move, before our first one, is no reply.  A reply without a choice has no time.
+    Judged replies are those that the statistics count (`storage.statistics.facts.reply_facts`), outside
+    decided positions.
+    """
+    judged = await _judged(session)
+    times = await _reply_times(session)
+    rows = await session.execute(
+        select(
+            GameRow.id,
+            GameRow.site,
+            GameRow.opponent_id,
+            OpponentRow.site_id,
+            GameRow.started_at,
+            GameRow.game,
+            GameRow.initial_position,
+            GameRow.moves,
+            GameRow.result,
+            GameRow.end_reason,
+        )
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
+        .order_by(GameRow.started_at, GameRow.id)
+    )
+    found = []
+    for row in rows:
+        moves = row.moves.split()
+        replies, optimal, expected = judged.get(row.id, (0, 0, 0.0))
+        found.append(
+            PlayedGame(
+                game_id=row.id,
+                person=row.opponent_id,
+                account=f"{row.site}/{row.site_id}",
+                started_at=row.started_at,
+                game=f"{row.game} {row.initial_position or ''}",
+                moves=tuple(moves[:COPIED_PLIES]),
+                plies=len(moves),
+                person_left=row.result is GameResult.WIN and row.end_reason in _LEFT,
+                reply_times_s=tuple(times[row.id]),
+                judged=replies,
+                optimal=optimal,
+                expected_optimal=min(expected, float(replies)),
+            )
+        )
+    return found
+
+
+async def _judged(session: AsyncSession) -> dict[int, tuple[int, int, float]]:
+    """For each game the judged replies, the optimal ones among them, and how many were expected."""
+    optimal = func.sum(case((OutcomeRow.kind == OutcomeKind.OPTIMAL, 1), else_=0))
+    rows = await session.execute(
+        select(
+            DecisionRow.game_id,
+            func.count().label("replies"),
+            optimal.label("optimal"),
+            func.sum(ForecastRow.optimal_expected).label("expected"),
+        )
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(
+            *_STANDING,
+            DecisionRow.rule == RULE,
+            DecisionRow.reply_count >= 2,
+            DecisionRow.is_decided.is_(False),
+            OutcomeRow.rule == RULE,
+            OutcomeRow.reply.is_not(None),
+            ForecastRow.optimal_expected.is_not(None),
+        )
+        .group_by(DecisionRow.game_id)
+    )
+    return {row.game_id: (row.replies, row.optimal, row.expected) for row in rows}
+
+
+async def _reply_times(session: AsyncSession) -> dict[int, list[float]]:
+    """For each game the times of its replies, also of those taken back; of these the first one counts."""
+    rows = await session.execute(
+        select(DecisionRow.game_id, ReplyTimeRow.time_s)
+        .join(DecisionRow, DecisionRow.id == ReplyTimeRow.decision_id)
+        .where(func.coalesce(DecisionRow.reply_count, 2) >= 2)
+        .order_by(DecisionRow.id)
+    )
+    found: dict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.game_id].append(row.time_s)
+    return found

@@ -1,0 +1,91 @@
+"""One filter for everything that selects games."""
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from engine.params import Scale, TrapParams
+from storage.database import Database
+from storage.filters import _CONDITIONS, Filters, TrapSettings
+from storage.games import finish_game, list_games
+from storage.records import MATCH_SITE, GameResult
+from storage.statistics.facts import game_facts
+from storage.trials import NewTrial, start_trial
+from tests.storage.samples import opened
+
+NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
+OTHER = TrapParams(scale=Scale.EXPECTED, risk_percent=1 / 3)
+
+# The first game is as the samples are; each of the others differs in one thing.
+CHANGES: tuple[tuple[dict[str, Any], Filters], ...] = (
+    ({"player": "standard"}, Filters(player="standard")),
+    ({"engine_version": "2"}, Filters(version="2")),
+    ({"site": "elsewhere"}, Filters(site="elsewhere")),
+    ({"account": "second"}, Filters(account="Second")),
+    ({"game": "chess"}, Filters(game="chess")),
+    ({"speed": "ultraBullet"}, Filters(speed="ultrabullet")),
+    ({"opponent_id": "x1", "opponent_name": "Bert"}, Filters(opponent_id="x1")),
+    ({"opponent_id": "x2", "opponent_name": "Çelik"}, Filters(opponent="Çelik")),
+    ({"opponent_id": "x3", "opponent_is_bot": True}, Filters(opponent_is_bot=True)),
+    ({"our_side": 1}, Filters(our_side=1)),
+    ({"site": MATCH_SITE, "selection": {"match": "m1"}}, Filters(match="m1")),
+    ({"at": NOON + timedelta(days=2)}, Filters(since=NOON + timedelta(days=1))),
+    ({"at": NOON - timedelta(days=2)}, Filters(until=NOON - timedelta(days=1))),
+    ({"opponent_rating": 2100}, Filters(min_opponent_rating=2000)),
+    ({"opponent_rating": 900}, Filters(max_opponent_rating=1000)),
+    ({"rated": False}, Filters(rated=False)),
+)
+
+
+@pytest.mark.parametrize("at", range(len(CHANGES)))
+async def test_each_filter_finds_its_game_and_no_other(database: Database, at: int) -> None:
+    changes, filters = CHANGES[at]
+    async with database.write() as session:
+        await opened(session, "usual", at=NOON)
+        await opened(session, "other", **({"at": NOON} | changes))
+        assert [game.site_game_id for game in await list_games(session, filters)] == ["other"]
+
+
+def test_every_filter_has_a_condition() -> None:
+    assert {field.name for field in fields(Filters)} == set(_CONDITIONS)
+
+
+async def test_by_result_and_trial(database: Database) -> None:
+    async with database.write() as session:
+        plan: dict[str, Any] = {"trappy": {}, "standard": {}}
+        trial = await start_trial(
+            session, NewTrial(name="t1", arms=("trappy", "standard"), configurations=plan)
+        )
+        await opened(session, "open", trial_id=trial.id)
+        won = await opened(session, "won")
+        await finish_game(session, won.id, result=GameResult.WIN, end_reason="normal")
+
+        async def found(filters: Filters) -> list[str]:
+            return [game.site_game_id for game in await list_games(session, filters)]
+
+        assert await found(Filters(has_result=True)) == ["won"]
+        assert await found(Filters(has_result=False)) == ["open"]
+        assert await found(Filters(trial="t1")) == ["open"]
+        assert await found(Filters(trial="t2")) == []
+
+
+async def test_settings_are_found_by_the_text_that_is_shown(database: Database) -> None:
+    async with database.write() as session:
+        await opened(session, "usual")
+        await opened(session, "other", params=OTHER)
+        await opened(session, "third", params=replace(OTHER, risk_percent=0.33))
+        texts = {fact.settings for fact in await game_facts(session)}
+        assert len(texts) == 3
+        for text in texts:
+            settings = TrapSettings.parse(f" {text} ")
+            assert settings.text == text
+            (fact,) = await game_facts(session, Filters(settings=settings))
+            assert fact.settings == text
+
+
+@pytest.mark.parametrize("text", ["", "median", "median, paper, margin x, value, risk 1/2 %, threshold 5 %"])
+def test_what_no_settings_show(text: str) -> None:
+    with pytest.raises(ValueError, match="as `stats --by settings` shows them"):
+        TrapSettings.parse(text)
