@@ -21,6 +21,7 @@ PARSING = {
     "bot/base/config.py": {"_placeholders_are_known", "read_token", "_read"},
     "bot/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
+    "bot/cli/filters.py": {"_settings_of"},
     "bot/engine_protocols/console.py": {"say"},  # a closed stream
     "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has
     "bot/engine_protocols/uci.py": {"_read_start"},  # python-chess
