@@ -122,7 +122,7 @@ async def trial_decisions(
             settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
         try:
             found.append(
-                _trial_decision(
+                trial_decision(
                     row.id,
                     row.game_id,
                     row.opponent_id,
@@ -139,7 +139,7 @@ async def trial_decisions(
     return found
 
 
-def _trial_decision(
+def trial_decision(
     decision_id: int,
     game_id: int,
     person: int,
@@ -150,6 +150,22 @@ def _trial_decision(
     reply: str | None,
     excluded: str | None,
 ) -> TrialDecision:
+    """A decision by lot, as it is counted.
+
+    Args:
+        decision_id: Its key.
+        game_id: Its game's key.
+        person: The opponent's key.
+        drawn_at: When the move was drawn.
+        settled_at: When the person replied, or the game ended without a reply; None: neither has happened.
+        decision: The record, with the draw.
+        forecast: Of both moves' replies; None: by their looks.
+        reply: The person's first reply; None: there was none.
+        excluded: Why it does not count.
+
+    Raises:
+        RecordError: The decision has no draw, or the reply is not in the profile.
+    """
     other, draw = other_move(decision), decision.draw
     assert draw is not None  # noqa: S101 - `other_move` has seen to it
     is_trap = decision.move == draw.trap
