@@ -148,11 +148,12 @@ def _header(report: GameReport) -> RenderableType:
     if (match := match_of(game)) is not None:
         kind = f"match {match}, {match_limits(game)}"
     accident = "" if report.sets_traps else " by accident"
-    outcomes = [d.outcome for d in report.decisions if d.is_trap and not d.is_decided]
+    open_ = [d for d in report.decisions if not d.is_decided]  # the others count nowhere
+    outcomes = [d.outcome for d in open_ if d.is_trap]
     traps = f"{len(outcomes)} set{accident}, {sum(outcome == 'fell' for outcome in outcomes)} fallen into"
-    taken = [d.forecast.is_taken for d in report.decisions if d.forecast is not None and _baits(d)]
+    taken = [d.forecast.is_taken for d in open_ if d.forecast is not None and _baits(d)]
     baits = f"{_moves_text(len(taken))} with one{accident}, {sum(map(bool, taken))} fallen for"
-    answered = [d for d in report.decisions if len(d.replies) > 1 and d.reply is not None]
+    answered = [d for d in open_ if len(d.replies) > 1 and d.reply is not None]
     if unknown := sum(not _is_checked(d) for d in answered):
         baits += f"; not known for {_moves_text(unknown)}"
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]

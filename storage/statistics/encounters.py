@@ -2,7 +2,8 @@
 
 Chat and farewell speak of the same things as the page of a game (docs/trials.md), so the words mean the same
 there: a *trap* is a move of ours with a confirmed bait (`engine.temptation`), answered or not; somebody falls
-into it by taking one; any other reply that costs a tenth of the game or more is a *slip*.
+into it by taking one; any other reply that costs a tenth of the game or more is a *slip*.  Decided positions
+count nowhere, as in the statistics (`storage.statistics.groups`).
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """Moves of ours and replies of theirs."""
+    """Moves of ours and replies of theirs, in positions that were not decided."""
 
     baits_set: int = 0
     """Moves with a confirmed bait."""
@@ -78,7 +79,12 @@ async def _counted(session: AsyncSession, which: ColumnElement[bool]) -> BaitCou
             .select_from(DecisionRow)
             .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
             .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-            .where(which, DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED)
+            .where(
+                which,
+                DecisionRow.takeback == 0,
+                DecisionRow.state != DecisionState.DROPPED,
+                DecisionRow.is_decided.is_(False),
+            )
         )
     ).one()
     return BaitCounts(baits_set=row.baits_set, baits_taken=row.baits_taken, slips=row.slips)

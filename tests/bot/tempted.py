@@ -41,6 +41,14 @@ PLAIN: Replies = {
 """The eight replies to 2 Nf3."""
 
 
+LOST: Replies = {
+    "e7e5": ((10, 20, 25, -100_050), 0.35),  # the reply that mates us
+    "d7d5": ((-40, -30, 60, 180), 0.30),
+    "a7a6": ((30, 40, 60, 90), 0.35),
+}
+"""Replies to 1 e4 in a position that was lost before it: a bait, and a costly reply beside it."""
+
+
 def decided(position: str, move: str, table: Replies) -> Decision:
     """A move of the trappy player with these replies, to depth 5."""
     replies = tuple(ReplyProfile(reply, scores) for reply, (scores, _) in table.items())
@@ -71,6 +79,11 @@ async def tempting_game(
         confirmed: Whether there was a confirming search; otherwise it took too long.
     """
     return await _game(session, OPENING, "e2e4", TEMPTS, reply, confirmed, key)
+
+
+async def lost_game(session: AsyncSession, reply: str, *, key: str = "lost") -> StoredGame:
+    """A game of one move, 1 e4 with the replies `LOST`, and its reply."""
+    return await _game(session, OPENING, "e2e4", LOST, reply, True, key)
 
 
 async def plain_game(session: AsyncSession, reply: str = "d8f6") -> StoredGame:

@@ -281,6 +281,24 @@ def test_in_a_lost_game_nothing_is_a_slip(finished: Page) -> None:
     assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "slipped")] == ["0", "0", "0"]
 
 
+def test_in_a_decided_game_a_costly_reply_counts_nowhere(finished: Page) -> None:
+    """The person wins by force, and lets the win slip by taking what would be a bait elsewhere."""
+    report = untempting(report_of(finished))
+    report["decisions"] = [report["decisions"][answered(report)[0]]]
+    decision = report["decisions"][0]
+    tempt(decision, taken=True)
+    best = min(decision["replies"], key=lambda each: each["final_centi"])
+    best |= {"final_centi": -100_400}
+    decision |= {"is_decided": True}
+    show_report(finished, report)
+    assert finished.text(".moment-head h3") == "Already decided"
+    assert "You could win by force here." in finished.text(".moment-words")
+    assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "slipped")] == ["0", "0", "0"]
+    decision["forecast"]["is_confirmed"] = False
+    show_report(finished, report)
+    assert "not known" not in finished.text(".summary")
+
+
 def show_report(page: Page, report: Any, *, is_turned: bool = False) -> None:
     """Draw another report in place of the one that is shown."""
     page.driver.execute_async_script(

@@ -10,9 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.cli.rich_tables import game_view
 from storage.database import Database
 from storage.decisions import commit_decision
+from storage.filters import Filters
 from storage.records import StoredGame
 from storage.report import GameReport, game_report
-from tests.bot.tempted import plain_game, tempting_game
+from storage.statistics.encounters import BaitCounts, bait_counts, encounters
+from storage.statistics.facts import game_facts, reply_facts
+from storage.statistics.groups import group_statistics
+from tests.bot.tempted import lost_game, plain_game, tempting_game
 from tests.storage.samples import drawn_decision, opened
 
 
@@ -83,6 +87,27 @@ async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Datab
     report = await told(database, tempting_game)
     decided = replace(report, decisions=(replace(report.decisions[0], is_decided=True),))
     assert "paper's traps 0 set, 0 fallen into" in words(decided)
+
+
+async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
+    """What stands in a position that was decided before counts nowhere."""
+    async with database.write() as session:
+        lost = [await lost_game(session, reply, key=reply) for reply in ("d7d5", "a7a6")]
+        for game in lost:
+            report = await game_report(session, game)
+            (made,) = report.decisions
+            assert made.is_decided
+            assert made.forecast is not None
+            assert made.forecast.baits
+            assert (made.cost or 0) >= 1000
+            assert "baits 0 moves with one, 0 fallen for paper's" in words(report)
+            assert await bait_counts(session, game.id) == BaitCounts()
+        await tempting_game(session)
+        counts = await encounters(session, Filters())
+        (found,) = group_statistics(await game_facts(session), await reply_facts(session))
+    assert (counts.games, counts.baits_set, counts.baits_taken, counts.slips) == (3, 1, 1, 0)
+    assert (found.games, found.baits_set, found.decided) == (3, 1, 2)
+    assert (found.baits.happened, found.errors.n, found.errors.happened) == (1, 1, 1)
 
 
 async def test_a_bait_by_accident_is_called_one(database: Database) -> None:

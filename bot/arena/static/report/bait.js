@@ -25,9 +25,9 @@ export function gameShare(cost, game = "the game") {
   return `${cost > 0 && cost < PER_PERCENT ? "under 1" : Math.round(cost / PER_PERCENT)} % of ${game}`;
 }
 
-/** The confirmed baits of a move, the one of the greatest surprise (odds times cost) first; none while that is open. */
-export function baitsOf({ forecast }) {
-  return forecast?.is_confirmed ? [...forecast.baits].sort((a, b) => surprise(b) - surprise(a)) : [];
+/** The confirmed baits of a move, the one of the greatest surprise (odds times cost) first; none while that is open, or in a decided position. */
+export function baitsOf({ forecast, is_decided: isDecided }) {
+  return forecast?.is_confirmed && !isDecided ? [...forecast.baits].sort((a, b) => surprise(b) - surprise(a)) : [];
 }
 
 /** By how much a bait is expected to hurt: probability times cost. */
@@ -36,8 +36,8 @@ export function surprise({ odds, cost }) {
 }
 
 /** Whether it is open if an answered move tempts people: the forecast is missing, or no deeper search has confirmed it. */
-export function isUnknown({ forecast, outcome, replies }) {
-  return replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_confirmed;
+export function isUnknown({ forecast, is_decided: isDecided, outcome, replies }) {
+  return !isDecided && replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_confirmed;
 }
 
 /** Whether it is known if a move tempts people. */

@@ -56,7 +56,7 @@ function looksText({ looks: texts, their_text: fact }) {
   return texts.length > 1 ? `${scoreText(texts[0])} at a glance, ${scoreText(fact)} in fact` : scoreText(fact);
 }
 
-function kindOf(decision, { baits, isForced, isLost }) {
+function kindOf(decision, { baits, isForced }) {
   const { outcome, forecast, cost: share } = decision;
   if (outcome === null && (decision.reply || !decision.is_complete)) return "pending";
   if (outcome === null || outcome === "unanswered") return baits.length ? "open" : "rest";
@@ -64,7 +64,7 @@ function kindOf(decision, { baits, isForced, isLost }) {
   if (baits.length && forecast.is_taken) return "fell";
   if (outcome === "optimal") return baits.length ? "saw" : "calm";
   if (baits.length) return "slipped";
-  if (isLost) return "decided";
+  if (decision.is_decided) return "decided";
   return share >= ERROR ? "slip" : "loose";
 }
 
@@ -134,7 +134,7 @@ export function judge(decision, bot, game, isBlind = false) {
   const baits = baitsOf(decision).map((found) => ({ ...found, bait: byName.get(found.reply) }));
   const isTrap = baits.length > 0;
   const isMeant = decision.sets_traps;
-  const kind = kindOf(decision, { baits, isForced, isLost: decision.is_decided && bestScore >= DECIDED_CENTI });
+  const kind = kindOf(decision, { baits, isForced });
   const played = byName.get(decision.reply) ?? null;
   const isBait = (reply) => baits.some(({ bait }) => bait === reply);
   const best = bests.find(({ reply }) => reply === decision.reply) ?? bests[0] ?? null;
@@ -146,7 +146,7 @@ export function judge(decision, bot, game, isBlind = false) {
   const modelled = howModelled(decision, bot);
   if (modelled) story.push(modelled);
   story.push(...temptation(baits, best, bests, { isMeant, isBlind }));
-  const { title, line } = words({ kind, decision, bot, baits, played, best, isSlip, unit });
+  const { title, line } = words({ kind, decision, bot, baits, played, best, isSlip, isLost: bestScore >= DECIDED_CENTI, unit });
   if (line) story.push(line);
   if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
     story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) for what people reply to it.`);
@@ -177,7 +177,7 @@ export function judge(decision, bot, game, isBlind = false) {
   return { kind, isTrap, isSlip, title, story, facts, marks };
 }
 
-function words({ kind, decision, bot, baits, played, best, isSlip, unit }) {
+function words({ kind, decision, bot, baits, played, best, isSlip, isLost, unit }) {
   const trap = baits.length > 1 ? "the traps" : "the trap";
   const missed = () => `${played.name} cost you ${price(decision, unit)}; ${best.name} was better.`;
   switch (kind) {
@@ -199,7 +199,7 @@ function words({ kind, decision, bot, baits, played, best, isSlip, unit }) {
     case "loose":
       return { title: "Not quite the best reply", line: `${isChecked(decision) ? "There was no trap here. " : ""}${missed()}` };
     case "decided":
-      return { title: "Already decided", line: `${bot} wins by force here, whatever you reply.` };
+      return { title: "Already decided", line: isLost ? `${bot} wins by force here, whatever you reply.` : `You could win by force here. ${missed()}` };
     case "forced":
       return { title: "You had only one reply", line: `${played.reply === "pass" ? "You had to pass" : `${played.name} was forced`}, so nothing could go wrong.` };
     case "pending":
