@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import ERROR, RULE
+from engine.temptation import RULE as FORECAST_RULE
 from storage.filters import Filters, filter_conditions
 from storage.records import DecisionState, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
@@ -77,7 +78,10 @@ async def _counted(session: AsyncSession, which: ColumnElement[bool]) -> BaitCou
                 _sum(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
             )
             .select_from(DecisionRow)
-            .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+            .outerjoin(
+                ForecastRow,
+                and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE),
+            )
             .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
             .where(
                 which,

@@ -15,6 +15,7 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import LOOKS
+from engine.temptation import RULE as FORECAST_RULE
 from storage.filters import Filters, TrapSettings, filter_conditions
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
 from storage.tables.games import (
@@ -225,6 +226,7 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
             DecisionRow.reply_count >= 2,
             OutcomeRow.rule == RULE,
             OutcomeRow.reply.is_not(None),
+            ForecastRow.rule == FORECAST_RULE,
             GameRow.state != GameStatus.ABORTED,
             *_which(filters),
         )
@@ -259,7 +261,7 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
-    """Decisions with a complete profile that are judged by earlier rules or lack a forecast.
+    """Decisions with a complete profile that are judged or forecast by earlier rules, or lack a forecast.
 
     ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that still run are left
     out, since their forecasts may be on the way.
@@ -277,6 +279,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
                 DecisionRow.rule != RULE,
                 OutcomeRow.rule != RULE,
                 ForecastRow.decision_id.is_(None),
+                ForecastRow.rule != FORECAST_RULE,
             ),
             *_which(filters),
         )

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
 from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
 from storage.inference.suspects import COPIED_PLIES, PlayedGame, SuspectFlag, suspects
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
@@ -104,6 +105,7 @@ async def _judged(session: AsyncSession) -> dict[int, tuple[int, int, float]]:
             DecisionRow.is_decided.is_(False),
             OutcomeRow.rule == RULE,
             OutcomeRow.reply.is_not(None),
+            ForecastRow.rule == FORECAST_RULE,
             ForecastRow.optimal_expected.is_not(None),
         )
         .group_by(DecisionRow.game_id)

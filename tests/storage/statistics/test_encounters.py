@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision, Outcome
@@ -16,6 +17,7 @@ from storage.forecasts import store_forecast
 from storage.games import finish_game
 from storage.records import GameResult
 from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.tables.games import DecisionRow, ForecastRow
 from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 _PLAIN = decision(quality=225.0)
@@ -70,6 +72,26 @@ async def test_baits_and_slips_of_a_game(database: Database) -> None:
         await void_after(session, game.id, 18)
         assert await bait_counts(session, game.id) == BaitCounts(baits_set=5, baits_taken=1, slips=3)
         assert await bait_counts(session, other.id) == BaitCounts()
+
+
+async def test_decided_positions_count_nowhere(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await answered(session, game.id, 0, TAKEN)
+        await answered(session, game.id, 2, SLIP)
+        before = await bait_counts(session, game.id)
+        await session.execute(update(DecisionRow).where(DecisionRow.ply == 2).values(is_decided=True))
+        after = await bait_counts(session, game.id)
+    assert before == BaitCounts(baits_set=2, baits_taken=1, slips=1)
+    assert after == BaitCounts(baits_set=1, baits_taken=1, slips=0)
+
+
+async def test_forecasts_by_earlier_rules_tell_of_no_bait(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await answered(session, game.id, 0, TAKEN)
+        await session.execute(update(ForecastRow).values(rule=0))
+        assert await bait_counts(session, game.id) == BaitCounts(slips=1)
 
 
 @pytest.mark.parametrize("player", ["trappy", None])

@@ -37,7 +37,7 @@ from storage.records import Endpoint, GameResult
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
 from storage.statistics.groups import By, GroupStatistics, group_statistics
 from storage.statistics.trial_rows import trial_decisions
-from storage.tables.games import DecisionRow, OutcomeRow
+from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, start_trial
 from tests.storage.samples import opened
 
@@ -217,13 +217,14 @@ async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: D
     await play(database)
     async with database.write() as session:
         before = await reply_facts(session)
-        first, second = before[0].decision_id, before[1].decision_id
+        first, second, third = (each.decision_id for each in before[:3])
         await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(rule=1))
         await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == second).values(rule=1))
+        await session.execute(update(ForecastRow).where(ForecastRow.decision_id == third).values(rule=0))
         assert [each.decision_id for each in await reply_facts(session)] == [
-            each.decision_id for each in before[2:]
+            each.decision_id for each in before[3:]
         ]
-        assert await count_outdated(session) == 2
+        assert await count_outdated(session) == 3
         assert await count_outdated(session, Filters(game="checkers")) == 0
 
 

@@ -97,13 +97,16 @@ async def test_who_left(database: Database, result: GameResult | None, reason: s
 async def test_what_counts_nowhere_is_not_judged(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
-        ids = [await answered(session, game.id, ply, ERRED) for ply in range(0, 12, 2)]
+        ids = [await answered(session, game.id, ply, ERRED) for ply in range(0, 14, 2)]
         await mark_dropped(session, ids[1])
         await session.execute(update(DecisionRow).where(DecisionRow.id == ids[2]).values(is_decided=True))
         await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == ids[3]).values(rule=1))
         forecasts = update(ForecastRow).where(ForecastRow.decision_id == ids[4])
         await session.execute(forecasts.values(optimal_expected=None))
-        await void_after(session, game.id, 10)
+        await session.execute(
+            update(ForecastRow).where(ForecastRow.decision_id == ids[5]).values(rule=0)
+        )
+        await void_after(session, game.id, 12)
         row = await only(session)
     assert (row.judged, row.optimal) == (1, 0)
 
