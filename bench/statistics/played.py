@@ -111,7 +111,7 @@ def play_trial(model: HumanModel, persons: int, games: int, depth: int, seed: in
     effects = []
     for number in range(persons * games):
         for answered in play_game(player, model, game, depth, number % 2, rng):
-            rows.append(_row(answered, number, number // games, len(rows)))
+            rows.append(_row(answered, number, games, len(rows)))
             effects.append(answered.effects)
     report = decisions_report(rows, TrialTerms(), _BEGIN + timedelta(days=365))
     means = [sum(each) / max(1, len(effects)) for each in zip(*effects, strict=True)] or [0.0] * 3
@@ -169,9 +169,11 @@ def _odds(model: HumanModel, game: Game[Any], position: Any) -> Sequence[float]:
     return [p / total for p in odds]
 
 
-def _row(answered: Answered, game_number: int, person: int, number: int) -> TrialDecision:
-    at = _BEGIN + timedelta(minutes=number)
-    return trial_decision(number, game_number, person, at, at, answered.decision, None, answered.reply, None)
+def _row(answered: Answered, game_number: int, games: int, number: int) -> TrialDecision:
+    at, (person, before) = _BEGIN + timedelta(minutes=number), divmod(game_number, games)
+    return trial_decision(
+        number, game_number, person, before, at, at, answered.decision, None, answered.reply, None
+    )
 
 
 def holds(found: TrialResult, outcome: str, *, any_time: bool) -> bool | None:

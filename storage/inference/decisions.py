@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.inference.fixed import FixedInterval, leave_one_out
-from storage.inference.persons import Floats, PersonId, codes_of, earlier_counts, earlier_sums, game_numbers
+from storage.inference.persons import Floats, PersonId, codes_of, earlier_counts, earlier_sums
 from storage.inference.trial import (
     NO_FLAGS,
     EndpointReport,
@@ -58,6 +58,8 @@ class TrialDecision:
     decision_id: int | str
     game_id: int | str
     person: PersonId
+    games_before: int
+    """Games of the trial that the person began before this one, with decisions by lot or without."""
     drawn_at: datetime
     """When the move was drawn, with a time zone."""
     settled_at: datetime | None
@@ -86,6 +88,8 @@ class TrialDecision:
     def __post_init__(self) -> None:
         what = f"decision {self.decision_id}"
         check_draw(what, self)
+        if self.games_before < 0:
+            raise ValueError(f"{what}: games_before is {self.games_before}, less than 0")
         for name in (
             *("cost", "expected_trap", "expected_sound", "mean_trap", "mean_sound"),
             *("value_trap", "value_sound"),
@@ -149,7 +153,13 @@ def decisions_report(
         if decision.decision_id in seen:
             raise ValueError(f"decision {decision.decision_id} occurs twice")
         seen.add(decision.decision_id)
-    selection = select(decisions, terms, at, lambda decision: decision.cost is not None)
+    selection = select(
+        decisions,
+        terms,
+        at,
+        lambda decision: decision.cost is not None,
+        lambda decision: decision.games_before,
+    )
     design = terms.design(terms.opt_decisions)
     rows = selection.counted
     table = np.array(
@@ -168,9 +178,7 @@ def decisions_report(
     x = (expected_trap + expected_sound) / 2
     guess = guessed_cost(cost, x, persons)
     gap = value_sound - value_trap
-    games = codes_of([row.game_id for row in selection.rows])
-    numbers = game_numbers(codes_of([row.person for row in selection.rows]), games)
-    first = (numbers == 0)[~selection.missing]
+    first = np.array([row.games_before == 0 for row in rows], bool)
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
         """An outcome with its guess, which must not depend on what was drawn."""

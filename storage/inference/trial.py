@@ -118,7 +118,11 @@ class CountedRows(Generic[Row]):
 
 
 def select(
-    rows: Sequence[Row], terms: TrialTerms, at: datetime, has_outcome: Callable[[Row], bool]
+    rows: Sequence[Row],
+    terms: TrialTerms,
+    at: datetime,
+    has_outcome: Callable[[Row], bool],
+    games_before: Callable[[Row], int] | None = None,
 ) -> CountedRows[Row]:
     """Which rows count.
 
@@ -127,6 +131,8 @@ def select(
         terms: The trial's.
         at: Now, with a time zone.
         has_outcome: Whether a settled row has an outcome.
+        games_before: How many games of the trial the row's person began before its game; None: these rows
+            are all the games that there are.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -136,9 +142,11 @@ def select(
     patience = timedelta(days=terms.open_days)
     excluded = Counter(row.excluded for row in rows if row.excluded is not None)
     ordered = sorted((row for row in rows if row.excluded is None), key=lambda row: row.drawn_at)
-    numbers = game_numbers(
-        codes_of([row.person for row in ordered]), codes_of([row.game_id for row in ordered])
-    )
+    if games_before is None:
+        persons, games = ([getattr(row, name) for row in ordered] for name in ("person", "game_id"))
+        numbers = game_numbers(codes_of(persons), codes_of(games))
+    else:
+        numbers = np.array([games_before(row) for row in ordered], np.float64)
     capped = [row for row, number in zip(ordered, numbers, strict=True) if number < terms.cap_games]
 
     def is_open(row: Row) -> bool:

@@ -56,7 +56,7 @@ class GameFact:
     ended_at: datetime | None
     plies: int
     games_before: int
-    """Games that the same account began against us before this one, at this game."""
+    """Games that the same person began against any of our accounts before this one, at this game."""
 
     @property
     def score(self) -> float | None:
@@ -110,7 +110,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             GameRow.id,
             func.row_number()
             .over(
-                partition_by=(GameRow.opponent_id, GameRow.game, GameRow.account),
+                partition_by=(GameRow.opponent_id, GameRow.game),
                 order_by=(GameRow.started_at, GameRow.id),
             )
             .label("number"),

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import TRIAL_MODE, Candidate, Decision
@@ -89,6 +89,11 @@ async def trial_decisions(
     Raises:
         RecordError: A decision's record cannot be read, or has no draw; the message names it.
     """
+    # Numbered before the filters choose among them, games without a decision by lot included.
+    number = func.row_number().over(
+        partition_by=GameRow.opponent_id, order_by=(GameRow.started_at, GameRow.id)
+    )
+    numbers = select(GameRow.id, number.label("number")).where(GameRow.trial_id == trial.id).subquery()
     rows = await session.stream(
         select(
             DecisionRow.id,
@@ -102,9 +107,11 @@ async def trial_decisions(
             OutcomeRow.reply,
             OutcomeRow.at,
             ForecastRow.record.label("forecast"),
+            numbers.c.number,
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .join(numbers, numbers.c.id == GameRow.id)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
@@ -126,6 +133,7 @@ async def trial_decisions(
                     row.id,
                     row.game_id,
                     row.opponent_id,
+                    row.number - 1,
                     row.created_at,
                     None if settled_at is None else max(settled_at, row.created_at),
                     Decision.from_record(row.record),
@@ -143,6 +151,7 @@ def trial_decision(
     decision_id: int,
     game_id: int,
     person: int,
+    games_before: int,
     drawn_at: datetime,
     settled_at: datetime | None,
     decision: Decision,
@@ -156,6 +165,7 @@ def trial_decision(
         decision_id: Its key.
         game_id: Its game's key.
         person: The opponent's key.
+        games_before: Games of the trial that the person began before this one.
         drawn_at: When the move was drawn.
         settled_at: When the person replied, or the game ended without a reply; None: neither has happened.
         decision: The record, with the draw.
@@ -176,6 +186,7 @@ def trial_decision(
         decision_id=decision_id,
         game_id=game_id,
         person=person,
+        games_before=games_before,
         drawn_at=drawn_at,
         settled_at=settled_at,
         trap=is_trap,

@@ -41,6 +41,7 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         decision_id=number,
         game_id=number,
         person=f"p{number}",
+        games_before=0,
         drawn_at=START + timedelta(minutes=number),
         settled_at=START + timedelta(minutes=number + 1),
         trap=bool(number % 2),

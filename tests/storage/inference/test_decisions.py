@@ -90,11 +90,20 @@ def test_counting() -> None:
 
 
 def test_all_decisions_of_a_persons_first_games_count() -> None:
-    rows = [decision(n, person="a", game_id=n // 4) for n in range(20)]
+    rows = [decision(n, person="a", game_id=n // 4, games_before=n // 4) for n in range(20)]
     found = decisions_report(rows, TrialTerms(cap_games=3), NOW)
     assert (found.counted, found.over_cap) == (12, 8)
     assert found.cost.any_time.first_games.n == 4
     assert found.cost.any_time.later_games.n == 8
+
+
+def test_games_without_a_decision_by_lot_are_games_too() -> None:
+    rows = [decision(n, person="a", game_id=n, games_before=2 * n + 1) for n in range(5)]
+    found = decisions_report(rows, TrialTerms(cap_games=4), NOW)
+    assert (found.counted, found.over_cap) == (2, 3)
+    assert (found.cost.any_time.first_games.n, found.cost.any_time.later_games.n) == (0, 2)
+    with pytest.raises(ValueError, match="decision 7: games_before is -1"):
+        decision(7, games_before=-1)
 
 
 def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
@@ -107,6 +116,7 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
                 n,
                 person=n // 5 % 80,
                 game_id=n // 5,
+                games_before=n // 400,
                 trap=trap,
                 cost=float(np.clip(rng.normal(0.2 + 0.05 * trap, 0.05), 0, 1)),
                 expected_trap=float(rng.uniform(0.05, 0.3)),

@@ -228,6 +228,14 @@ async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: D
         assert await count_outdated(session, Filters(game="checkers")) == 0
 
 
+async def test_games_with_all_our_accounts_are_numbered_together(database: Database) -> None:
+    async with database.write() as session:
+        await opened(session, "a", at=START)
+        await opened(session, "b", account="second", at=START + timedelta(days=1))
+        await opened(session, "c", game="chess", variant="chess", at=START + timedelta(days=2))
+        assert [game.games_before for game in await game_facts(session)] == [0, 1, 0]
+
+
 async def test_a_persons_games_are_numbered(database: Database) -> None:
     """Whatever the filters choose among them."""
     async with database.write() as session:

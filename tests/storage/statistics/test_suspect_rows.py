@@ -103,9 +103,7 @@ async def test_what_counts_nowhere_is_not_judged(database: Database) -> None:
         await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == ids[3]).values(rule=1))
         forecasts = update(ForecastRow).where(ForecastRow.decision_id == ids[4])
         await session.execute(forecasts.values(optimal_expected=None))
-        await session.execute(
-            update(ForecastRow).where(ForecastRow.decision_id == ids[5]).values(rule=0)
-        )
+        await session.execute(update(ForecastRow).where(ForecastRow.decision_id == ids[5]).values(rule=0))
         await void_after(session, game.id, 12)
         row = await only(session)
     assert (row.judged, row.optimal) == (1, 0)

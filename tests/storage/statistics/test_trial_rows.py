@@ -148,6 +148,23 @@ async def test_which_decisions_are_there_and_when_they_are_settled(database: Dat
     assert [row.game_id for row in few] == [over, over]
 
 
+async def test_games_without_a_decision_by_lot_are_numbered_too(database: Database) -> None:
+    """Whatever the filters choose among them."""
+    async with database.write() as session:
+        trial = await begun(session)
+        await opened(session, "elsewhere", player="randomised", at=NOON - 3 * MINUTE)
+        await game_of(session, trial, "none", at=NOON - 2 * MINUTE)
+        await game_of(session, trial, "other", opponent_id="bert", at=NOON - 2 * MINUTE)
+        first = await game_of(session, trial, "first", at=NOON - MINUTE)
+        second = await game_of(session, trial, "second", account="another", at=NOON)
+        for game_id in (first, second):
+            await drawn(session, game_id, 0, trap=True, reply=0)
+        rows = await trial_decisions(session, trial)
+        (late,) = await trial_decisions(session, trial, Filters(since=NOON))
+    assert [(row.game_id, row.games_before) for row in rows] == [(first, 1), (second, 2)]
+    assert late.games_before == 2
+
+
 async def test_a_record_that_cannot_be_read_is_named(database: Database) -> None:
     async with database.write() as session:
         trial = await begun(session)
