@@ -64,7 +64,7 @@ def band_text(rating: int | None) -> str:
 
 
 def phase_text(ply: int) -> str:
-    """A ply's phase, for instance ``plies 21 to 40``."""
+    """The phase of a move with so many moves before it, for instance ``plies 21 to 40``."""
     first = ply // PHASE_PLIES * PHASE_PLIES
     return f"plies {first + 1} to {first + PHASE_PLIES}"
 
@@ -173,7 +173,7 @@ def _complete(by: Sequence[By]) -> tuple[By, ...]:
 
 def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact | None) -> tuple[str, ...]:
     return tuple(
-        phase_text(0 if reply is None else reply.ply) if key is By.PHASE else _OF_GAME[key](game)
+        phase_text(0 if reply is None else reply.ply + 1) if key is By.PHASE else _OF_GAME[key](game)
         for key in keys
     )
 

@@ -114,7 +114,7 @@ def test_bands(rating: int | None, text: str) -> None:
 
 
 def test_a_game_counts_in_each_phase_that_it_reached() -> None:
-    replies = [replace(REPLY, ply=ply) for ply in (0, 18, 20, 41)]
+    replies = [replace(REPLY, ply=ply) for ply in (0, 18, 19, 41)]  # of our moves: the replies are one later
     found = group_statistics([GAME], replies, [By.PHASE])
     assert [(each.group["phase"], each.games, each.replies) for each in found] == [
         ("plies 1 to 20", 1, 2),
