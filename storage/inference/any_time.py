@@ -23,7 +23,7 @@ With mean M of n values, n_c values of person c, d = value - M::
 Never intersect an interval with earlier ones: V may grow.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from functools import cache
@@ -167,52 +167,6 @@ def estimate(
         spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))
         variance = spread / (n - 1)
     return _estimate(n, len(counts), effective_persons(counts), mean, variance, design)
-
-
-class AnyTimeMean:
-    """The interval after each value as it comes, in constant time: the same as `estimate` of all so far."""
-
-    def __init__(self, design: SequenceDesign) -> None:
-        self._design = design
-        self._persons: dict[Hashable, tuple[int, float]] = {}
-        self._n = 0
-        # All sums are of differences from the first value: less is lost to cancellation.
-        self._first = 0.0
-        self._sum = self._squares = self._person_squares = self._cross = 0.0
-        self._counts_squared = 0
-
-    def add(self, value: float, person: PersonId) -> None:
-        """Take one more value.
-
-        Raises:
-            ValueError: It is not finite.
-        """
-        if not -inf < value < inf:
-            raise ValueError(f"value {self._n + 1} is {value}, not a finite number")
-        if self._n == 0:
-            self._first = value
-        x = value - self._first
-        count, total = self._persons.get(person, (0, 0.0))
-        self._n += 1
-        self._sum += x
-        self._squares += x * x
-        self._person_squares += (2 * total + x) * x
-        self._cross += total + (count + 1) * x
-        self._counts_squared += 2 * count + 1
-        self._persons[person] = (count + 1, total + x)
-
-    def estimate(self) -> AnyTimeEstimate:
-        """The interval now."""
-        n = self._n
-        if n == 0:
-            return _estimate(0, 0, 0.0, None, None, self._design)
-        mean = self._sum / n
-        variance = None
-        if n > 1:
-            by_person = self._person_squares - 2 * mean * self._cross + mean * mean * self._counts_squared
-            variance = max(self._squares - n * mean * mean, by_person, 0.0) / (n - 1)
-        effective = n * n / self._counts_squared
-        return _estimate(n, len(self._persons), effective, self._first + mean, variance, self._design)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

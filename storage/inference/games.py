@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.any_time import AnyTimeEstimate, estimate
+from storage.inference.any_time import AnyTimeEstimate, SequenceDesign, estimate
 from storage.inference.persons import (
     Codes,
     Floats,
@@ -156,10 +156,8 @@ class GamesReport(TrialCounts):
     """Of games with a judged reply."""
     cost: EndpointReport
     """Mean cost per judged reply."""
-    joint: int | None
-    """The strata's intervals are right together for so many strata; None: each by itself."""
     strata: tuple[StratumResult, ...]
-    """The largest first."""
+    """The largest first; each interval is right by itself."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -190,7 +188,6 @@ def games_report(
     terms: TrialTerms,
     at: datetime,
     flags: GameFlags = NO_FLAGS,
-    joint: int | None = None,
 ) -> GamesReport:
     """What the games of a trial say now.
 
@@ -199,10 +196,9 @@ def games_report(
         terms: What was fixed before the first game.
         at: Now, with a time zone.
         flags: Of suspect games: they count, and a line leaves them out.
-        joint: Let the intervals of so many strata, declared beforehand, be right together.
 
     Raises:
-        ValueError: `at` has no time zone, a game occurs twice, or more strata were played than declared.
+        ValueError: `at` has no time zone, or a game occurs twice.
     """
     _refuse_doubles(games)
     scored = select(games, terms, at, lambda game: game.score is not None)
@@ -219,8 +215,7 @@ def games_report(
         elo=_elo(score.estimate, guess),
         cost_guard=lot_guard(costed, design),
         cost=endpoint(cost_psi, cost_rows, _is_first(costed), flags, design),
-        joint=joint,
-        strata=_strata(score_rows, score_psi, cost_rows, cost_psi, terms, joint),
+        strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
 
 
@@ -271,13 +266,9 @@ def _strata(
     score_psi: Floats,
     cost_rows: Sequence[TrialGame],
     cost_psi: Floats,
-    terms: TrialTerms,
-    joint: int | None,
+    design: SequenceDesign,
 ) -> tuple[StratumResult, ...]:
     found = {game.stratum for game in score_rows} | {game.stratum for game in cost_rows}
-    if joint is not None and len(found) > joint:
-        raise ValueError(f"{len(found)} strata were played, but {joint} were declared to be read together")
-    design = terms.design(terms.opt_games, joint or 1)
 
     def of(rows: Sequence[TrialGame], psi: Floats, stratum: Stratum) -> AnyTimeEstimate:
         at = [number for number, game in enumerate(rows) if game.stratum == stratum]

@@ -75,14 +75,13 @@ class TrialTerms:
         if not self.open_days > 0:
             raise ValueError(f"open_days is {self.open_days}, not more than 0")
 
-    def design(self, opt: int, share: int = 1) -> SequenceDesign:
+    def design(self, opt: int) -> SequenceDesign:
         """The confidence sequence of an endpoint.
 
         Args:
             opt: `opt_games` or `opt_decisions`.
-            share: So many sequences share alpha equally.
         """
-        return SequenceDesign(opt, self.alpha / share, self.least_values, self.least_persons)
+        return SequenceDesign(opt, self.alpha, self.least_values, self.least_persons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
-from engine.temptation import LOOKS
 from engine.temptation import RULE as FORECAST_RULE
 from storage.filters import Filters, TrapSettings, filter_conditions
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
@@ -26,6 +25,9 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
 )
+
+_DIGITS = 8
+"""Shown of a SHA-256."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +89,8 @@ class ReplyFact:
     """The reply took a bait."""
     has_bait: bool
     """Our move set a tempting trap: a confirmed bait."""
-    model: str | None
-    """Name of the model of people behind the expectations; None: the replies' looks alone."""
+    model: str
+    """Who made the forecast, as `model_text` writes it."""
     error_uniform: float
     error_expected: float
     cost_uniform: float
@@ -97,6 +99,18 @@ class ReplyFact:
     fall_expected: float
     bait_uniform: float
     bait_expected: float
+
+
+def model_text(name: str, sha256: str, prior: str) -> str:
+    """A model of people, or the replies' looks, in one line, for instance ``maia-1500 1f2e3d4c``.
+
+    Args:
+        name: Its name.
+        sha256: Of its file, of which the first digits are shown; empty: it has none.
+        prior: SHA-256 of the card by which it was tilted to the person; empty: it was not.
+    """
+    text = f"{name} {sha256[:_DIGITS]}".strip()
+    return f"{text}, tilted by {prior[:_DIGITS]}" if prior else text
 
 
 async def game_facts(session: AsyncSession, filters: Filters | None = None) -> list[GameFact]:
@@ -206,8 +220,9 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
             OutcomeRow.cost,
             ForecastRow.is_taken,
             ForecastRow.bait,
-            ForecastRow.model_kind,
             ForecastRow.model_name,
+            ForecastRow.model_sha256,
+            ForecastRow.prior,
             ForecastRow.error_uniform,
             ForecastRow.error_expected,
             ForecastRow.cost_uniform,
@@ -246,7 +261,7 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
             erred=row.cost >= ERROR,
             is_taken=bool(row.is_taken),
             has_bait=row.bait is not None,
-            model=None if row.model_kind == LOOKS else row.model_name,
+            model=model_text(row.model_name, row.model_sha256, row.prior),
             error_uniform=row.error_uniform,
             error_expected=row.error_expected,
             cost_uniform=row.cost_uniform / WHOLE,

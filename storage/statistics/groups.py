@@ -8,7 +8,7 @@ Differences have confidence sequences by person (`storage.inference.any_time`): 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -40,6 +40,8 @@ class By(StrEnum):
     SETTINGS = "settings"
     PHASE = "phase"
     """Of the reply; games count in every phase that they reached."""
+    MODEL = "model"
+    """Who made the forecast of the reply; games count with every model that there was."""
 
 
 _OF_GAME: dict[By, Callable[[GameFact], str]] = {
@@ -52,6 +54,10 @@ _OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
     By.VERSION: lambda game: game.version,
     By.SETTINGS: lambda game: game.settings,
+}
+_OF_REPLY: dict[By, Callable[[ReplyFact], str]] = {
+    By.PHASE: lambda reply: phase_text(reply.ply + 1),
+    By.MODEL: lambda reply: reply.model,
 }
 
 
@@ -130,6 +136,17 @@ class GroupStatistics:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class ReplyGroup:
+    """A group of games, and of replies in them."""
+
+    names: dict[str, str]
+    """What they have in common, by the names of `By`."""
+    games: tuple[GameFact, ...]
+    """In the order of their keys."""
+    replies: tuple[ReplyFact, ...]
+
+
 def group_statistics(
     games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.PLAYER,)
 ) -> list[GroupStatistics]:
@@ -140,26 +157,40 @@ def group_statistics(
         replies: Replies in these games; those of other games are ignored.
         by: What to group by; the game is added, and the site for rating bands.
     """
+    by_id = {game.id: game for game in games}
+    return [_statistics(group, by_id) for group in grouped(games, replies, by)]
+
+
+def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
+    """The groups in the order of their names; arguments as for `group_statistics`."""
     keys = _complete(by)
     by_id = {game.id: game for game in games}
     groups: dict[tuple[str, ...], tuple[set[int], list[ReplyFact]]] = defaultdict(lambda: (set(), []))
-    if By.PHASE not in keys:
+    if not _OF_REPLY.keys() & set(keys):
         for game in games:
-            groups[_key(keys, game, None)][0].add(game.id)
+            groups[tuple(_OF_GAME[key](game) for key in keys)][0].add(game.id)
     for reply in replies:
         if (found := by_id.get(reply.game_id)) is not None:
             members, answers = groups[_key(keys, found, reply)]
             members.add(found.id)
             answers.append(reply)
     return [
-        _statistics(
+        ReplyGroup(
             dict(zip((key.value for key in keys), group, strict=True)),
-            [by_id[number] for number in sorted(members)],
-            answers,
-            by_id,
+            tuple(by_id[number] for number in sorted(members)),
+            tuple(answers),
         )
         for group, (members, answers) in sorted(groups.items())
     ]
+
+
+def open_replies(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
+    """The replies that count: outside decided positions, in the first `CAP_GAMES` games of their person."""
+    return [reply for reply in _of_first_games(replies, by_id) if not reply.is_decided]
+
+
+def _of_first_games(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
+    return [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
 
 
 def _complete(by: Sequence[By]) -> tuple[By, ...]:
@@ -171,19 +202,13 @@ def _complete(by: Sequence[By]) -> tuple[By, ...]:
     return tuple(keys)
 
 
-def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact | None) -> tuple[str, ...]:
-    return tuple(
-        phase_text(0 if reply is None else reply.ply + 1) if key is By.PHASE else _OF_GAME[key](game)
-        for key in keys
-    )
+def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
+    return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else _OF_GAME[key](game) for key in keys)
 
 
-def _statistics(
-    group: dict[str, str],
-    games: Sequence[GameFact],
-    replies: Sequence[ReplyFact],
-    by_id: dict[int, GameFact],
-) -> GroupStatistics:
+def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatistics:
+    games = group.games
+
     def count(result: GameResult) -> int:
         return sum(game.result is result for game in games)
 
@@ -192,8 +217,8 @@ def _statistics(
         for game in games
         if game.opponent_rating is not None and game.score is not None
     ]
-    counted = [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
-    open_ = [reply for reply in counted if not reply.is_decided]
+    counted = _of_first_games(group.replies, by_id)
+    open_ = open_replies(group.replies, by_id)
     baits = [reply for reply in open_ if reply.has_bait]
     traps = [reply for reply in open_ if reply.is_trap]
 
@@ -224,7 +249,7 @@ def _statistics(
         return sum(reply.kind is kind for reply in traps)
 
     return GroupStatistics(
-        group=group,
+        group=group.names,
         games=len(games),
         wins=count(GameResult.WIN),
         draws=count(GameResult.DRAW),

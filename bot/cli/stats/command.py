@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from storage.inference.decisions import DecisionsReport
     from storage.inference.games import GamesReport
     from storage.inference.trial import TrialTerms
-    from storage.statistics.groups import By, GroupStatistics
+    from storage.statistics.facts import GameFact, ReplyFact
+    from storage.statistics.groups import By
     from storage.trials import StoredTrial
 
 
@@ -36,7 +37,7 @@ def stats(
         typer.Option(
             metavar="NAMES",
             help="What to group by, separated by commas: player, game, site, speed, rating-band, month, "
-            "opponent-kind, version, settings, phase.",
+            "opponent-kind, version, settings, phase, model.",
         ),
     ] = "player",
     arms: Annotated[
@@ -45,6 +46,10 @@ def stats(
     plan: Annotated[
         bool, typer.Option("--plan", help="How many games or decisions an effect needs, instead.")
     ] = False,
+    calibration: Annotated[
+        bool,
+        typer.Option("--calibration", help="How well each model of people forecast errors, instead."),
+    ] = False,
     suspect: Suspects = None,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
@@ -52,8 +57,17 @@ def stats(
 
     Intervals are right however often one looks, and allow for people who play several games.
     """
+    if plan and calibration:
+        raise UsageError("--calibration: --plan is arithmetic, and looks at no games")
     if plan:
         _plan(output)
+        return
+    if calibration:
+        if arms is not None:
+            raise UsageError("--arms: --calibration compares no players")
+        source = context.get_parameter_source("by")
+        is_default = source is None or source.name == "DEFAULT"
+        _calibration(context, filters, [] if is_default else _keys(by), suspect, output)
         return
     if filters.trial is not None:
         if suspect is not None:
@@ -62,29 +76,64 @@ def stats(
         return
     from bot.cli.stats import tables
     from storage.filters import Filters
-    from storage.statistics.facts import count_outdated, game_facts, reply_facts
     from storage.statistics.groups import group_statistics
-    from storage.statistics.suspect_rows import suspect_games
 
     keys = _keys(by)
+    games, replies, outdated = _facts(context, filters, suspect)
+    found = group_statistics(games, replies, keys)
+    write(
+        output,
+        tables.groups_view(found),
+        tables.group_rows(found),
+        nested=[each.to_json() for each in found],
+        is_filtered=suspect is not None or filters != Filters(),
+    )
+    _note_outdated(outdated)
 
-    async def read(database: "Database") -> "tuple[list[GroupStatistics], int]":
+
+def _calibration(
+    context: typer.Context,
+    filters: "Filters",
+    by: "list[By]",
+    suspect: bool | None,
+    output: OutputFormat,
+) -> None:
+    from bot.cli.stats import calibration
+    from storage.statistics.calibrations import group_calibrations
+
+    games, replies, outdated = _facts(context, filters, suspect)
+    found = group_calibrations(games, replies, by)
+    if not found and output is OutputFormat.TABLE:
+        note("No reply with a forecast passes these filters.")
+    else:
+        write(
+            output,
+            calibration.calibration_view(found),
+            calibration.calibration_rows(found),
+            nested=[each.to_json() for each in found],
+        )
+    _note_outdated(outdated)
+
+
+def _facts(
+    context: typer.Context, filters: "Filters", suspect: bool | None
+) -> "tuple[list[GameFact], list[ReplyFact], int]":
+    """The games that are selected, replies, and how many decisions earlier rules judged."""
+    from storage.statistics.facts import count_outdated, game_facts, reply_facts
+    from storage.statistics.suspect_rows import suspect_games
+
+    async def read(database: "Database") -> "tuple[list[GameFact], list[ReplyFact], int]":
         async with database.read() as session:
             games, replies = await game_facts(session, filters), await reply_facts(session, filters)
             if suspect is not None:
                 flags = await suspect_games(session)
                 games = [game for game in games if (game.id in flags) is suspect]
-            return group_statistics(games, replies, keys), await count_outdated(session, filters)
+            return games, replies, await count_outdated(session, filters)
 
-    found, outdated = ask_database(context, read)
-    rows = tables.group_rows(found)
-    write(
-        output,
-        tables.groups_view(found),
-        rows,
-        nested=[each.to_json() for each in found],
-        is_filtered=suspect is not None or filters != Filters(),
-    )
+    return ask_database(context, read)
+
+
+def _note_outdated(outdated: int) -> None:
     if outdated:
         note(
             f"{outdated} decisions are not judged by today's rules and not counted above: "

@@ -72,14 +72,15 @@ def _groups_table(found: Sequence[GroupStatistics]) -> Table:
 
 def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
     """Flat rows; nested names are joined by ``_``."""
-    return [_flat(each.to_json()) for each in found]
+    return [flat_row(each.to_json()) for each in found]
 
 
-def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+def flat_row(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         name = key if not before or before == "group" else f"{before}_{key}"
-        flat |= _flat(value, name) if isinstance(value, dict) else {name: value}
+        flat |= flat_row(value, name) if isinstance(value, dict) else {name: value}
     return flat
 
 
@@ -119,7 +120,7 @@ def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -
         _more(trial, report),
         "",
     ]
-    table = Table(title="By stratum (each by itself)" if report.joint is None else "By stratum (jointly)")
+    table = Table(title="By stratum (each by itself)")
     for name in ("game", "site", "speed", "rating", "games", "score", "cost per reply"):
         table.add_column(name, justify="left" if name in ("game", "site", "speed") else "right")
     for each in report.strata:

@@ -79,10 +79,49 @@ def test_groups_in_json_and_csv(desdemona: Command) -> None:
 
 
 @pytest.mark.usefixtures("three_games")
+def test_the_calibration_of_the_models(desdemona: Command) -> None:
+    status, out, err = desdemona("stats", "--calibration")
+    assert (status, err) == (0, "")
+    lines = lines_of(out)
+    assert {
+        "looks 6.5",
+        "othello",
+        "replies (opponents) 2 (1)",
+        "errors happened 0",
+        "alarm too early",
+    } <= lines
+    assert {"expected / happened -", "line: a -"} <= lines
+    _, out, _ = desdemona("stats", "--calibration", "--by", "speed,phase", "--format", "json")
+    (row,) = json.loads(out)
+    assert row["group"] == {
+        "model": "looks 6.5",
+        "speed": "blitz",
+        "phase": "plies 1 to 20",
+        "game": "othello",
+    }
+    assert (row["errors"]["n"], row["errors"]["happened"]) == (2, 0)
+    assert row["errors"]["drift"]["mean"] == pytest.approx(-row["errors"]["expected"] / 2)
+    _, out, _ = desdemona("stats", "--calibration", "--format", "csv")
+    (flat,) = csv.DictReader(io.StringIO(out))
+    assert (flat["model"], flat["game"], flat["errors_n"]) == ("looks 6.5", "othello", "2")
+
+
+@pytest.mark.usefixtures("three_games")
+def test_no_forecast_no_calibration(desdemona: Command) -> None:
+    status, out, err = desdemona("stats", "--calibration", "--player", "standard")
+    assert (status, out, err) == (0, "", "No reply with a forecast passes these filters.\n")
+    assert (
+        json.loads(desdemona("stats", "--calibration", "--player", "standard", "--format", "json")[1]) == []
+    )
+
+
+@pytest.mark.usefixtures("three_games")
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (("--by", "player,colour"), "--by: 'colour' is not known; known: player, game, site"),
+        (("--calibration", "--plan"), "--calibration: --plan is arithmetic"),
+        (("--calibration", "--arms", "a,b"), "--arms: --calibration compares no players"),
         (("--trial", "t9"), "--trial: no trial 't9' is known; known: none"),
     ],
 )

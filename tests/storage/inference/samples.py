@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from storage.inference.decisions import TrialDecision
-from storage.inference.figure9 import JudgedReply
 from storage.inference.games import TrialGame
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -53,30 +52,6 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         mean_sound=0.1,
         value_trap=0.55,
         value_sound=0.56,
-    )
-    return replace(row, **changes)
-
-
-def reply(number: int, **changes: Any) -> JudgedReply:
-    """A reply to a trap, by a person of its own."""
-    row = JudgedReply(
-        decision_id=number,
-        game_id=number,
-        person=f"p{number}",
-        player="trappy",
-        game="othello",
-        model="network 1",
-        rating=1500,
-        ply=12,
-        games_before=0,
-        decided=False,
-        is_trap=True,
-        fell=False,
-        fall_chance=0.25,
-        fall_model=0.2,
-        erred=False,
-        error_chance=0.3,
-        error_model=0.25,
     )
     return replace(row, **changes)
 

@@ -124,21 +124,15 @@ def test_flagged_games_count_and_a_line_leaves_them_out() -> None:
     assert marked.cost.without_flagged.n == 297
 
 
-def test_strata_have_estimates_of_their_own_and_joint_ones_are_wider() -> None:
+def test_strata_have_estimates_of_their_own() -> None:
     rows = played_games(1500, 0.1, 3)
     apart = games_report(rows, TERMS, NOW)
-    joint = games_report(rows, TERMS, NOW, joint=8)
     assert [each.stratum.rating_from for each in apart.strata].count(None) == 0
     assert sum(each.score.n for each in apart.strata) == apart.counted
     assert [each.score.n for each in apart.strata] == sorted(
         (each.score.n for each in apart.strata), reverse=True
     )
-    assert joint.score == apart.score
-    assert joint.strata[0].score.alpha == pytest.approx(0.05 / 8)
     assert apart.strata[0].score.alpha == 0.05
-    assert games_report(rows, TERMS, NOW, joint=len(apart.strata)).joint == len(apart.strata)
-    with pytest.raises(ValueError, match="strata were played, but 2 were declared"):
-        games_report(rows, TERMS, NOW, joint=2)
 
 
 def test_a_stratum_has_the_values_of_its_own_games() -> None:

@@ -133,8 +133,8 @@ def test_the_lines_of_an_endpoint() -> None:
 
 def test_terms_and_their_designs() -> None:
     terms = TrialTerms(alpha=0.1, least_values=50, least_persons=10)
-    design = terms.design(700, 4)
-    assert (design.opt, design.alpha, design.least_values, design.least_persons) == (700, 0.025, 50, 10)
+    design = terms.design(700)
+    assert (design.opt, design.alpha, design.least_values, design.least_persons) == (700, 0.1, 50, 10)
     with pytest.raises(ValueError, match="cap_games is 0"):
         TrialTerms(cap_games=0)
     with pytest.raises(ValueError, match="open_days is 0"):
