@@ -114,6 +114,8 @@ class GroupStatistics:
     """Of these, replies that are among the best."""
     decided: int
     """Judged replies in positions won or lost by force, which count nowhere else."""
+    models: tuple[str, ...]
+    """Who made the forecasts of the replies, by `storage.statistics.facts.model_text`; sorted."""
     errors: Expected
     """Replies that cost a tenth of the game or more."""
     cost: Expected
@@ -260,6 +262,7 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
         replies=len(open_),
         optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in open_),
         decided=len(counted) - len(open_),
+        models=tuple(sorted({reply.model for reply in open_})),
         errors=expected(
             open_, Opt.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
         ),

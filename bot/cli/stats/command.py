@@ -88,6 +88,13 @@ def stats(
         nested=[each.to_json() for each in found],
         is_filtered=suspect is not None or filters != Filters(),
     )
+    if mixed := [each for each in found if len(each.models) > 1]:
+        first = mixed[0]
+        others = f"; {len(mixed) - 1} more groups likewise" if len(mixed) > 1 else ""
+        note(
+            f"The forecasts of {', '.join(first.group.values())} are by different models "
+            f"({', '.join(first.models)}){others}: `--by` with model tells them apart."
+        )
     _note_outdated(outdated)
 
 

@@ -80,7 +80,10 @@ def flat_row(record: dict[str, Any], before: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in record.items():
         name = key if not before or before == "group" else f"{before}_{key}"
-        flat |= flat_row(value, name) if isinstance(value, dict) else {name: value}
+        if isinstance(value, dict):
+            flat |= flat_row(value, name)
+        else:
+            flat[name] = ", ".join(value) if isinstance(value, tuple) else value
     return flat
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select, update
 
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.temptation import confirmed_by, forecast
@@ -14,6 +15,7 @@ from storage.database import Database
 from storage.forecasts import store_forecast
 from storage.games import finish_game
 from storage.records import Endpoint, GameResult
+from storage.tables.games import ForecastRow
 from storage.trials import NewTrial, start_trial
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
@@ -104,6 +106,25 @@ def test_the_calibration_of_the_models(desdemona: Command) -> None:
     _, out, _ = desdemona("stats", "--calibration", "--format", "csv")
     (flat,) = csv.DictReader(io.StringIO(out))
     assert (flat["model"], flat["game"], flat["errors_n"]) == ("looks 6.5", "othello", "2")
+
+
+@pytest.mark.usefixtures("three_games")
+def test_forecasts_by_several_models_are_named(desdemona: Command, migrated_file: Path) -> None:
+    async def change(database: Database) -> None:
+        async with database.write() as session:
+            first = select(func.min(ForecastRow.decision_id)).scalar_subquery()
+            changed = update(ForecastRow).where(ForecastRow.decision_id == first)
+            await session.execute(changed.values(model_name="people", model_sha256="0123456789"))
+
+    in_database(migrated_file, change)
+    _, _, err = desdemona("stats")
+    assert err == (
+        "The forecasts of trappy, othello are by different models (looks 6.5, people 01234567): "
+        "`--by` with model tells them apart.\n"
+    )
+    _, out, err = desdemona("stats", "--by", "model", "--format", "csv")
+    assert [row["models"] for row in csv.DictReader(io.StringIO(out))] == ["looks 6.5", "people 01234567"]
+    assert err == ""
 
 
 @pytest.mark.usefixtures("three_games")

@@ -34,7 +34,7 @@ from storage.inference.decisions import decisions_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult
-from storage.statistics.facts import count_outdated, game_facts, reply_facts
+from storage.statistics.facts import count_outdated, game_facts, model_text, reply_facts
 from storage.statistics.groups import By, GroupStatistics, group_statistics
 from storage.statistics.trial_rows import trial_decisions
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
@@ -211,6 +211,26 @@ async def test_every_number_follows_from_the_records(database: Database) -> None
         assert (each.games, each.persons) == (1, 1)
     assert [each.unfinished for each in found] == [1, 0, 0]
     assert all(totals[name] > 0 for name in ("errors", "falls", "optimal", "traps set", "errors model"))
+
+
+def test_a_model_is_named_with_what_made_it() -> None:
+    assert model_text("looks 6.5", "", "") == "looks 6.5"
+    assert model_text("people", "0123456789ab", "") == "people 01234567"
+    assert model_text("people", "0123456789ab", "fedcba9876") == "people 01234567, tilted by fedcba98"
+
+
+async def test_a_reply_knows_who_made_its_forecast(database: Database) -> None:
+    await play(database)
+    async with database.write() as session:
+        before = await reply_facts(session)
+        await session.execute(
+            update(ForecastRow)
+            .where(ForecastRow.decision_id == before[0].decision_id)
+            .values(model_name="people", model_sha256="0" * 64, prior="1" * 64)
+        )
+        after = await reply_facts(session)
+    assert {each.model for each in before} == {"looks 6.5"}
+    assert [each.model for each in after[:2]] == ["people 00000000, tilted by 11111111", "looks 6.5"]
 
 
 async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: Database) -> None:

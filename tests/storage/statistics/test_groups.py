@@ -124,6 +124,19 @@ def test_a_game_counts_in_each_phase_that_it_reached() -> None:
     assert phase_text(19) == "plies 1 to 20"
 
 
+def test_models_are_named_and_told_apart() -> None:
+    replies = [
+        replace(REPLY, model="b"),
+        replace(REPLY, model="a"),
+        replace(REPLY, model="b"),
+        replace(REPLY, model="c", is_decided=True),
+    ]
+    (found,) = group_statistics([GAME], replies)
+    assert found.models == ("a", "b")
+    apart = group_statistics([GAME, replace(GAME, id=2)], replies[:3], [By.MODEL])
+    assert [(each.group["model"], each.games, each.replies) for each in apart] == [("a", 1, 1), ("b", 1, 2)]
+
+
 @pytest.mark.parametrize("by", list(By))
 def test_every_key_splits(by: By) -> None:
     other = replace(
@@ -139,7 +152,7 @@ def test_every_key_splits(by: By) -> None:
         opponent_rating=None,
         started_at=START + timedelta(days=40),
     )
-    replies = [REPLY, replace(REPLY, game_id=2, ply=30)]
+    replies = [REPLY, replace(REPLY, game_id=2, ply=30, model="another")]
     assert len(group_statistics([GAME, other], replies, [by])) == 2
 
 
