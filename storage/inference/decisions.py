@@ -64,7 +64,7 @@ class TrialDecision:
     """When the move was drawn, with a time zone."""
     settled_at: datetime | None
     """When the person replied, or the game ended without a reply; None: the reply is still open."""
-    trap: bool
+    treated: bool
     """A: the move that sets a trap was drawn."""
     chance: float
     """Recorded chance of that move, in (0, 1)."""
@@ -97,10 +97,6 @@ class TrialDecision:
             value = getattr(self, name)
             if (value is not None or name != "cost") and not 0 <= value <= 1:
                 raise ValueError(f"{what}: {name} is {value}, not from 0 to 1")
-
-    @property
-    def treated(self) -> bool:
-        return self.trap
 
 
 @dataclass(frozen=True, slots=True)

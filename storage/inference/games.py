@@ -59,7 +59,7 @@ class TrialGame:
 
     game_id: int | str
     person: PersonId
-    """The opponent; accounts that the operator declares to be one person have one key."""
+    """The opponent."""
     drawn_at: datetime
     """When the player was drawn, with a time zone."""
     settled_at: datetime | None
@@ -73,8 +73,8 @@ class TrialGame:
     """The person's rating before the game; None: unrated."""
     our_rating: int | None
     """Ours before the game, on the same scale; None: unrated."""
-    trappy: bool
-    """A: trappy was drawn, not standard."""
+    treated: bool
+    """A: the player whose effect is asked for was drawn, trappy, not the one it is compared with."""
     chance: float
     """Recorded chance of trappy between the two, p_t / (p_t + p_s), in (0, 1)."""
     score: float | None
@@ -91,10 +91,6 @@ class TrialGame:
             raise ValueError(f"{what}: the score is {self.score}, not 0, 1/2 or 1")
         if self.cost is not None and not 0 <= self.cost <= 1:
             raise ValueError(f"{what}: the cost is {self.cost}, not from 0 to 1")
-
-    @property
-    def treated(self) -> bool:
-        return self.trappy
 
     @property
     def expected(self) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PersonId = int | str
-"""Who played.  Accounts that the operator declares to be one person have one key."""
+"""Who played: the key of an opponent's account at a site."""
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

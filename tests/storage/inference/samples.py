@@ -15,7 +15,7 @@ NOW = START + timedelta(days=100)
 
 def game(number: int, **changes: Any) -> TrialGame:
     """Game `number`, drawn `number` hours after the start, won by trappy and lost by standard."""
-    trappy = bool(changes.pop("trappy", number % 2))
+    treated = bool(changes.pop("treated", number % 2))
     row = TrialGame(
         game_id=number,
         person=f"p{number}",
@@ -26,9 +26,9 @@ def game(number: int, **changes: Any) -> TrialGame:
         speed="blitz",
         rating=None,
         our_rating=None,
-        trappy=trappy,
+        treated=treated,
         chance=0.5,
-        score=1.0 if trappy else 0.0,
+        score=1.0 if treated else 0.0,
         cost=0.05,
     )
     return replace(row, **changes)
@@ -43,7 +43,7 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         games_before=0,
         drawn_at=START + timedelta(minutes=number),
         settled_at=START + timedelta(minutes=number + 1),
-        trap=bool(number % 2),
+        treated=bool(number % 2),
         chance=0.5,
         cost=0.1,
         expected_trap=0.08,
@@ -62,13 +62,13 @@ def played_games(n: int, effect: float, seed: int, persons: int = 60) -> list[Tr
     rows = []
     for number in range(n):
         person = int(rng.integers(persons))
-        trappy = bool(rng.random() < 0.6)
-        expected = 0.6 + (effect / 2 if trappy else -effect / 2)
+        treated = bool(rng.random() < 0.6)
+        expected = 0.6 + (effect / 2 if treated else -effect / 2)
         rows.append(
             game(
                 number,
                 person=person,
-                trappy=trappy,
+                treated=treated,
                 chance=0.6,
                 score=float(rng.random() < expected),
                 cost=float(rng.beta(1, 12)),

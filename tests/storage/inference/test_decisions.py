@@ -117,7 +117,7 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
                 person=n // 5 % 80,
                 game_id=n // 5,
                 games_before=n // 400,
-                trap=trap,
+                treated=trap,
                 cost=float(np.clip(rng.normal(0.2 + 0.05 * trap, 0.05), 0, 1)),
                 expected_trap=float(rng.uniform(0.05, 0.3)),
             )

@@ -31,7 +31,7 @@ def test_a_guess_stays_from_0_to_1() -> None:
 
 def test_the_difference_in_score_by_hand() -> None:
     """Two games, unrated: psi = (1 - 1/2)/0.6 and -(0 - m)/0.4 with m = 1/2 + (1/2)/11."""
-    rows = [game(1, trappy=True, chance=0.6, score=1.0), game(2, trappy=False, chance=0.6, score=0.0)]
+    rows = [game(1, treated=True, chance=0.6, score=1.0), game(2, treated=False, chance=0.6, score=0.0)]
     found = games_report(rows, OPEN, NOW)
     m = 0.5 + 0.5 / 11
     psi = [0.5 / 0.6, m / 0.4]
@@ -58,9 +58,9 @@ def test_strata() -> None:
 
 def test_costs_are_guessed_from_earlier_games_of_all_strata_and_of_their_own() -> None:
     rows = [
-        game(1, cost=0.12, trappy=True),
-        game(2, cost=0.3, trappy=False, speed="bullet"),
-        game(3, cost=0.2, trappy=True),
+        game(1, cost=0.12, treated=True),
+        game(2, cost=0.3, treated=False, speed="bullet"),
+        game(3, cost=0.2, treated=True),
     ]
     first, second = 0.0, 0.12 / 11
     third = (0.12 + 0.3) / 12

@@ -96,7 +96,7 @@ def test_the_lot_guard_of_a_fair_lot() -> None:
 
 
 def test_a_lot_that_is_not_as_recorded() -> None:
-    rows = [game(n, trappy=n % 10 < 7) for n in range(1000)]
+    rows = [game(n, treated=n % 10 < 7) for n in range(1000)]
     guard = lot_guard(selected(rows), TERMS.design(1000))
     assert guard.broken == ("draw",)
     assert guard.draw.mean == pytest.approx(0.2)

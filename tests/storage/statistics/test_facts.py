@@ -322,7 +322,7 @@ def lot_recomputed(row: Any) -> dict[str, Any]:
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
     assert record["move"] == draw["trap" if is_trap else "sound"]
-    found: dict[str, Any] = {"person": row[0], "trap": is_trap, "chance": draw["params"]["chance"]}
+    found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
     for name in ("trap", "sound"):
         move = next(each for each in record["candidates"] if each["move"] == draw[name])
         least = worth(move["raw_centi"], scale)
@@ -348,7 +348,7 @@ async def test_every_number_of_decisions_by_lot_follows_from_the_records(databas
         rows = await trial_decisions(session, trial)
         known = [lot_recomputed(row) for row in await session.execute(text(LOT_EXPORT))]
     assert len(rows) == len(known) == 12
-    assert {row.trap for row in rows} == {True, False}
+    assert {row.treated for row in rows} == {True, False}
     for row, each in zip(rows, known, strict=True):
         for name, value in each.items():
             assert getattr(row, name) == pytest.approx(value, abs=2e-6), name
@@ -360,6 +360,6 @@ async def test_every_number_of_decisions_by_lot_follows_from_the_records(databas
         y, x, n = past[each["person"]]
         now = (each["expected_trap"] + each["expected_sound"]) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
-        total += (each["cost"] - guess) * (2 if each["trap"] else -2)
+        total += (each["cost"] - guess) * (2 if each["treated"] else -2)
         past[each["person"]] = (y + each["cost"], x + now, n + 1)
     assert report.cost.any_time.estimate.mean == pytest.approx(total / len(known), abs=1e-5)

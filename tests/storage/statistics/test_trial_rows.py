@@ -96,7 +96,7 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         game_id = await game_of(session, trial, "one")
         key = await drawn(session, game_id, 4, trap=trap, reply=-1)
         (row,) = await trial_decisions(session, trial)
-    assert (row.decision_id, row.game_id, row.trap, row.chance) == (key, game_id, trap, 0.5)
+    assert (row.decision_id, row.game_id, row.treated, row.chance) == (key, game_id, trap, 0.5)
     assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert (row.value_trap, row.value_sound) == (0.6236, 0.6079)
     assert row.cost == costs(trap)[-1]
@@ -215,6 +215,6 @@ def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
         now = (row.expected_trap + row.expected_sound) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         assert row.cost is not None
-        found.append((row.cost - guess) * (1 / row.chance if row.trap else -1 / (1 - row.chance)))
+        found.append((row.cost - guess) * (1 / row.chance if row.treated else -1 / (1 - row.chance)))
         before.append((row.cost, now))
     return sum(found) / len(found)
