@@ -135,7 +135,8 @@ def _trial(
             at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
             flags = await suspect_games(session)
             if not is_alone:
-                facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
+                facts = await game_facts(session, filters, aborted=True)
+                replies = await reply_facts(session, filters)
                 rows = await trial_games(session, found, pair[0], pair[1], facts, replies)
                 games = games_report(rows, terms, at, flags)
             if found.draws_decisions:
