@@ -52,12 +52,11 @@ def stats(
 
     Intervals are right however often one looks, and allow for people who play several games.
     """
+    _refuse_unused(_given(context))
     if plan:
         _plan(output)
         return
     if filters.trial is not None:
-        if suspect is not None:
-            raise UsageError("--without-suspects: a trial's report has every line with and without them")
         _trial(context, filters.trial, arms, filters, output)
         return
     from bot.cli.stats import tables
@@ -90,6 +89,47 @@ def stats(
             f"{outdated} decisions are not judged by today's rules and not counted above: "
             "run `desdemona db recheck`."
         )
+
+
+_BY_THE_DRAW = "selects by what the lot decided, so what is left could not be compared"
+_NOT_OF_A_TRIAL = {
+    "by": "a trial's report has groups of its own, the strata",
+    "suspect": "a trial's report has every line with and without suspect games",
+    **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
+}
+"""Parameters that a trial's report has no use for, and why."""
+
+
+def _given(context: typer.Context) -> dict[str, str]:
+    """The options on the command line: of each parameter, the option as it was given."""
+    found = {}
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name and source is not None and source.name == "COMMANDLINE":
+            is_off = context.params[option.name] is False and option.secondary_opts
+            found[option.name] = (option.secondary_opts if is_off else option.opts)[0]
+    return found
+
+
+def _refuse_unused(given: dict[str, str]) -> None:
+    """Refuse options that would change nothing.
+
+    Args:
+        given: Options by the name of the parameter, as `_given` finds them.
+
+    Raises:
+        UsageError: One would; the message names it and says why.
+    """
+    if "plan" in given:
+        for name, option in given.items():
+            if name not in ("plan", "output"):
+                raise UsageError(f"{option}: --plan is arithmetic, and looks at no games")
+    elif "trial" in given:
+        for name, reason in _NOT_OF_A_TRIAL.items():
+            if name in given:
+                raise UsageError(f"{given[name]}: {reason}")
+    elif "arms" in given:
+        raise UsageError(f"{given['arms']}: names two players of a trial; give --trial, too")
 
 
 def _keys(text: str) -> "list[By]":
@@ -148,7 +188,7 @@ def _trial(
         report = {} if games is None else games.to_json()
         if decisions is not None:
             report["decisions"] = {"opt": _terms(found).opt_decisions, **decisions.to_json()}
-        print_json({"trial": found.name, "arms": pair, **report})
+        print_json({"trial": found.name, "arms": pair, "endpoint": found.endpoint.value, **report})
     elif output is OutputFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
