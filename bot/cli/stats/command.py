@@ -98,6 +98,12 @@ _NOT_OF_A_TRIAL = {
     **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
 }
 """Parameters that a trial's report has no use for, and why."""
+_NOT_OF_A_PLAN = {
+    "by": "a plan has no groups",
+    "arms": "a plan is of no trial's players",
+    "suspect": "a plan does not tell suspect games from others",
+}
+"""The same of a plan."""
 
 
 def _given(context: typer.Context) -> dict[str, str]:
@@ -120,15 +126,14 @@ def _refuse_unused(given: dict[str, str]) -> None:
     Raises:
         UsageError: One would; the message names it and says why.
     """
+    reasons = _NOT_OF_A_PLAN if "plan" in given else _NOT_OF_A_TRIAL if "trial" in given else {}
+    for name, reason in reasons.items():
+        if name in given:
+            raise UsageError(f"{given[name]}: {reason}")
     if "plan" in given:
-        for name, option in given.items():
-            if name not in ("plan", "output"):
-                raise UsageError(f"{option}: --plan is arithmetic, and looks at no games")
-    elif "trial" in given:
-        for name, reason in _NOT_OF_A_TRIAL.items():
-            if name in given:
-                raise UsageError(f"{given[name]}: {reason}")
-    elif "arms" in given:
+        for option in (given[name] for name in given if name not in ("plan", "output")):
+            raise UsageError(f"{option}: --plan is arithmetic, and looks at no games")
+    elif "arms" in given and "trial" not in given:
         raise UsageError(f"{given['arms']}: names two players of a trial; give --trial, too")
 
 
