@@ -36,8 +36,9 @@ async def trial_games(
         trial: The trial.
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
-        games: Facts of all games, as `storage.statistics.facts.game_facts` gives them; aborted games are not
-            among them.
+        games: Facts of all games, aborted ones too (`storage.statistics.facts.game_facts`).  An abort comes
+            after the draw and may depend on it, so an aborted game counts as missing: it has neither score
+            nor cost, whatever was replied before.
         replies: Facts of their replies.
     """
     rows = await session.execute(select(GameRow.id, GameRow.selection).where(GameRow.trial_id == trial.id))
@@ -52,7 +53,7 @@ async def trial_games(
         if selection is None or game.player not in (treated, control):
             continue
         chances = selection["chances"]
-        spent = costs[game.id]
+        spent = [] if game.state is GameStatus.ABORTED else costs[game.id]
         found.append(
             TrialGame(
                 game_id=game.id,

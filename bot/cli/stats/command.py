@@ -57,21 +57,15 @@ def stats(
 
     Intervals are right however often one looks, and allow for people who play several games.
     """
-    if plan and calibration:
-        raise UsageError("--calibration: --plan is arithmetic, and looks at no games")
+    given = _given(context)
+    _refuse_unused(given)
     if plan:
         _plan(output)
         return
     if calibration:
-        if arms is not None:
-            raise UsageError("--arms: --calibration compares no players")
-        source = context.get_parameter_source("by")
-        is_default = source is None or source.name == "DEFAULT"
-        _calibration(context, filters, [] if is_default else _keys(by), suspect, output)
+        _calibration(context, filters, _keys(by) if "by" in given else [], suspect, output)
         return
     if filters.trial is not None:
-        if suspect is not None:
-            raise UsageError("--without-suspects: a trial's report has every line with and without them")
         _trial(context, filters.trial, arms, filters, output)
         return
     from bot.cli.stats import tables
@@ -148,6 +142,55 @@ def _note_outdated(outdated: int) -> None:
         )
 
 
+_BY_THE_DRAW = "selects by what the lot decided, so what is left could not be compared"
+_NOT_OF_A_TRIAL = {
+    "by": "a trial's report has groups of its own, the strata",
+    "suspect": "a trial's report has every line with and without suspect games",
+    **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
+}
+"""Parameters that a trial's report has no use for, and why."""
+_NOT_OF_A_PLAN = {
+    "by": "a plan has no groups",
+    "arms": "a plan is of no trial's players",
+    "suspect": "a plan does not tell suspect games from others",
+}
+"""The same of a plan."""
+_NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
+"""The same of a calibration, which takes a trial's games like any others."""
+
+
+def _given(context: typer.Context) -> dict[str, str]:
+    """The options on the command line: of each parameter, the option as it was given."""
+    found = {}
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name and source is not None and source.name == "COMMANDLINE":
+            is_off = context.params[option.name] is False and option.secondary_opts
+            found[option.name] = (option.secondary_opts if is_off else option.opts)[0]
+    return found
+
+
+def _refuse_unused(given: dict[str, str]) -> None:
+    """Refuse options that would change nothing.
+
+    Args:
+        given: Options by the name of the parameter, as `_given` finds them.
+
+    Raises:
+        UsageError: One would; the message names it and says why.
+    """
+    reports = {"plan": _NOT_OF_A_PLAN, "calibration": _NOT_OF_A_CALIBRATION, "trial": _NOT_OF_A_TRIAL}
+    reasons = next((reports[name] for name in reports if name in given), {})
+    for name, reason in reasons.items():
+        if name in given:
+            raise UsageError(f"{given[name]}: {reason}")
+    if "plan" in given:
+        for option in (given[name] for name in given if name not in ("plan", "output")):
+            raise UsageError(f"{option}: --plan is arithmetic, and looks at no games")
+    elif "arms" in given and "trial" not in given:
+        raise UsageError(f"{given['arms']}: names two players of a trial; give --trial, too")
+
+
 def _keys(text: str) -> "list[By]":
     from storage.statistics.groups import By
 
@@ -191,7 +234,8 @@ def _trial(
             at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
             flags = await suspect_games(session)
             if not is_alone:
-                facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
+                facts = await game_facts(session, filters, aborted=True)
+                replies = await reply_facts(session, filters)
                 rows = await trial_games(session, found, pair[0], pair[1], facts, replies)
                 games = games_report(rows, terms, at, flags)
             if found.draws_decisions:
@@ -203,7 +247,7 @@ def _trial(
         report = {} if games is None else games.to_json()
         if decisions is not None:
             report["decisions"] = {"opt": _terms(found).opt_decisions, **decisions.to_json()}
-        print_json({"trial": found.name, "arms": pair, **report})
+        print_json({"trial": found.name, "arms": pair, "endpoint": found.endpoint.value, **report})
     elif output is OutputFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:

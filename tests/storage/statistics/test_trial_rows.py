@@ -1,12 +1,13 @@
 """The rows of a trial: single decisions by lot, from what is stored to the report."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
@@ -19,11 +20,13 @@ from storage.filters import Filters
 from storage.forecasts import store_forecast
 from storage.games import finish_game
 from storage.inference.decisions import TrialDecision, decisions_report
+from storage.inference.games import games_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
-from storage.records import Endpoint, GameResult
-from storage.statistics.trial_rows import trial_decisions
-from storage.tables.games import DecisionRow, OutcomeRow
+from storage.records import Endpoint, GameResult, GameStatus
+from storage.statistics.facts import game_facts, reply_facts
+from storage.statistics.trial_rows import trial_decisions, trial_games
+from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, start_trial
 from tests.storage.samples import decision, drawn_decision, opened
 
@@ -203,6 +206,88 @@ async def test_from_hand_made_games_to_the_report(database: Database) -> None:
     assert report.beyond_difficulty.fixed.value == pytest.approx(effect - means[0] + means[1])
     assert report.earned.fixed.value == pytest.approx(effect - (0.6079 - 0.6236))
     assert report.cost.any_time.estimate.mean == pytest.approx(mean_by_hand(rows))
+
+
+def compared() -> NewTrial:
+    return NewTrial(
+        name="g1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}}, opt=1000
+    )
+
+
+EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}
+
+
+async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
+    """It has no score, and what was replied before costs nothing."""
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        for key, aborted in (("over", False), ("gone", True)):
+            game_id = await game_of(session, trial, key, player="trappy", selection=EVEN)
+            made = decision(quality=225.0)
+            decision_id = await commit_decision(session, game_id, 0, made)
+            await record_outcome(session, decision_id, classify_reply(made, "d6"))
+            await store_forecast(
+                session, decision_id, made, forecast(made.chosen, expected_scale_centi(made))
+            )
+            await finish_game(
+                session,
+                game_id,
+                result=GameResult.WIN,
+                end_reason="resign",
+                aborted=aborted,
+                moves=["f5", "d6"],
+                at=NOON + MINUTE,
+            )
+        facts = await game_facts(session, aborted=True)
+        (reply,) = await reply_facts(session)
+        # Whoever reads the replies otherwise: those of the aborted game are not to count.
+        replies = [replace(reply, game_id=fact.id) for fact in facts]
+        over, gone = await trial_games(session, trial, "trappy", "standard", facts, replies)
+    assert (over.score, over.cost) == (1.0, reply.cost)
+    assert reply.cost > 0
+    assert (gone.score, gone.cost, gone.settled_at) == (None, None, NOON + MINUTE)
+    report = games_report([over, gone], TrialTerms(), NOON + timedelta(days=1))
+    assert (report.drawn, report.counted, report.guard.missing_treated) == (2, 1, 1)
+
+
+async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Database) -> None:
+    """1,200 draws between two players; a tenth of trappy's games are aborted."""
+    rng = random.Random(1)
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        persons = []
+        for number in range(60):
+            game = await opened(session, f"person{number}", opponent_id=f"person{number}", at=NOON)
+            persons.append(game.id)
+        games = GameRow.__table__
+        whole = (await session.execute(select(games).where(games.c.id.in_(persons)))).mappings().all()
+        rows = []
+        for number in range(1200):
+            is_trappy = rng.random() < 0.5
+            is_aborted = is_trappy and rng.random() < 0.1
+            row = {name: value for name, value in whole[number % 60].items() if name != "id"}
+            rows.append(
+                row
+                | {
+                    "site_game_id": f"game{number}",
+                    "trial_id": trial.id,
+                    "player": "trappy" if is_trappy else "standard",
+                    "selection": EVEN,
+                    "state": GameStatus.ABORTED if is_aborted else GameStatus.FINISHED,
+                    "result": None if is_aborted else GameResult.WIN,
+                    "started_at": NOON + number * MINUTE,
+                    "ended_at": NOON + (number + 1) * MINUTE,
+                }
+            )
+        await session.execute(insert(GameRow), rows)
+        trials_games = Filters(trial="g1")
+        facts = await game_facts(session, trials_games, aborted=True)
+        found = await trial_games(session, trial, "trappy", "standard", facts, [])
+    report = games_report(found, TrialTerms(), NOON + timedelta(days=9))
+    assert report.drawn == 1200
+    assert report.guard.broken == ("missing",)
+    assert 40 < report.guard.missing_treated < 80
+    assert report.guard.missing_untreated == 0
 
 
 def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
