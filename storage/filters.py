@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
-from storage.records import MATCH_SITE
-from storage.tables.games import EngineConfigRow, GameRow, OpponentRow, TrialRow
+from storage.records import MATCH_SITE, DecisionState
+from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,11 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`."""
     chosen = {name: getattr(filters, name) for name in _CONDITIONS}
     return [_CONDITIONS[name](value) for name, value in chosen.items() if value is not None]
+
+
+def standing() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `DecisionRow`: neither taken back nor dropped.  Other decisions count nowhere."""
+    return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
 
 
 def _opponent(condition: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -9,8 +9,8 @@ from engine.decision import Decision
 from engine.judgement import judge_decision
 from engine.randomised import other_move
 from engine.temptation import RULE, ReplyForecast, expectations
+from storage.filters import standing
 from storage.inserts import insert_new
-from storage.records import DecisionState
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 from storage.tables.types import now_utc
 
@@ -95,8 +95,7 @@ async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
             DecisionRow.game_id == game_id,
-            DecisionRow.takeback == 0,
-            DecisionRow.state != DecisionState.DROPPED,
+            *standing(),
             DecisionRow.is_complete.is_(True),
             (ForecastRow.rule.is_(None)) | (ForecastRow.rule < RULE),
         )

@@ -16,12 +16,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.player_kinds import PLAYER_KINDS
 from storage.errors import TrialError
+from storage.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
 from storage.records import Endpoint, GameStatus, NewGame
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
-STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": 200}
+STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
 """The usual strata: games alike in these four are compared with each other first.  A rating band is this many
 points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
@@ -49,9 +50,9 @@ class NewTrial:
     opt: int = 1000
     """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
     one player."""
-    alpha: float = 0.05
+    alpha: float = ALPHA
     """Probability that the confidence sequence ever excludes the truth, at most."""
-    cap: int = 50
+    cap: int = CAP_GAMES
     """So many of a person's first games count."""
     endpoint: Endpoint = Endpoint.SCORE
     """What is compared."""

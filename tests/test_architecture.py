@@ -91,13 +91,13 @@ STORAGE = {
     "storage.migrate": {"tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
-    "storage.forecasts": {"inserts", "records", "tables"},
+    "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"errors", "inserts", "records", "tables", "tallies"},
     "storage.games": {"filters", "inserts", "records", "tables", "tallies"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables", "tallies"},
     "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
-    "storage.trials": {"errors", "inserts", "records", "tables"},
+    "storage.trials": {"errors", "inference", "inserts", "records", "tables"},
     "storage.statistics": {"filters", "inference", "intervals", "records", "tables", "trials"},
 }
 BOT = {

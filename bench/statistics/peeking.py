@@ -13,7 +13,8 @@ import numpy as np
 
 from bench.statistics.simulated import GamePlan, play_games
 from bench.statistics.verdicts import Rates, rates, verdict
-from storage.inference.any_time import ALPHA, Opt, SequenceDesign
+from storage.inference.any_time import Opt, SequenceDesign
+from storage.inference.defaults import ALPHA
 from storage.intervals import share
 
 PLAN = GamePlan(effect_sd=0.3, chances=(0.6, 0.4))

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.inference.decisions import guessed_cost
-from storage.inference.games import BAND_WIDTH, earlier_guess
+from storage.inference.defaults import CAP_GAMES, RATING_BAND
+from storage.inference.games import earlier_guess
 from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
 from storage.inference.trial import contrast
 
 NEW_SHARE = 0.3
 """Share of the games that are a person's first."""
-CAP_GAMES = 50
 DRAWS = 0.1
 RATING_NOISE = 80.0
 """Standard deviation of a rating about its person's strength, in rating points."""
@@ -105,7 +105,7 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
         rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)
         above = 1500 + _ELO_PER_LOGIT * mean_logit - rating[persons]
         by_rating = 1 / (1 + np.exp(-above / _ELO_PER_LOGIT))
-        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // BAND_WIDTH))
+        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // RATING_BAND))
     return Values((outcome - guess) * contrast(treated, chance), persons, 0.0)
 
 

@@ -17,6 +17,7 @@ from bot.cli.common import (
     print_json,
 )
 from storage.errors import TrialError
+from storage.inference.defaults import ALPHA, CAP_GAMES
 from storage.records import Endpoint
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def start(
     ] = None,
     alpha: Annotated[
         float, typer.Option(help="Probability that its interval ever excludes the truth, at most.")
-    ] = 0.05,
-    cap: Annotated[int, typer.Option(help="So many of a person's first games count.")] = 50,
+    ] = ALPHA,
+    cap: Annotated[int, typer.Option(help="So many of a person's first games count.")] = CAP_GAMES,
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(

@@ -33,6 +33,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.inference.defaults import ALPHA
 from storage.inference.persons import (
     Floats,
     PersonId,
@@ -42,7 +43,6 @@ from storage.inference.persons import (
     effective_persons,
 )
 
-ALPHA = 0.05
 LEAST_VALUES = 100
 """Before so many values an asymptotic interval is not to be trusted."""
 LEAST_PERSONS = 30.0

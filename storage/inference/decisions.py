@@ -86,17 +86,20 @@ class TrialDecision:
     """Why it does not count, by facts from before the draw; None: it counts."""
 
     def __post_init__(self) -> None:
-        what = f"decision {self.decision_id}"
-        check_draw(what, self)
+        check_draw(self)
         if self.games_before < 0:
-            raise ValueError(f"{what}: games_before is {self.games_before}, less than 0")
+            raise ValueError(f"{self.label}: games_before is {self.games_before}, less than 0")
         for name in (
             *("cost", "expected_trap", "expected_sound", "mean_trap", "mean_sound"),
             *("value_trap", "value_sound"),
         ):
             value = getattr(self, name)
             if (value is not None or name != "cost") and not 0 <= value <= 1:
-                raise ValueError(f"{what}: {name} is {value}, not from 0 to 1")
+                raise ValueError(f"{self.label}: {name} is {value}, not from 0 to 1")
+
+    @property
+    def label(self) -> str:
+        return f"decision {self.decision_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +147,6 @@ def decisions_report(
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
     """
-    seen: set[int | str] = set()
-    for decision in decisions:
-        if decision.decision_id in seen:
-            raise ValueError(f"decision {decision.decision_id} occurs twice")
-        seen.add(decision.decision_id)
     selection = select(
         decisions,
         terms,

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.inference.defaults import ALPHA
 from storage.inference.persons import Codes, Floats, PersonId, codes_of, effective_persons
 from storage.inference.student import t_quantile
 
-ALPHA = 0.05
 LEAST_PERSONS = 2.0
 """Fewer effective persons: too early.  Student's t needs a degree of freedom."""
 _LEAST_P = 1e-6

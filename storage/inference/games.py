@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign, estimate
+from storage.inference.defaults import RATING_BAND
 from storage.inference.persons import (
     Codes,
     Floats,
@@ -46,8 +47,6 @@ from storage.inference.trial import (
     treated_of,
 )
 
-BAND_WIDTH = 200
-"""Width of a rating band, in rating points."""
 _PRIOR_GAMES = 10.0
 """A stratum's mean surprise is shrunk towards 0 as if so many games without surprise had come before."""
 _ELO_PER_LOGIT = 400 / log(10)
@@ -85,12 +84,15 @@ class TrialGame:
     """Why it does not count, by facts from before the draw: a program, a test account; None: it counts."""
 
     def __post_init__(self) -> None:
-        what = f"game {self.game_id}"
-        check_draw(what, self)
+        check_draw(self)
         if self.score not in (None, 0, 0.5, 1):
-            raise ValueError(f"{what}: the score is {self.score}, not 0, 1/2 or 1")
+            raise ValueError(f"{self.label}: the score is {self.score}, not 0, 1/2 or 1")
         if self.cost is not None and not 0 <= self.cost <= 1:
-            raise ValueError(f"{what}: the cost is {self.cost}, not from 0 to 1")
+            raise ValueError(f"{self.label}: the cost is {self.cost}, not from 0 to 1")
+
+    @property
+    def label(self) -> str:
+        return f"game {self.game_id}"
 
     @property
     def expected(self) -> float:
@@ -101,7 +103,7 @@ class TrialGame:
 
     @property
     def stratum(self) -> "Stratum":
-        band = None if self.rating is None else self.rating // BAND_WIDTH * BAND_WIDTH
+        band = None if self.rating is None else self.rating // RATING_BAND * RATING_BAND
         return Stratum(self.game, self.site, self.speed, band)
 
 
@@ -113,7 +115,7 @@ class Stratum:
     site: str
     speed: str
     rating_from: int | None
-    """The person's rating is this or up to `BAND_WIDTH` - 1 more; None: unrated."""
+    """The person's rating is this or up to `RATING_BAND` - 1 more; None: unrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,6 @@ def games_report(
     Raises:
         ValueError: `at` has no time zone, or a game occurs twice.
     """
-    _refuse_doubles(games)
     scored = select(games, terms, at, lambda game: game.score is not None)
     costed = select(games, terms, at, lambda game: game.cost is not None)
     design = terms.design(terms.opt_games)
@@ -213,14 +214,6 @@ def games_report(
         cost=endpoint(cost_psi, cost_rows, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
-
-
-def _refuse_doubles(games: Sequence[TrialGame]) -> None:
-    seen: set[int | str] = set()
-    for game in games:
-        if game.game_id in seen:
-            raise ValueError(f"game {game.game_id} occurs twice")
-        seen.add(game.game_id)
 
 
 def _score_values(games: Sequence[TrialGame]) -> tuple[Floats, Floats]:

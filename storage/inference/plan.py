@@ -11,7 +11,8 @@ from math import ceil, log10, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
-from storage.inference.any_time import ALPHA, AnyTimeEstimate, Opt, SequenceDesign
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign
+from storage.inference.defaults import ALPHA
 
 POWER = 0.8
 FAIR_COIN = 4.0

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.inference.any_time import (
-    ALPHA,
     LEAST_PERSONS,
     LEAST_VALUES,
     AnyTimeEstimate,
@@ -25,12 +24,15 @@ from storage.inference.any_time import (
     estimate,
     largest_person,
 )
+from storage.inference.defaults import ALPHA, CAP_GAMES
 from storage.inference.persons import Floats, PersonId, codes_of, game_numbers
 
 
 class TrialUnit(Protocol):
-    """A row of a trial: something between two choices of which one was drawn by lot."""
+    """A row of a trial: something between two choices of which one was drawn by lot; `label` names it."""
 
+    @property
+    def label(self) -> str: ...
     @property
     def game_id(self) -> int | str: ...
     @property
@@ -60,7 +62,7 @@ class TrialTerms:
 
     alpha: float = ALPHA
     """Greatest chance that an endpoint's interval ever excludes the truth."""
-    cap_games: int = 50
+    cap_games: int = CAP_GAMES
     """So many games of a person count, the first ones drawn."""
     open_days: float = 14.0
     """Open for longer: missing, also if an outcome comes later."""
@@ -134,10 +136,12 @@ def select(
             are all the games that there are.
 
     Raises:
-        ValueError: `at` has no time zone.
+        ValueError: `at` has no time zone, or a row occurs twice.
     """
     if at.tzinfo is None:
         raise ValueError("the time of the report has no time zone")
+    if double := next((name for name, n in Counter(row.label for row in rows).items() if n > 1), None):
+        raise ValueError(f"{double} occurs twice")
     patience = timedelta(days=terms.open_days)
     excluded = Counter(row.excluded for row in rows if row.excluded is not None)
     ordered = sorted((row for row in rows if row.excluded is None), key=lambda row: row.drawn_at)
@@ -282,22 +286,18 @@ def endpoint(
     )
 
 
-def check_draw(what: str, row: TrialUnit) -> None:
+def check_draw(row: TrialUnit) -> None:
     """Refuse a row whose draw cannot be.
-
-    Args:
-        what: The row's name in the error.
-        row: The row.
 
     Raises:
         ValueError: A chance outside (0, 1), a time without a zone, or an end before the draw.
     """
     if not 0 < row.chance < 1:
-        raise ValueError(f"{what}: the chance of treatment is {row.chance}, not between 0 and 1")
+        raise ValueError(f"{row.label}: the chance of treatment is {row.chance}, not between 0 and 1")
     if row.drawn_at.tzinfo is None:
-        raise ValueError(f"{what}: drawn_at has no time zone")
+        raise ValueError(f"{row.label}: drawn_at has no time zone")
     if row.settled_at is not None:
         if row.settled_at.tzinfo is None:
-            raise ValueError(f"{what}: settled_at has no time zone")
+            raise ValueError(f"{row.label}: settled_at has no time zone")
         if row.settled_at < row.drawn_at:
-            raise ValueError(f"{what}: it was settled before it was drawn")
+            raise ValueError(f"{row.label}: it was settled before it was drawn")

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import Filters, filter_conditions
-from storage.records import DecisionState, GameResult, GameStatus
+from storage.filters import Filters, filter_conditions, standing
+from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 
 
@@ -83,12 +83,7 @@ async def _counted(session: AsyncSession, which: ColumnElement[bool]) -> BaitCou
                 and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE),
             )
             .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-            .where(
-                which,
-                DecisionRow.takeback == 0,
-                DecisionRow.state != DecisionState.DROPPED,
-                DecisionRow.is_decided.is_(False),
-            )
+            .where(which, *standing(), DecisionRow.is_decided.is_(False))
         )
     ).one()
     return BaitCounts(baits_set=row.baits_set, baits_taken=row.baits_taken, slips=row.slips)

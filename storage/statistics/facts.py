@@ -4,7 +4,6 @@ Only what today's rules judged is here (`engine.judgement`, `engine.temptation`)
 much is not.  A person is an opponent's account at a site.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,8 +14,8 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import Filters, TrapSettings, filter_conditions
-from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
+from storage.filters import Filters, TrapSettings, filter_conditions, standing
+from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
@@ -241,7 +240,7 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
-            *_standing(),
+            *standing(),
             DecisionRow.rule == RULE,
             DecisionRow.reply_count >= 2,
             OutcomeRow.rule == RULE,
@@ -292,7 +291,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
-            *_standing(),
+            *standing(),
             DecisionRow.is_complete.is_(True),
             GameRow.state == GameStatus.FINISHED,
             or_(
@@ -305,10 +304,6 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
         )
     )
     return found or 0
-
-
-def _standing() -> Sequence[ColumnElement[bool]]:
-    return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
 
 
 def _which(filters: Filters | None) -> list[ColumnElement[bool]]:

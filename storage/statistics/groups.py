@@ -15,15 +15,13 @@ from typing import Any
 
 from engine.decision import OutcomeKind
 from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
-from storage.inference.games import BAND_WIDTH
+from storage.inference.defaults import CAP_GAMES, RATING_BAND
 from storage.intervals import OpponentGames, Performance, performance
 from storage.records import GameResult, GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 
 PHASE_PLIES = 20
 """Width of a phase of the game, in plies."""
-CAP_GAMES = 50
-"""So many of a person's first games count for replies."""
 
 
 class By(StrEnum):
@@ -65,8 +63,8 @@ def band_text(rating: int | None) -> str:
     """A rating's band, for instance ``1400 to 1599``; ``unrated``."""
     if rating is None:
         return "unrated"
-    least = rating // BAND_WIDTH * BAND_WIDTH
-    return f"{least} to {least + BAND_WIDTH - 1}"
+    least = rating // RATING_BAND * RATING_BAND
+    return f"{least} to {least + RATING_BAND - 1}"
 
 
 def phase_text(ply: int) -> str:

@@ -13,15 +13,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import OutcomeKind
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
+from storage.filters import standing
 from storage.inference.suspects import COPIED_PLIES, PlayedGame, SuspectFlag, suspects
-from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus
+from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
 
 Flags = Mapping[int | str, tuple[SuspectFlag, ...]]
 """The flags of each game that has any, by the game's key."""
 
 _LEFT = ("resignation", "left", "time")
-_STANDING = (DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED)
 
 
 async def suspect_games(session: AsyncSession) -> Flags:
@@ -99,7 +99,7 @@ async def _judged(session: AsyncSession) -> dict[int, tuple[int, int, float]]:
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
-            *_STANDING,
+            *standing(),
             DecisionRow.rule == RULE,
             DecisionRow.reply_count >= 2,
             DecisionRow.is_decided.is_(False),

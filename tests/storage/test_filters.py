@@ -5,15 +5,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from engine.params import Scale, TrapParams
 from storage.database import Database
-from storage.filters import _CONDITIONS, Filters, TrapSettings
+from storage.decisions import mark_dropped, void_after
+from storage.filters import _CONDITIONS, Filters, TrapSettings, standing
 from storage.games import finish_game, list_games
 from storage.records import MATCH_SITE, GameResult
 from storage.statistics.facts import game_facts
+from storage.tables.games import DecisionRow
 from storage.trials import NewTrial, start_trial
-from tests.storage.samples import opened
+from tests.storage.samples import decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 OTHER = TrapParams(scale=Scale.EXPECTED, risk_percent=1 / 3)
@@ -89,3 +92,13 @@ async def test_settings_are_found_by_the_text_that_is_shown(database: Database) 
 def test_what_no_settings_show(text: str) -> None:
     with pytest.raises(ValueError, match="as `stats --by settings` shows them"):
         TrapSettings.parse(text)
+
+
+async def test_decisions_that_stand_are_neither_taken_back_nor_dropped(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        ids = [await settled(session, game.id, ply, decision(), None) for ply in range(0, 8, 2)]
+        await mark_dropped(session, ids[1])
+        await void_after(session, game.id, 4)
+        found = await session.scalars(select(DecisionRow.id).where(*standing()).order_by(DecisionRow.id))
+        assert list(found) == [ids[0]]

@@ -10,6 +10,7 @@ from sqlalchemy import update
 from storage.database import Database
 from storage.errors import StorageError, TrialError
 from storage.games import finish_game, get_game
+from storage.inference.trial import TrialTerms
 from storage.records import Endpoint, GameResult
 from storage.tables.games import TrialRow
 from storage.trials import STRATA, NewTrial, end_trial, list_trials, open_trial, start_trial, trial_for
@@ -40,6 +41,8 @@ async def test_a_trial_comes_back_as_it_was_planned(database: Database) -> None:
     assert started.strata == {"by": ["game"]}
     assert (started.started_at, started.ended_at, started.games) == (NOON, None, 0)
     assert planned().strata == STRATA
+    assert (planned().alpha, planned().cap, STRATA["rating_band"]) == (0.05, 50, 200)
+    assert (TrialTerms().alpha, TrialTerms().cap_games) == (planned().alpha, planned().cap)
     async with database.write() as session:
         ended = await end_trial(session, "t1", at=NOON + timedelta(days=1))
         assert await open_trial(session) is None

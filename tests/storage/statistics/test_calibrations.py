@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from storage.inference.defaults import CAP_GAMES
 from storage.statistics.calibrations import GroupCalibration, group_calibrations
-from storage.statistics.groups import CAP_GAMES, By
+from storage.statistics.groups import By
 from tests.storage.statistics.test_groups import GAME, REPLY
 
 

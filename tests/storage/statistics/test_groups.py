@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engine.decision import OutcomeKind
+from storage.inference.defaults import CAP_GAMES
 from storage.records import GameResult, GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
-from storage.statistics.groups import CAP_GAMES, By, band_text, group_statistics, phase_text
+from storage.statistics.groups import By, band_text, group_statistics, phase_text
 
 START = datetime(2026, 11, 25, 12, tzinfo=UTC)
 GAME = GameFact(
