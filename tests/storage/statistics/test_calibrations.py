@@ -37,4 +37,5 @@ def test_models_and_games_stand_apart() -> None:
     assert json.loads(json.dumps(found[-1].to_json()))["group"] == {"model": "people", "game": "othello"}
     by_phase = group_calibrations([GAME], [REPLY, replace(REPLY, ply=19)], [By.PHASE])
     assert [each.group["phase"] for each in by_phase] == ["plies 1 to 20", "plies 21 to 40"]
+    assert list(by_phase[0].group) == ["model", "phase", "game"]
     assert group_calibrations([GAME], []) == []
