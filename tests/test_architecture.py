@@ -80,6 +80,7 @@ STORAGE = {
     "storage.intervals": set[str](),
     "storage.inference": set[str](),
     "storage.records": set[str](),
+    "storage.damage": {"errors"},
     "storage.tables": {"records"},
     "storage.filters": {"records", "tables"},
     "storage.inserts": {"tables"},
@@ -94,10 +95,10 @@ STORAGE = {
     "storage.decisions": {"errors", "inserts", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
-    "storage.recheck": {"errors", "decisions", "forecasts", "outcomes", "records", "tables"},
+    "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"errors", "inserts", "records", "tables"},
-    "storage.statistics": {"filters", "inference", "intervals", "records", "tables", "trials"},
+    "storage.statistics": {"damage", "filters", "inference", "intervals", "records", "tables", "trials"},
 }
 BOT = {
     "bot": set[str](),

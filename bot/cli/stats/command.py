@@ -1,7 +1,8 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,7 @@ from bot.cli.common import (
 from bot.cli.filters import Suspects, selects_games
 
 if TYPE_CHECKING:
+    from storage.damage import Unreadable
     from storage.database import Database
     from storage.filters import Filters
     from storage.inference.decisions import DecisionsReport
@@ -122,9 +124,7 @@ def _trial(
     from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
 
-    async def read(
-        database: "Database",
-    ) -> "tuple[StoredTrial, tuple[str, ...], GamesReport | None, DecisionsReport | None]":
+    async def read(database: "Database") -> _TrialReport:
         async with database.read() as session:
             trials = await list_trials(session)
             found = next((each for each in trials if each.name == name), None)
@@ -132,29 +132,51 @@ def _trial(
                 known = ", ".join(each.name for each in trials) or "none"
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
             is_alone, terms = len(found.arms) == 1, _terms(found)
-            at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
+            at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
             flags = await suspect_games(session)
             if not is_alone:
                 facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
-                rows = await trial_games(session, found, pair[0], pair[1], facts, replies)
-                games = games_report(rows, terms, at, flags)
+                first, second = report.arms
+                rows, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
+                report.games = games_report(rows, terms, at, flags)
             if found.draws_decisions:
-                decisions = decisions_report(await trial_decisions(session, found, filters), terms, at, flags)
-            return found, pair, games, decisions
+                lots, report.damaged_decisions = await trial_decisions(session, found, filters)
+                report.decisions = decisions_report(lots, terms, at, flags)
+            return report
 
-    found, pair, games, decisions = ask_database(context, read)
+    report = ask_database(context, read)
+    games, decisions = report.games, report.decisions
     if output is OutputFormat.JSON:
-        report = {} if games is None else games.to_json()
+        told: dict[str, Any] = {"trial": report.trial.name, "arms": report.arms}
+        if games is not None:
+            told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:
-            report["decisions"] = {"opt": _terms(found).opt_decisions, **decisions.to_json()}
-        print_json({"trial": found.name, "arms": pair, **report})
+            told["decisions"] = {
+                "opt": _terms(report.trial).opt_decisions,
+                **decisions.to_json(),
+                "unreadable": [each.to_json() for each in report.damaged_decisions],
+            }
+        print_json(told)
     elif output is OutputFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
         if games is not None:
-            console().print(tables.trial_view(found, (pair[0], pair[1]), games))
+            first, second = report.arms
+            console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
         if decisions is not None:
-            console().print(tables.decisions_view(found, decisions))
+            console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
+
+
+@dataclass(slots=True)
+class _TrialReport:
+    """What a trial's report shows."""
+
+    trial: "StoredTrial"
+    arms: tuple[str, ...]
+    games: "GamesReport | None" = None
+    damaged_games: "list[Unreadable]" = field(default_factory=list)
+    decisions: "DecisionsReport | None" = None
+    damaged_decisions: "list[Unreadable]" = field(default_factory=list)
 
 
 def _terms(trial: "StoredTrial") -> "TrialTerms":

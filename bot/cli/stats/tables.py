@@ -6,7 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from bot.base.log import printable
 from bot.cli.rich_tables import NONE, performance_text
+from storage.damage import Unreadable
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.inference.decisions import DecisionsReport
 from storage.inference.fixed import FixedInterval
@@ -19,6 +21,8 @@ from storage.trials import StoredTrial
 ACROSS = 4
 """Groups beside each other in a table."""
 _WANTED_ELO = 50
+_NAMED = 3
+"""So many damaged records are named in a table; JSON has them all."""
 
 _LEGEND = """\
 Replies in positions that were not decided, the first 50 games of each opponent.  chance: of somebody who
@@ -101,8 +105,10 @@ def _part(count: int, of: int) -> str:
     return NONE if not of else f"{count} = {100 * count / of:.1f} %"
 
 
-def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -> RenderableType:
-    """A trial's report: first arm less second."""
+def trial_view(
+    trial: StoredTrial, arms: tuple[str, str], report: GamesReport, damaged: Sequence[Unreadable] = ()
+) -> RenderableType:
+    """A trial's report: first arm less second; `damaged` are the games that it has to leave out."""
     score, cost = report.score, report.cost
     lines = [
         f"Trial {trial.name}: {arms[0]} less {arms[1]}, since {trial.started_at:%Y-%m-%d}"
@@ -110,6 +116,7 @@ def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -
         f"{report.drawn} games drawn, {report.counted} counted, {score.estimate.persons} persons "
         f"(P {score.estimate.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report),
+        *_unreadable(damaged),
         "",
         f"score  {_difference(score.estimate, 3)}  {_elo(report.elo)}  {_verdict(score.estimate, arms[0])}",
         *_sensitivity(score),
@@ -136,14 +143,20 @@ def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -
     return Group(*lines, *([table] if report.strata else []), "95 % intervals, right at any time, by person.")
 
 
-def decisions_view(trial: StoredTrial, report: DecisionsReport) -> RenderableType:
-    """The single decisions of a trial: a move that sets a trap, less one that sets none."""
+def decisions_view(
+    trial: StoredTrial, report: DecisionsReport, damaged: Sequence[Unreadable] = ()
+) -> RenderableType:
+    """The single decisions of a trial: a move that sets a trap, less one that sets none.
+
+    `damaged` are those that it has to leave out.
+    """
     cost = report.cost.any_time.estimate
     lines = [
         f"Trial {trial.name}: single decisions by lot, a trap less none, since {trial.started_at:%Y-%m-%d}.",
         f"{report.drawn:,} decisions drawn, {report.counted:,} counted, {cost.persons} persons "
         f"(P {cost.effective_persons:.0f}).  {_guard(report.guard, 'one of the two moves loses replies')}",
         *_left_out(report, "decision"),
+        *_unreadable(damaged),
         "",
         f"{report.counted:,} decisions: cost {_difference(cost, 4)}, beyond difficulty "
         f"{_difference(report.beyond_difficulty.any_time.estimate, 4)}, earned "
@@ -189,6 +202,19 @@ def _left_out(report: GamesReport | DecisionsReport, unit: str = "game") -> list
     if report.waiting:
         parts.append(f"{report.waiting} from the oldest unfinished {unit} on")
     return [f"Left out: {', '.join(parts)}."] if parts else []
+
+
+def _unreadable(damaged: Sequence[Unreadable]) -> list[str]:
+    if not damaged:
+        return []
+    reasons = [f"{each.what} {each.id}: {each.reason}" for each in damaged[:_NAMED]]
+    if more := len(damaged) - len(reasons):
+        reasons.append(f"{more} more")
+    what = damaged[0].what if len(damaged) == 1 else f"{damaged[0].what}s"
+    told = f"{len(damaged)} {what} cannot be read ({'; '.join(reasons)})"
+    return [
+        printable(f"{told}: not counted here; a backup may have {'it' if len(damaged) == 1 else 'them'}.")
+    ]
 
 
 def _difference(found: AnyTimeEstimate, digits: int) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.temptation import confirmed_by, forecast
@@ -222,3 +223,43 @@ def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_fil
     report = json.loads(text)
     assert (report["counted"], report["decisions"]["counted"]) == (8, 8)
     assert report["decisions"]["opt"] == 6000
+
+
+def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_file: Path) -> None:
+    by_lot(migrated_file, ("randomised", "standard"))
+
+    def damage(statement: str) -> None:
+        async def change(database: Database) -> None:
+            async with database.write() as session:
+                await session.execute(text(statement))
+
+        in_database(migrated_file, change)
+
+    def report() -> str:
+        status, out, err = desdemona("stats", "--trial", "m1")
+        assert (status, err) == (0, "")
+        return " ".join(out.split())
+
+    assert "cannot be read" not in report()
+    damage("UPDATE decisions SET record = '\x1b' WHERE id = 3")
+    why = "no JSON: Expecting value: line 1 column 1 (char 0)"
+    told = report()
+    assert f"1 decision cannot be read (decision 3: {why}): not counted here; a backup may have it." in told
+    assert "7 decisions drawn, 7 counted" in told
+    assert "8 games drawn, 8 counted" in told
+    damage("UPDATE decisions SET record = '' WHERE id > 4")
+    damage("UPDATE games SET selection = '{}' WHERE id = 2")
+    told = report()
+    assert (
+        f"5 decisions cannot be read (decision 3: {why}; decision 5: {why}; decision 6: {why}; 2 more)"
+        in told
+    )
+    assert "1 game cannot be read (game 2: KeyError: 'chances'): not counted here" in told
+    assert "3 decisions drawn, 3 counted" in told
+    assert "7 games drawn, 7 counted" in told
+    status, out, _ = desdemona("stats", "--trial", "m1", "--format", "json")
+    plain = json.loads(out)
+    assert status == 0
+    assert plain["unreadable"] == [{"what": "game", "id": 2, "reason": "KeyError: 'chances'"}]
+    assert [each["id"] for each in plain["decisions"]["unreadable"]] == [3, 5, 6, 7, 8]
+    assert desdemona("stats")[0] == 0
