@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from storage.inference.games import GamesReport
     from storage.inference.trial import TrialTerms
     from storage.statistics.groups import By, GroupStatistics
+    from storage.statistics.lots import LotTraffic
     from storage.trials import StoredTrial
 
 
@@ -45,7 +46,11 @@ def stats(
         str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="How many games or decisions an effect needs, instead.")
+        bool,
+        typer.Option(
+            "--plan",
+            help="How many games or decisions an effect needs, instead; by the lots in the selected games.",
+        ),
     ] = False,
     suspect: Suspects = None,
     output: FormatOption = OutputFormat.TABLE,
@@ -55,7 +60,7 @@ def stats(
     Intervals are right however often one looks, and allow for people who play several games.
     """
     if plan:
-        _plan(output)
+        _plan(context, filters, output)
         return
     if filters.trial is not None:
         if suspect is not None:
@@ -104,13 +109,27 @@ def _keys(text: str) -> "list[By]":
     return [known[name] for name in names]
 
 
-def _plan(output: OutputFormat) -> None:
+def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> None:
     from bot.cli.stats import tables
-    from storage.inference.plan import plan_decisions, plan_games, plan_traps
+    from storage.errors import StorageError
+    from storage.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
+    from storage.statistics.lots import lot_traffic
 
-    rows = [*plan_games(), *plan_decisions(), *plan_traps()]
+    async def read(database: "Database") -> "LotTraffic":
+        async with database.read() as session:
+            return await lot_traffic(session, filters)
+
+    traffic, decisions = None, plan_decisions()
+    try:
+        traffic = ask_database(context, read)
+        if traffic.games >= LEAST_GAMES:
+            rate = traffic.lots / traffic.games
+            decisions = plan_decisions(decisions_per_game=rate, measured_in=traffic.games)
+    except StorageError as error:  # a plan may come before the first game
+        note(f"{error}; so the plan assumes how often a lot decides")
+    rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, tables.plan_view(rows), flat, nested=flat)
+    write(output, tables.plan_view(rows, traffic), flat, nested=flat)
 
 
 def _trial(

@@ -109,9 +109,64 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
 
 
 def test_a_plan_needs_no_database(desdemona: Command) -> None:
-    status, out, _ = desdemona("stats", "--plan")
+    status, out, err = desdemona("stats", "--plan")
     assert status == 0
     assert "games score 65% 20 Elo 9,271 20,719 9,271 20,719" in lines_of(out)
+    assert "decisions residual sd 0.1, 6 a game (assumed) 0.005 12,558 25,329 2,093 4,221" in lines_of(out)
+    traps = "traps falls 20%, 10 traps per person, 2 a game (assumed) 0.02 "
+    assert any(line.startswith(traps) for line in lines_of(out))
+    assert "decisions: 6 by lot in a game are assumed until there are 30 finished games of randomised" in out
+    assert "there is no database at" in err
+    assert "; so the plan assumes how often a lot decides" in err
+
+
+def lots(path: Path, games: int, decisions: int) -> None:
+    """Finished games of the player that draws decisions, and so many decisions by lot in the first one."""
+
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            for number in range(games):
+                game = await opened(session, f"game{number}", player="randomised", at=NOON)
+                for ply in range(decisions if number == 0 else 0):
+                    made = drawn_decision(trap=True)
+                    reply = classify_reply(made, made.chosen.replies[0].reply)
+                    await settled(session, game.id, 2 * ply, made, reply)
+                await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5"])
+
+    in_database(path, fill)
+
+
+def decision_rows(desdemona: Command, *options: str) -> list[dict[str, object]]:
+    status, out, err = desdemona("stats", "--plan", *options, "--format", "json")
+    assert (status, err) == (0, "")
+    return [row for row in json.loads(out) if row["kind"] == "decisions"]
+
+
+def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Path) -> None:
+    lots(migrated_file, 30, 10)
+    for row in decision_rows(desdemona):
+        assert (row["per_game"], row["measured_in"]) == (pytest.approx(1 / 3), 30)
+        assert row["fixed_games"] == pytest.approx(3 * float(str(row["fixed"])))
+    for row in decision_rows(desdemona, "--game", "chess"):
+        assert (row["per_game"], row["measured_in"]) == (6.0, None)
+    _, out, err = desdemona("stats", "--plan")
+    assert err == ""
+    assert any(line.startswith("decisions residual sd 0.1, 0.33 a game (measured)") for line in lines_of(out))
+    assert "decisions: 10 by lot got a reply in 30 finished games with people." in out
+
+
+def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
+    lots(migrated_file, 29, 10)
+    assert {row["measured_in"] for row in decision_rows(desdemona)} == {None}
+    told = " ".join(desdemona("stats", "--plan")[1].split())
+    assert "until there are 30 finished games of randomised with people; there are 29." in told
+
+
+def test_a_plan_without_any_lot_in_enough_games(desdemona: Command, migrated_file: Path) -> None:
+    lots(migrated_file, 30, 0)
+    assert {row["fixed_games"] for row in decision_rows(desdemona)} == {None}
+    told = " ".join(desdemona("stats", "--plan")[1].split())
+    assert "0 by lot got a reply in 30 finished games with people, so no number of such games" in told
 
 
 def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
