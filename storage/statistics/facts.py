@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy import ColumnElement, case, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -55,7 +55,7 @@ class GameFact:
     ended_at: datetime | None
     plies: int
     games_before: int
-    """Games that the same account began against us before this one, at this game."""
+    """Games that the same account began against us before this one, at this game, without aborted ones."""
 
     @property
     def score(self) -> float | None:
@@ -98,25 +98,29 @@ class ReplyFact:
     bait_expected: float
 
 
-async def game_facts(session: AsyncSession, filters: Filters | None = None) -> list[GameFact]:
-    """The games that pass the filters, aborted ones left out, in the order in which they began.
+async def game_facts(
+    session: AsyncSession, filters: Filters | None = None, *, aborted: bool = False
+) -> list[GameFact]:
+    """The games that pass the filters, in the order in which they began.
 
     Matches between programs count only if the filters name their site or one of them.
+
+    Args:
+        filters: Which games; None: all.
+        aborted: Whether aborted games are there, too.  A trial needs them: a player was drawn for them.
     """
+    is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
     # Numbered before the filters choose among them.
-    numbers = (
-        select(
-            GameRow.id,
-            func.row_number()
-            .over(
-                partition_by=(GameRow.opponent_id, GameRow.game, GameRow.account),
-                order_by=(GameRow.started_at, GameRow.id),
-            )
-            .label("number"),
+    numbers = select(
+        GameRow.id,
+        is_counted.label("own"),
+        func.sum(is_counted)
+        .over(
+            partition_by=(GameRow.opponent_id, GameRow.game, GameRow.account),
+            order_by=(GameRow.started_at, GameRow.id),
         )
-        .where(GameRow.state != GameStatus.ABORTED)
-        .subquery()
-    )
+        .label("number"),
+    ).subquery()
     rows = await session.execute(
         select(
             GameRow.id,
@@ -138,7 +142,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             GameRow.ended_at,
             func.length(GameRow.moves).label("length"),
             func.length(func.replace(GameRow.moves, " ", "")).label("letters"),
-            numbers.c.number,
+            (numbers.c.number - numbers.c.own).label("before"),
             EngineConfigRow.engine_version,
             EngineConfigRow.assessment,
             EngineConfigRow.scale,
@@ -151,7 +155,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
         .join(numbers, numbers.c.id == GameRow.id)
-        .where(*_which(filters))
+        .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *_which(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
     return [
@@ -184,7 +188,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             started_at=row.started_at,
             ended_at=row.ended_at,
             plies=0 if not row.length else row.length - row.letters + 1,
-            games_before=row.number - 1,
+            games_before=row.before,
         )
         for row in rows
     ]

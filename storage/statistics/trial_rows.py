@@ -44,8 +44,9 @@ async def trial_games(
         trial: The trial.
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
-        games: Facts of all games, as `storage.statistics.facts.game_facts` gives them; aborted games are not
-            among them.
+        games: Facts of all games, aborted ones too (`storage.statistics.facts.game_facts`).  An abort comes
+            after the draw and may depend on it, so an aborted game counts as missing: it has neither score
+            nor cost, whatever was replied before.
         replies: Facts of their replies.
     """
     # As text: one damaged draw must not hide the others.
@@ -70,6 +71,7 @@ async def trial_games(
 
 
 def _trial_game(game: GameFact, is_treated: bool, chance: float, costs: Sequence[float]) -> TrialGame:
+    spent = [] if game.state is GameStatus.ABORTED else costs
     return TrialGame(
         game_id=game.id,
         person=game.person,
@@ -83,7 +85,7 @@ def _trial_game(game: GameFact, is_treated: bool, chance: float, costs: Sequence
         trappy=is_treated,
         chance=chance,
         score=game.score,
-        cost=sum(costs) / len(costs) if costs else None,
+        cost=sum(spent) / len(spent) if spent else None,
         excluded="program" if game.is_bot else None,
     )
 

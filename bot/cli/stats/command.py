@@ -59,12 +59,11 @@ def stats(
 
     Intervals are right however often one looks, and allow for people who play several games.
     """
+    _refuse_unused(_given(context))
     if plan:
         _plan(context, filters, output)
         return
     if filters.trial is not None:
-        if suspect is not None:
-            raise UsageError("--without-suspects: a trial's report has every line with and without them")
         _trial(context, filters.trial, arms, filters, output)
         return
     from bot.cli.stats import tables
@@ -97,6 +96,49 @@ def stats(
             f"{outdated} decisions are not judged by today's rules and not counted above: "
             "run `desdemona db recheck`."
         )
+
+
+_BY_THE_DRAW = "selects by what the lot decided, so what is left could not be compared"
+_NOT_OF_A_TRIAL = {
+    "by": "a trial's report has groups of its own, the strata",
+    "suspect": "a trial's report has every line with and without suspect games",
+    **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
+}
+"""Parameters that a trial's report has no use for, and why."""
+_NOT_OF_A_PLAN = {
+    "by": "a plan has no groups",
+    "arms": "a plan is of no trial's players",
+    "suspect": "a plan does not tell suspect games from others",
+}
+"""The same of a plan."""
+
+
+def _given(context: typer.Context) -> dict[str, str]:
+    """The options on the command line: of each parameter, the option as it was given."""
+    found = {}
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name and source is not None and source.name == "COMMANDLINE":
+            is_off = context.params[option.name] is False and option.secondary_opts
+            found[option.name] = (option.secondary_opts if is_off else option.opts)[0]
+    return found
+
+
+def _refuse_unused(given: dict[str, str]) -> None:
+    """Refuse options that would change nothing.
+
+    Args:
+        given: Options by the name of the parameter, as `_given` finds them.
+
+    Raises:
+        UsageError: One would; the message names it and says why.
+    """
+    reasons = _NOT_OF_A_PLAN if "plan" in given else _NOT_OF_A_TRIAL if "trial" in given else {}
+    for name, reason in reasons.items():
+        if name in given:
+            raise UsageError(f"{given[name]}: {reason}")
+    if "arms" in given and "trial" not in given:
+        raise UsageError(f"{given['arms']}: names two players of a trial; give --trial, too")
 
 
 def _keys(text: str) -> "list[By]":
@@ -154,7 +196,8 @@ def _trial(
             at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
             flags = await suspect_games(session)
             if not is_alone:
-                facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
+                facts = await game_facts(session, filters, aborted=True)
+                replies = await reply_facts(session, filters)
                 first, second = report.arms
                 rows, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
                 report.games = games_report(rows, terms, at, flags)
@@ -166,7 +209,11 @@ def _trial(
     report = ask_database(context, read)
     games, decisions = report.games, report.decisions
     if output is OutputFormat.JSON:
-        told: dict[str, Any] = {"trial": report.trial.name, "arms": report.arms}
+        told: dict[str, Any] = {
+            "trial": report.trial.name,
+            "arms": report.arms,
+            "endpoint": report.trial.endpoint.value,
+        }
         if games is not None:
             told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:

@@ -13,14 +13,17 @@ from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.inference.decisions import DecisionsReport
 from storage.inference.fixed import FixedInterval
 from storage.inference.games import EloDifference, GamesReport
-from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow, elo_effect, more_needed
+from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow, more_needed
 from storage.inference.trial import EndpointReport, LotGuard
+from storage.records import Endpoint
 from storage.statistics.groups import Expected, GroupStatistics
 from storage.statistics.lots import DRAWING, LotTraffic
 from storage.trials import StoredTrial
 
 ACROSS = 4
 """Groups beside each other in a table."""
+_PLANNED = " (planned endpoint)"
+_EXPLORATORY = " (exploratory)"
 _WANTED_ELO = 50
 _NAMED = 3
 """So many damaged records are named in a table; JSON has them all."""
@@ -30,7 +33,8 @@ Replies in positions that were not decided, the first 50 games of each opponent.
 moves at random in the same positions; forecast: of people there, by the model of the game.  An error costs
 10 % of expected score or more.  A bait is a likely error that looks at least as good as the best reply to a
 shorter search, confirmed by a longer one.  Figure 9: the paper's traps (Gordon & Reda 2006), in expected
-score.  Intervals (95 %) are right however often one looks, and allow for opponents who return."""
+score.  Intervals (95 %) are right however often one looks, and allow for opponents who return; only that of
+the performance rating is right at one look alone, and takes games as independent."""
 
 
 def groups_view(found: Sequence[GroupStatistics]) -> RenderableType:
@@ -109,9 +113,31 @@ def _part(count: int, of: int) -> str:
 def trial_view(
     trial: StoredTrial, arms: tuple[str, str], report: GamesReport, damaged: Sequence[Unreadable] = ()
 ) -> RenderableType:
-    """A trial's report: first arm less second; `damaged` are the games that it has to leave out."""
+    """A trial's report: first arm less second; the planned endpoint before the other.
+
+    `damaged` are the games that it has to leave out.
+    """
     score, cost = report.score, report.cost
+    unusable = _warning(report.guard, "one player's games lack a result more often")
+    cost_unusable = _warning(
+        report.cost_guard, "one player's games lack judged replies more often", "DO NOT USE THE COST"
+    )
+    parts = {
+        Endpoint.SCORE: [
+            f"score{_role(trial, Endpoint.SCORE)}  {_difference(score.estimate, 3)}  {_elo(report.elo)}  "
+            + _verdict(score.estimate, f"{arms[0]} scores more", f"{arms[0]} scores less"),
+            *_sensitivity(score),
+        ],
+        Endpoint.COST: [
+            *cost_unusable,
+            f"cost{_role(trial, Endpoint.COST)}  {_difference(cost.estimate, 4)}  per reply  "
+            + _verdict(cost.estimate, "it costs people more", "it costs people less"),
+            *_sensitivity(cost),
+        ],
+    }
     lines = [
+        *unusable,
+        *cost_unusable,
         f"Trial {trial.name}: {arms[0]} less {arms[1]}, since {trial.started_at:%Y-%m-%d}"
         + ("." if trial.ended_at is None else f", ended {trial.ended_at:%Y-%m-%d}."),
         f"{report.drawn} games drawn, {report.counted} counted, {score.estimate.persons} persons "
@@ -119,13 +145,10 @@ def trial_view(
         *_left_out(report),
         *_unreadable(damaged),
         "",
-        f"score  {_difference(score.estimate, 3)}  {_elo(report.elo)}  {_verdict(score.estimate, arms[0])}",
-        *_sensitivity(score),
-        f"cost   {_difference(cost.estimate, 4)}  per reply  {_verdict(cost.estimate, 'people')}",
-        *_sensitivity(cost),
+        *parts.pop(trial.endpoint),
+        *(line for part in parts.values() for line in part),
         "",
-        _more(trial, report),
-        "",
+        *([_more(trial, report), ""] if trial.endpoint is Endpoint.SCORE else []),
     ]
     table = Table(title="By stratum (each by itself)" if report.joint is None else "By stratum (jointly)")
     for name in ("game", "site", "speed", "rating", "games", "score", "cost per reply"):
@@ -141,7 +164,8 @@ def trial_view(
             _difference(each.score, 3),
             _difference(each.cost, 4),
         )
-    return Group(*lines, *([table] if report.strata else []), "95 % intervals, right at any time, by person.")
+    legend = f"{_level(trial)} intervals, right at any time, by person."
+    return Group(*lines, *([table] if report.strata else []), legend)
 
 
 def decisions_view(
@@ -153,29 +177,30 @@ def decisions_view(
     """
     cost = report.cost.any_time.estimate
     lines = [
+        *_warning(report.guard, "replies to one of the two moves are missing more often"),
         f"Trial {trial.name}: single decisions by lot, a trap less none, since {trial.started_at:%Y-%m-%d}.",
         f"{report.drawn:,} decisions drawn, {report.counted:,} counted, {cost.persons} persons "
-        f"(P {cost.effective_persons:.0f}).  {_guard(report.guard, 'one of the two moves loses replies')}",
+        f"(P {cost.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report, "decision"),
         *_unreadable(damaged),
         "",
-        f"{report.counted:,} decisions: cost {_difference(cost, 4)}, beyond difficulty "
-        f"{_difference(report.beyond_difficulty.any_time.estimate, 4)}, earned "
-        f"{_difference(report.earned.any_time.estimate, 4)}",
-        "",
     ]
-    for name, outcome in (
-        ("cost", report.cost),
-        ("beyond difficulty", report.beyond_difficulty),
-        ("earned", report.earned),
+    costs = ("it costs people more", "it costs people less")
+    beyond = ("it costs people more, beyond difficulty", "it costs people less, beyond difficulty")
+    earned = ("the trap pays", "the trap does not pay")
+    planned = _PLANNED if len(trial.arms) == 1 else _EXPLORATORY
+    for name, outcome, (more, less) in (
+        (f"cost{planned}", report.cost, costs),
+        (f"beyond difficulty{_EXPLORATORY}", report.beyond_difficulty, beyond),
+        (f"earned{_EXPLORATORY}", report.earned, earned),
     ):
         estimate = outcome.any_time.estimate
-        lines += [f"{name}: {_difference(estimate, 4)}  {_verdict(estimate, 'people')}"]
+        lines += [f"{name}: {_difference(estimate, 4)}  {_verdict(estimate, more, less)}"]
         lines += _sensitivity(outcome.any_time)
         lines += [f"  at one look planned beforehand {_fixed(outcome.fixed)}"]
     legend = (
         "cost: of the next reply, in shares of a game; beyond difficulty: less the mean of all replies; "
-        "earned: less what we gave up.  95 % intervals, right at any time, by person."
+        f"earned: less what we gave up.  {_level(trial)} intervals, right at any time, by person."
     )
     return Group(*lines, "", legend)
 
@@ -188,12 +213,27 @@ def _fixed(found: FixedInterval) -> str:
     return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
 
 
-def _guard(guard: LotGuard, loses: str = "one player loses games") -> str:
-    missing = f"Missing {guard.missing_treated} / {guard.missing_untreated}."
-    if not guard.broken:
-        return f"Lot ok. {missing}"
-    broken = {"draw": "the draws do not follow the recorded chances", "missing": loses}
-    return f"DO NOT USE: {' and '.join(broken[name] for name in guard.broken)}. {missing}"
+def _guard(guard: LotGuard) -> str:
+    return _missing(guard) if guard.broken else f"Lot ok. {_missing(guard)}"
+
+
+def _warning(guard: LotGuard, lacks: str, command: str = "DO NOT USE") -> list[str]:
+    """A line that says what is broken, or none; `lacks`: that one arm's outcomes are missing more often."""
+    broken = {"draw": "the draws do not follow the recorded chances", "missing": lacks}
+    reasons = " and ".join(broken[name] for name in guard.broken)
+    return [f"{command}: {reasons}. {_missing(guard)}"] if reasons else []
+
+
+def _missing(guard: LotGuard) -> str:
+    return f"Missing {guard.missing_treated} / {guard.missing_untreated}."
+
+
+def _role(trial: StoredTrial, endpoint: Endpoint) -> str:
+    return _PLANNED if endpoint is trial.endpoint else " (second, exploratory)"
+
+
+def _level(trial: StoredTrial) -> str:
+    return f"{100 * (1 - trial.alpha):.6g} %"
 
 
 def _left_out(report: GamesReport | DecisionsReport, unit: str = "game") -> list[str]:
@@ -234,14 +274,13 @@ def _elo(found: EloDifference) -> str:
     return f"Elo {found.value:+.0f} ({found.low:+.0f} to {found.high:+.0f})"
 
 
-def _verdict(found: AnyTimeEstimate, who: str) -> str:
+def _verdict(found: AnyTimeEstimate, more: str, less: str) -> str:
+    """The evidence, and what it says: `more` of a mean above 0, `less` of one below."""
     if found.low is None or found.high is None or found.mean is None:
         return "cannot be told apart yet"
     if not found.excludes_zero:
         return f"e {found.e_value:.2g}  cannot be told apart yet"
-    more = "more" if found.mean > 0 else "less"
-    what = f"{who} scores {more}" if who != "people" else f"it costs people {more}"
-    return f"e {found.e_value:.2g}  {what}"
+    return f"e {found.e_value:.2g}  {more if found.mean > 0 else less}"
 
 
 def _sensitivity(found: EndpointReport) -> list[str]:
@@ -260,14 +299,21 @@ def _sensitivity(found: EndpointReport) -> list[str]:
 
 
 def _more(trial: StoredTrial, report: GamesReport) -> str:
-    found = report.score.estimate
-    effect = elo_effect(0.65, _WANTED_ELO)
-    needed = more_needed(found, effect, SequenceDesign(trial.opt, trial.alpha))
+    """How many games more a difference in Elo needs, by the scores and the deviation of these games."""
+    wanted = f"a difference of {_WANTED_ELO} Elo"
+    effect = _WANTED_ELO * report.elo.score_per_elo
+    unknown = f"For {wanted}: `desdemona stats --plan` says how many games."
+    if effect == 0:  # no games, or only certain results
+        return unknown
+    try:
+        needed = more_needed(report.score.estimate, effect, SequenceDesign(trial.opt, trial.alpha))
+    except ValueError:  # the effect is more than 0, so too many are needed
+        return f"For {wanted} more than 10^12 games are needed, at scores like these."
     if needed is None:
-        return f"For a difference of {_WANTED_ELO} Elo: `desdemona stats --plan` says how many games."
+        return unknown
     if needed == 0:
-        return f"There are enough games for a difference of {_WANTED_ELO} Elo."
-    return f"For a difference of {_WANTED_ELO} Elo about {needed:,} games more."
+        return f"There are enough games for {wanted}."
+    return f"For {wanted} about {needed:,} games more."
 
 
 def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None) -> RenderableType:

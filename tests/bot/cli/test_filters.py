@@ -138,8 +138,9 @@ def test_a_trials_report_has_both(desdemona: Command) -> None:
     score = report["score"]
     assert (score["flagged"], score["flagged_for"]) == (2, {"left early": 2})
     assert (score["estimate"]["n"], score["without_flagged"]["n"]) == (3, 1)
-    status, _, err = desdemona("stats", "--trial", "t1", "--without-suspects")
-    assert (status, "every line with and without them" in err) == (2, True)
+    for option in ("--suspect", "--without-suspects"):
+        status, _, err = desdemona("stats", "--trial", "t1", option)
+        assert (status, f"{option}: a trial's report has every line with and without" in err) == (2, True)
 
 
 def test_the_usual_settings_have_a_text() -> None:

@@ -21,6 +21,7 @@ from tests.bot.conftest import Command
 from tests.storage.samples import ERRED, FELL, decision, drawn_decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
+SETTINGS = "median, raw, margin 100, keep, risk 5/30 %, threshold 5 %"
 
 
 @pytest.fixture
@@ -58,6 +59,9 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     assert {"won / drawn / lost 0 / 0 / 0 1 / 0 / 0", "unfinished 1 1", "replies judged 0 2"} <= lines
     assert any(line.startswith("beyond chance - ") and line.endswith(", too early") for line in lines)
     assert "Figure 9: traps answered 0 2" in lines
+    assert "performance rating is right at one look alone, and takes games as independent." in " ".join(
+        out.split()
+    )
 
 
 @pytest.mark.usefixtures("three_games")
@@ -85,9 +89,25 @@ def test_groups_in_json_and_csv(desdemona: Command) -> None:
     [
         (("--by", "player,colour"), "--by: 'colour' is not known; known: player, game, site"),
         (("--trial", "t9"), "--trial: no trial 't9' is known; known: none"),
+        (("--plan", "--by", "player"), "--by: a plan has no groups"),
+        (("--plan", "--arms", "a,b"), "--arms: a plan is of no trial's players"),
+        (
+            ("--plan", "--without-suspects"),
+            "--without-suspects: a plan does not tell",
+        ),
+        (("--trial", "t9", "--by", "player"), "--by: a trial's report has groups of its own, the strata"),
+        (("--trial", "t9", "--engine", "trappy"), "--player: selects by what the lot decided"),
+        (("--trial", "t9", "--version", "1"), "--version: selects by what the lot decided"),
+        (
+            ("--trial", "t9", "--settings", SETTINGS),
+            "--settings: selects by what the lot decided, so what is left could not be compared",
+        ),
+        (("--arms", "trappy,standard"), "--arms: names two players of a trial; give --trial, too"),
     ],
 )
-def test_what_is_not_known(desdemona: Command, arguments: tuple[str, ...], complaint: str) -> None:
+def test_what_is_not_known_or_changes_nothing(
+    desdemona: Command, arguments: tuple[str, ...], complaint: str
+) -> None:
     status, _, err = desdemona("stats", *arguments)
     assert status == 2
     assert complaint in err
@@ -111,6 +131,7 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
 def test_a_plan_needs_no_database(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--plan")
     assert status == 0
+    assert desdemona("stats", "--plan", "--format", "json")[0] == 0
     assert "games score 65% 20 Elo 9,271 20,719 9,271 20,719" in lines_of(out)
     assert "decisions residual sd 0.1, 6 a game (assumed) 0.005 12,558 25,329 2,093 4,221" in lines_of(out)
     traps = "traps falls 20%, 10 traps per person, 2 a game (assumed) 0.02 "
@@ -170,7 +191,7 @@ def test_a_plan_without_any_lot_in_enough_games(desdemona: Command, migrated_fil
 
 
 def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
-    """Forty games of four persons: too early for an interval, and said so."""
+    """Forty games of four persons and an aborted one: too early for an interval, and said so."""
 
     async def fill(database: Database) -> None:
         async with database.write() as session:
@@ -183,7 +204,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
                 opt=500,
             )
             trial = await start_trial(session, plan, at=NOON)
-            for number in range(40):
+            for number in range(41):
                 player = ("trappy", "standard")[number % 2]
                 chances = {"trappy": 0.6, "standard": 0.4} if number % 3 else {"trappy": 0.4, "standard": 0.6}
                 game = await opened(
@@ -203,18 +224,27 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
                 )
                 result = GameResult.WIN if player == "trappy" else GameResult.LOSS
                 over = NOON + timedelta(hours=number + 2)
-                await finish_game(session, game.id, result=result, end_reason="resign", moves=["f5"], at=over)
+                await finish_game(
+                    session,
+                    game.id,
+                    result=result,
+                    end_reason="resign",
+                    aborted=number == 40,
+                    moves=["f5"],
+                    at=over,
+                )
 
     in_database(migrated_file, fill)
     status, out, err = desdemona("stats", "--trial", "t1")
     assert (status, err) == (0, "")
     assert "Trial t1: trappy less standard, since 2026-11-25." in out
-    assert "40 games drawn, 40 counted, 4 persons (P 4).  Lot ok. Missing 0 / 0." in out
+    assert "41 games drawn, 40 counted, 4 persons (P 4).  Lot ok. Missing 1 / 0." in out
     assert "too early: 40 of 100, P 4 of 30" in out
     assert "cannot be told apart yet" in out
     _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
     report = json.loads(text)
     assert (report["arms"], report["counted"]) == (["standard", "trappy"], 40)
+    assert report["endpoint"] == "score"
     assert report["score"]["estimate"]["mean"] < -0.5
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
     assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
@@ -255,12 +285,13 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     told = " ".join(out.split())
     assert "Trial m1: single decisions by lot, a trap less none, since 2026-11-25." in told
     assert "8 decisions drawn, 8 counted, 4 persons (P 4). Lot ok. Missing 0 / 0." in told
-    assert "8 decisions: cost " in told
-    assert told.count("(too early: 8 of 100, P 4 of 30)") >= 6
+    for name in ("cost (planned endpoint)", "beyond difficulty (exploratory)", "earned (exploratory)"):
+        assert told.count(f" {name}: ") == 1
+    assert told.count("(too early: 8 of 100, P 4 of 30)") == 3
     assert "at one look planned beforehand" in told
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
-    assert set(report) == {"trial", "arms", "decisions"}
+    assert set(report) == {"trial", "arms", "endpoint", "decisions"}
     assert report["arms"] == ["randomised"]
     assert report["decisions"]["counted"] == 8
     assert report["decisions"]["opt"] == 1000

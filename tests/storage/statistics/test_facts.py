@@ -33,7 +33,7 @@ from storage.games import finish_game, set_moves
 from storage.inference.decisions import decisions_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
-from storage.records import Endpoint, GameResult
+from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
 from storage.statistics.groups import By, GroupStatistics, group_statistics
 from storage.statistics.trial_rows import trial_decisions
@@ -237,6 +237,22 @@ async def test_a_persons_games_are_numbered(database: Database) -> None:
             0,
             1,
         ]
+
+
+async def test_aborted_games_are_there_on_request_and_have_no_number(database: Database) -> None:
+    async with database.write() as session:
+        for day, key in enumerate(("a", "gone", "c", "d")):
+            game = await opened(session, key, at=START + timedelta(days=day))
+            if key == "gone":
+                await finish_game(session, game.id, result=None, end_reason="abort", aborted=True)
+        assert [game.games_before for game in await game_facts(session)] == [0, 1, 2]
+        every = await game_facts(session, aborted=True)
+    assert [(game.state is GameStatus.ABORTED, game.games_before) for game in every] == [
+        (False, 0),
+        (True, 1),
+        (False, 1),
+        (False, 2),
+    ]
 
 
 # --- Decisions by lot -----------------------------------------------------------------------------------

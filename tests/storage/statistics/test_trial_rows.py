@@ -4,27 +4,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
-from functools import cache
-from math import lcm
 from typing import Any
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.choice import verify
-from engine.decision import Decision
-from engine.expected import WHOLE, expected_score
-from engine.games import get_game
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
-from engine.params import RandomisedParams, TrapParams
-from engine.players import Player
-from engine.randomised import LEAST_REPLIES, other_move
-from engine.search.searchers import make_searcher
-from engine.stop import StopFlag
+from engine.randomised import other_move
 from engine.temptation import ExpectedReplies, ReplyForecast, expectations, forecast
-from engine.time_management import Limits
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, void_after
@@ -32,12 +20,13 @@ from storage.filters import Filters
 from storage.forecasts import store_forecast
 from storage.games import finish_game
 from storage.inference.decisions import TrialDecision, decisions_report
+from storage.inference.games import games_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
-from storage.records import Endpoint, GameResult
+from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics import trial_rows
-from storage.statistics.facts import game_facts
-from storage.statistics.trial_rows import trial_decision, trial_decisions, trial_games
+from storage.statistics.facts import game_facts, reply_facts
+from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, start_trial
 from tests.storage.samples import decision, drawn_decision, opened
@@ -251,11 +240,9 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
     ],
 )
 async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, reason: str) -> None:
-    arms = ("standard", "trappy")
-    plan = NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms})
     drawn_so = {"chances": {"standard": 0.6, "trappy": 0.4}, "blind": True}
     async with database.write() as session:
-        trial = await start_trial(session, plan, at=NOON)
+        trial = await start_trial(session, compared(), at=NOON)
         games = [
             await opened(session, f"g{n}", trial_id=trial.id, selection=drawn_so, at=NOON) for n in range(3)
         ]
@@ -297,6 +284,88 @@ async def test_from_hand_made_games_to_the_report(database: Database) -> None:
     assert report.cost.any_time.estimate.mean == pytest.approx(mean_by_hand(rows))
 
 
+def compared() -> NewTrial:
+    return NewTrial(
+        name="g1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}}, opt=1000
+    )
+
+
+EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}
+
+
+async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
+    """It has no score, and what was replied before costs nothing."""
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        for key, aborted in (("over", False), ("gone", True)):
+            game_id = await game_of(session, trial, key, player="trappy", selection=EVEN)
+            made = decision(quality=225.0)
+            decision_id = await commit_decision(session, game_id, 0, made)
+            await record_outcome(session, decision_id, classify_reply(made, "d6"))
+            await store_forecast(
+                session, decision_id, made, forecast(made.chosen, expected_scale_centi(made))
+            )
+            await finish_game(
+                session,
+                game_id,
+                result=GameResult.WIN,
+                end_reason="resign",
+                aborted=aborted,
+                moves=["f5", "d6"],
+                at=NOON + MINUTE,
+            )
+        facts = await game_facts(session, aborted=True)
+        (reply,) = await reply_facts(session)
+        # Whoever reads the replies otherwise: those of the aborted game are not to count.
+        replies = [replace(reply, game_id=fact.id) for fact in facts]
+        (over, gone), _ = await trial_games(session, trial, "trappy", "standard", facts, replies)
+    assert (over.score, over.cost) == (1.0, reply.cost)
+    assert reply.cost > 0
+    assert (gone.score, gone.cost, gone.settled_at) == (None, None, NOON + MINUTE)
+    report = games_report([over, gone], TrialTerms(), NOON + timedelta(days=1))
+    assert (report.drawn, report.counted, report.guard.missing_treated) == (2, 1, 1)
+
+
+async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Database) -> None:
+    """1,200 draws between two players; a tenth of trappy's games are aborted."""
+    rng = random.Random(1)
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        persons = []
+        for number in range(60):
+            game = await opened(session, f"person{number}", opponent_id=f"person{number}", at=NOON)
+            persons.append(game.id)
+        games = GameRow.__table__
+        whole = (await session.execute(select(games).where(games.c.id.in_(persons)))).mappings().all()
+        rows = []
+        for number in range(1200):
+            is_trappy = rng.random() < 0.5
+            is_aborted = is_trappy and rng.random() < 0.1
+            row = {name: value for name, value in whole[number % 60].items() if name != "id"}
+            rows.append(
+                row
+                | {
+                    "site_game_id": f"game{number}",
+                    "trial_id": trial.id,
+                    "player": "trappy" if is_trappy else "standard",
+                    "selection": EVEN,
+                    "state": GameStatus.ABORTED if is_aborted else GameStatus.FINISHED,
+                    "result": None if is_aborted else GameResult.WIN,
+                    "started_at": NOON + number * MINUTE,
+                    "ended_at": NOON + (number + 1) * MINUTE,
+                }
+            )
+        await session.execute(insert(GameRow), rows)
+        trials_games = Filters(trial="g1")
+        facts = await game_facts(session, trials_games, aborted=True)
+        found, _ = await trial_games(session, trial, "trappy", "standard", facts, [])
+    report = games_report(found, TrialTerms(), NOON + timedelta(days=9))
+    assert report.drawn == 1200
+    assert report.guard.broken == ("missing",)
+    assert 40 < report.guard.missing_treated < 80
+    assert report.guard.missing_untreated == 0
+
+
 def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
     """The mean of psi, with its guess of a reply's cost from the same person's past."""
     past: dict[object, list[tuple[float, float]]] = {}
@@ -310,84 +379,3 @@ def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
         found.append((row.cost - guess) * (1 / row.chance if row.trap else -1 / (1 - row.chance)))
         before.append((row.cost, now))
     return sum(found) / len(found)
-
-
-@cache
-def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
-    """Decisions by lot at random positions of Othello, each drawn for the trap and against it."""
-    rng, rules, found = random.Random(5), get_game("othello"), []
-    trap, params = TrapParams(threshold_percent=1), RandomisedParams(budget_percent=5)
-    player = Player("randomised", rules, trap, make_searcher("othello", 1), randomised=params)
-    for _ in range(150):
-        position: Any = rules.initial()
-        for _ in range(rng.randrange(8, 34)):
-            moves = rules.legal_moves(position)
-            position = rules.play(position, rng.choice(moves)) if moves else position
-        if not rules.legal_moves(position):
-            continue
-        for_trap = player.choose(position, Limits(4), StopFlag(), seed=0)
-        if for_trap.draw is not None:
-            against = player.choose(position, Limits(4), StopFlag(), seed=(1 << 64) - 1)
-            found.append((for_trap, against))
-    return tuple(found)
-
-
-def row_of(made: Decision, reply: str) -> TrialDecision:
-    return trial_decision(1, 1, 1, NOON, NOON + MINUTE, made, None, reply, None)
-
-
-def exact(number: float, denominator: int) -> Fraction:
-    """The fraction with at most this denominator that a float stands for."""
-    found = Fraction(number).limit_denominator(denominator)
-    assert float(found) == pytest.approx(number, rel=1e-14)
-    return found
-
-
-def by_hand(made: Decision) -> list[Fraction]:
-    """The cost of each reply, from the scores alone."""
-    scale = expected_scale_centi(made)
-    best = min(reply.final_centi for reply in made.chosen.replies)
-    ours = expected_score(best, scale)
-    return [Fraction(expected_score(each.final_centi, scale) - ours, WHOLE) for each in made.chosen.replies]
-
-
-def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm() -> None:
-    """Over all replies, equally likely, in whole numbers: no sampling and no rounding."""
-    pairs = searched_lots()
-    assert len(pairs) >= 5
-    for pair in pairs:
-        assert [made.move for made in pair] == [pair[0].draw.trap, pair[0].draw.sound]  # type: ignore[union-attr]
-        assert len({len(reply.scores_centi) for made in pair for reply in made.chosen.replies}) == 1
-        for made, is_trap in zip(pair, (True, False), strict=True):
-            verify(made)
-            rows = [row_of(made, reply.reply) for reply in made.chosen.replies]
-            assert {row.trap for row in rows} == {is_trap}
-            (mean,) = {row.mean_trap if is_trap else row.mean_sound for row in rows}
-            difficulty = exact(mean, WHOLE * len(rows))
-            costs = [exact(row.cost, WHOLE) for row in rows if row.cost is not None]
-            assert costs == by_hand(made)
-            assert len(costs) >= LEAST_REPLIES
-            assert sum(cost - difficulty for cost in costs) == 0
-            assert max(costs) > difficulty
-
-
-def test_a_report_on_somebody_who_moves_at_random() -> None:
-    """Both arms of every decision, each reply as often as any other: a trap is harder, and that is all."""
-    rows: list[TrialDecision] = []
-    harder = []
-    for pair in searched_lots():
-        times = lcm(*(len(made.chosen.replies) for made in pair))
-        for made in pair:
-            for reply in made.chosen.replies:
-                row = row_of(made, reply.reply)
-                for _ in range(times // len(made.chosen.replies)):
-                    key = len(rows)
-                    rows.append(replace(row, decision_id=key, game_id=key, person=key))
-        harder += [row.mean_trap - row.mean_sound] * times
-    terms = TrialTerms(least_values=10, least_persons=2.0)
-    report = decisions_report(rows, terms, NOON + timedelta(days=1))
-    assert report.counted == len(rows) == 2 * len(harder)
-    beyond = report.beyond_difficulty
-    assert (beyond.any_time.estimate.mean, beyond.fixed.value) == pytest.approx((0, 0), abs=1e-12)
-    assert report.cost.any_time.estimate.mean == pytest.approx(sum(harder) / len(harder), abs=1e-12)
-    assert sum(harder) / len(harder) > 0.001

@@ -1,0 +1,226 @@
+"""A trial's report as text: its warnings, its order, and what it says of each number."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bot.cli.stats.tables import decisions_view, trial_view
+from storage.inference.decisions import decisions_report
+from storage.inference.games import GamesReport, TrialGame, games_report
+from storage.inference.plan import any_time_needed
+from storage.inference.trial import TrialTerms
+from storage.records import Endpoint
+from storage.trials import StoredTrial
+from tests.storage.inference.samples import NOW, decision, game, played_games
+
+ARMS = ("trappy", "standard")
+
+
+def trial(**changes: Any) -> StoredTrial:
+    plan = StoredTrial(
+        name="t1",
+        arms=ARMS,
+        configurations={arm: {} for arm in (*ARMS, "randomised")},
+        id=1,
+        started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        ended_at=None,
+        games=0,
+        open_games=0,
+    )
+    return replace(plan, **changes)
+
+
+def lines_of(view: Any) -> list[str]:
+    console = Console(width=160, markup=False)
+    with console.capture() as capture:
+        console.print(view)
+    return [" ".join(line.split()) for line in capture.get().splitlines()]
+
+
+def report_of(games: Sequence[TrialGame], alpha: float = 0.05) -> GamesReport:
+    return games_report(games, TrialTerms(alpha=alpha), NOW + timedelta(days=100))
+
+
+def lines(report: GamesReport, **changes: Any) -> list[str]:
+    return lines_of(trial_view(trial(**changes), ARMS, report))
+
+
+def one(found: list[str], start: str) -> str:
+    (line,) = (line for line in found if line.startswith(start))
+    return line
+
+
+def is_fifth_of_trappy(row: TrialGame) -> bool:
+    return row.trappy and int(row.game_id) % 5 == 0
+
+
+@pytest.fixture(scope="module")
+def even() -> list[TrialGame]:
+    """1,200 games without an effect."""
+    return played_games(1200, 0.0, 1)
+
+
+def test_games_more_for_a_difference_in_elo_are_those_of_these_games(even: list[TrialGame]) -> None:
+    """By the score that an Elo point is worth here, not at 65 %."""
+    report = report_of(even)
+    sd = report.score.estimate.sd
+    assert sd is not None
+    effect = 50 * report.elo.score_per_elo
+    more = -(-any_time_needed(effect, sd, TrialTerms().design(1000)) // 1) - report.score.estimate.n
+    assert more > 500
+    assert f"For a difference of 50 Elo about {more:,.0f} games more." in lines(report)
+    strong = replace(report, elo=replace(report.elo, score_per_elo=report.elo.score_per_elo / 2))
+    assert one(lines(strong), "For a difference") != one(lines(report), "For a difference")
+    enough = replace(report, elo=replace(report.elo, score_per_elo=report.elo.score_per_elo * 9))
+    assert "There are enough games for a difference of 50 Elo." in lines(enough)
+
+
+def test_games_more_where_none_are_known(even: list[TrialGame]) -> None:
+    report = report_of(even)
+    for nothing in (report_of([]), replace(report, elo=replace(report.elo, score_per_elo=0.0))):
+        assert "For a difference of 50 Elo: `desdemona stats --plan` says how many games." in lines(nothing)
+    tiny = replace(report, elo=replace(report.elo, score_per_elo=1e-9))
+    assert "For a difference of 50 Elo more than 10^12 games are needed, at scores like these." in lines(tiny)
+
+
+def test_games_more_are_of_the_score_alone(even: list[TrialGame]) -> None:
+    assert not any("50 Elo" in line for line in lines(report_of(even), endpoint=Endpoint.COST))
+
+
+def test_the_planned_endpoint_stands_first(even: list[TrialGame]) -> None:
+    report = report_of(even)
+    for endpoint, (first, second) in (
+        (Endpoint.SCORE, ("score", "cost")),
+        (Endpoint.COST, ("cost", "score")),
+    ):
+        found = lines(report, endpoint=endpoint)
+        planned, other = (
+            one(found, f"{first} (planned endpoint) "),
+            one(found, f"{second} (second, exploratory) "),
+        )
+        assert found.index(planned) < found.index(other)
+        assert ("Elo" in planned) == (endpoint is Endpoint.SCORE)
+
+
+def test_no_warning_while_the_lot_is_in_order(even: list[TrialGame]) -> None:
+    found = lines(report_of(even))
+    assert found[0].startswith("Trial t1: trappy less standard")
+    assert "Lot ok. Missing 0 / 0." in found[1]
+    assert "DO NOT USE" not in " ".join(found)
+
+
+def test_costs_that_one_player_lacks_are_not_to_be_used(even: list[TrialGame]) -> None:
+    """The warning stands on top and where the cost is read; the score may be used."""
+    rows = [replace(row, cost=None) if is_fifth_of_trappy(row) else row for row in even]
+    report = report_of(rows)
+    assert (report.guard.broken, report.cost_guard.broken) == ((), ("missing",))
+    missing = report.cost_guard.missing_treated
+    warning = (
+        f"DO NOT USE THE COST: one player's games lack judged replies more often. Missing {missing} / 0."
+    )
+    found = lines(report)
+    assert found[0] == warning
+    assert found.count(warning) == 2
+    assert found[found.index(one(found, "cost (second")) - 1] == warning
+    assert "Lot ok. Missing 0 / 0." in found[2]
+
+
+def test_a_trial_whose_lot_is_broken_says_so_first(even: list[TrialGame]) -> None:
+    biased = report_of([row for row in even if row.trappy])
+    assert biased.guard.broken == ("draw",)
+    found = lines(biased)
+    assert found[0] == "DO NOT USE: the draws do not follow the recorded chances. Missing 0 / 0."
+    assert found[2].startswith("Trial t1")
+    assert "Lot ok" not in " ".join(found)
+
+
+def test_a_trial_in_which_one_player_lacks_results_says_so_first(even: list[TrialGame]) -> None:
+    gone = report_of([replace(row, score=None) if is_fifth_of_trappy(row) else row for row in even])
+    assert gone.guard.broken == ("missing",)
+    found = lines(gone)
+    missing = gone.guard.missing_treated
+    assert found[0] == f"DO NOT USE: one player's games lack a result more often. Missing {missing} / 0."
+    assert found[2].endswith(f" Missing {missing} / 0.")
+
+
+def test_the_level_of_the_intervals_is_the_trials(even: list[TrialGame]) -> None:
+    assert lines(report_of(even))[-1] == "95 % intervals, right at any time, by person."
+    report = report_of(even, alpha=0.1)
+    assert lines(report, alpha=0.1)[-1] == "90 % intervals, right at any time, by person."
+    found = lines(report, alpha=0.001)
+    assert found[-1] == "99.9 % intervals, right at any time, by person."
+    decisions = decisions_report([], TrialTerms(), NOW)
+    told = " ".join(lines_of(decisions_view(trial(alpha=0.1), decisions)))
+    assert told.endswith("90 % intervals, right at any time, by person.")
+
+
+def drawn(*, cost: float, value: float) -> list[str]:
+    """Decisions of 60 persons: a trap makes the reply cost so much more, and gives up 1/2 less `value`."""
+    rows = [
+        decision(
+            number,
+            person=number // 10,
+            cost=0.3 + number % 7 / 100 + (cost if number % 2 else 0.0),
+            value_trap=value,
+            value_sound=0.5,
+            mean_trap=0.1,
+            mean_sound=0.1,
+        )
+        for number in range(600)
+    ]
+    report = decisions_report(rows, TrialTerms(opt_decisions=500), NOW)
+    alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
+    return lines_of(decisions_view(alone, report))
+
+
+MORE = ("it costs people more", "it costs people more, beyond difficulty")
+LESS = ("it costs people less", "it costs people less, beyond difficulty")
+
+
+@pytest.mark.parametrize(
+    ("cost", "value", "verdicts"),
+    [
+        (0.2, 0.5, (*MORE, "the trap pays")),
+        (0.2, 0.1, (*MORE, "the trap does not pay")),
+        (-0.2, 0.5, (*LESS, "the trap does not pay")),
+        (0.0, 0.5, ("cannot be told apart yet",) * 3),
+    ],
+)
+def test_each_outcome_of_a_decision_has_its_own_verdict(
+    cost: float, value: float, verdicts: tuple[str, str, str]
+) -> None:
+    found = drawn(cost=cost, value=value)
+    names = ("cost (planned endpoint): ", "beyond difficulty (exploratory): ", "earned (exploratory): ")
+    for name, verdict in zip(names, verdicts, strict=True):
+        assert one(found, name).endswith(f" {verdict}")
+
+
+def test_decisions_beside_games_are_exploratory() -> None:
+    report = decisions_report([decision(1)], TrialTerms(), NOW)
+    found = lines_of(decisions_view(trial(arms=("randomised", "standard")), report))
+    assert one(found, "cost (exploratory): ")
+
+
+def test_decisions_whose_lot_is_broken_say_so_first() -> None:
+    rows = [decision(n, person=n // 10, cost=None if n % 4 == 1 else 0.1) for n in range(600)]
+    found = lines_of(decisions_view(trial(arms=("randomised",), endpoint=Endpoint.COST),
+                                    decisions_report(rows, TrialTerms(), NOW)))  # fmt: skip
+    assert found[0] == "DO NOT USE: replies to one of the two moves are missing more often. Missing 150 / 0."
+
+
+def test_the_scores_verdict_names_the_first_player() -> None:
+    rows = [game(number, person=number // 10) for number in range(600)]
+    assert one(lines(report_of(rows)), "score (planned").endswith(" trappy scores more")
+    worse = [replace(row, score=1.0 - (row.score or 0.0)) for row in rows]
+    assert one(lines(report_of(worse)), "score (planned").endswith(" trappy scores less")
+
+
+def test_the_costs_verdict_is_of_people() -> None:
+    rows = [game(number, person=number // 10, cost=0.2 if number % 2 else 0.05) for number in range(600)]
+    assert one(lines(report_of(rows)), "cost (second").endswith(" it costs people more")
+    cheaper = [replace(row, cost=0.25 - (row.cost or 0.0)) for row in rows]
+    assert one(lines(report_of(cheaper)), "cost (second").endswith(" it costs people less")
