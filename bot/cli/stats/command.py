@@ -1,11 +1,14 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.base.errors import DesdemonaError
 from bot.cli.common import (
     FormatOption,
     OutputFormat,
@@ -76,9 +79,10 @@ def stats(
 
     async def read(database: "Database") -> "tuple[list[GroupStatistics], int]":
         async with database.read() as session:
-            games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+            with _damage_told():
+                games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+                flags = {} if suspect is None else await suspect_games(session)
             if suspect is not None:
-                flags = await suspect_games(session)
                 games = [game for game in games if (game.id in flags) is suspect]
             return group_statistics(games, replies, keys), await count_outdated(session, filters)
 
@@ -187,17 +191,19 @@ def _trial(
 
     async def read(database: "Database") -> _TrialReport:
         async with database.read() as session:
-            trials = await list_trials(session)
+            with _damage_told():
+                trials = await list_trials(session)
             found = next((each for each in trials if each.name == name), None)
             if found is None:
                 known = ", ".join(each.name for each in trials) or "none"
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
             is_alone, terms = len(found.arms) == 1, _terms(found)
             at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
-            flags = await suspect_games(session)
+            with _damage_told():
+                flags = await suspect_games(session)
+                facts = [] if is_alone else await game_facts(session, filters, aborted=True)
+                replies = [] if is_alone else await reply_facts(session, filters)
             if not is_alone:
-                facts = await game_facts(session, filters, aborted=True)
-                replies = await reply_facts(session, filters)
                 first, second = report.arms
                 rows, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
                 report.games = games_report(rows, terms, at, flags)
@@ -231,6 +237,18 @@ def _trial(
             console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
         if decisions is not None:
             console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Say in one line that a row is damaged without which there is no report."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:  # what the types of columns raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DesdemonaError(
+            f"a row in the database is damaged ({reason:.200}); a backup may have it"
+        ) from error
 
 
 @dataclass(slots=True)
