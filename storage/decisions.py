@@ -6,7 +6,6 @@ from sqlalchemy.orm import aliased, joinedload
 
 from engine.decision import Decision, Outcome
 from engine.judgement import RULE, judge_decision
-from storage import tallies
 from storage.errors import DuplicateDecision
 from storage.inserts import insert_new
 from storage.records import DecisionState, StoredDecision
@@ -40,8 +39,6 @@ async def commit_decision(session: AsyncSession, game_id: int, ply: int, decisio
     )
     if decision_id is None:
         raise DuplicateDecision(game_id, ply)
-    if decision.is_complete:
-        await tallies.refresh(session, game_id)
     return decision_id
 
 
@@ -90,14 +87,11 @@ async def mark_confirmed(session: AsyncSession, decision_id: int) -> None:
 
 async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
     """Record that the game ended before the server accepted the move; a confirmed move stays confirmed."""
-    game_id = await session.scalar(
+    await session.execute(
         update(DecisionRow)
         .where(DecisionRow.id == decision_id, DecisionRow.state != DecisionState.CONFIRMED)
         .values(state=DecisionState.DROPPED)
-        .returning(DecisionRow.game_id)
     )
-    if game_id is not None:
-        await tallies.refresh(session, game_id)
 
 
 async def store_profile(session: AsyncSession, decision_id: int, decision: Decision) -> None:
@@ -108,15 +102,14 @@ async def store_profile(session: AsyncSession, decision_id: int, decision: Decis
     """
     if not decision.is_complete:
         raise ValueError(f"the profile of {decision.move} is not complete")
-    game_id = await session.scalar(
+    stored = await session.scalar(
         update(DecisionRow)
         .where(DecisionRow.id == decision_id, DecisionRow.move == decision.move)
         .values(record=decision.to_record(), **_trap_columns(decision))
-        .returning(DecisionRow.game_id)
+        .returning(DecisionRow.id)
     )
-    if game_id is None:
+    if stored is None:
         raise ValueError(f"decision {decision_id} did not choose {decision.move}")
-    await tallies.refresh(session, game_id)
 
 
 async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
@@ -131,7 +124,6 @@ async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
         .values(takeback=taken_back.scalar_subquery())
         .execution_options(synchronize_session=False)
     )
-    await tallies.refresh(session, game_id)
 
 
 def _standing(game_id: int) -> Select[DecisionRow]:

@@ -9,7 +9,6 @@ from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
 from engine.params import Assessment, Decided, Scale, TrapParams
-from storage import tallies
 from storage.filters import Filters, filter_conditions
 from storage.inserts import insert_new
 from storage.records import (
@@ -27,7 +26,6 @@ from storage.tables.games import (
     GameRow,
     OpponentRow,
     OutcomeRow,
-    TallyRow,
 )
 from storage.tables.types import now_utc
 
@@ -42,7 +40,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     if known is not None:
         return known
     moment = at or now_utc()
-    game_id = await insert_new(
+    await insert_new(
         session,
         GameRow,
         site=new.site,
@@ -67,8 +65,6 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         trial_id=new.trial_id,
         moves="",
     )
-    if game_id is not None:
-        await insert_new(session, TallyRow, game_id=game_id)
     stored = await get_game(session, new.owner, new.site_game_id)
     assert stored is not None, "inserted here, or by another writer a moment ago"  # noqa: S101
     return stored
@@ -167,7 +163,6 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
             OutcomeRow.decision_id.in_(select(DecisionRow.id).where(decisions)),
         )
     )
-    await tallies.refresh(session, game_id)
 
 
 async def set_rating_diff(

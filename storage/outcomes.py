@@ -1,13 +1,13 @@
 """Outcomes: what the opponent replied to a move of ours, and how long that took; at most one per decision."""
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome
-from storage import forecasts, tallies
+from storage import forecasts
 from storage.inserts import insert_new
 from storage.records import ReplyTime
-from storage.tables.games import DecisionRow, OutcomeRow, ReplyTimeRow
+from storage.tables.games import OutcomeRow, ReplyTimeRow
 from storage.tables.types import now_utc
 
 
@@ -30,10 +30,7 @@ async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outco
     )
     if inserted is None:
         return False
-    game_id = await session.scalar(select(DecisionRow.game_id).where(DecisionRow.id == decision_id))
     await forecasts.settle(session, decision_id)
-    if game_id is not None:
-        await tallies.refresh(session, game_id)
     return True
 
 

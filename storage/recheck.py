@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import Select, Text, cast, func, select
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
 from engine.judgement import RULE
 from engine.temptation import ReplyForecast
+from storage.damage import require_damage
 from storage.decisions import store_profile
-from storage.errors import is_undecodable
 from storage.forecasts import store_forecast
 from storage.outcomes import record_outcome
 from storage.records import DecisionState, GameStatus
@@ -98,7 +98,7 @@ async def decisions_between(
     try:
         return [_decision(row) for row in await session.execute(batch_of(_decisions()))]
     except Exception as error:
-        _require_damage(error)
+        require_damage(error)
     # One damaged row hides its whole batch, so read this batch row by row.
     keys = select(DecisionRow.id, DecisionRow.game_id).join(GameRow, GameRow.id == DecisionRow.game_id)
     rows = (await session.execute(batch_of(keys))).all()
@@ -167,7 +167,7 @@ async def _decision_alone(
     try:
         return _decision((await session.execute(_decisions().where(DecisionRow.id == decision_id))).one())
     except Exception as error:
-        _require_damage(error)
+        require_damage(error)
         cause = error.orig if isinstance(error, DBAPIError) else error
         reason = f"its row cannot be read: {' '.join(str(cause).split())}"
 
@@ -176,7 +176,7 @@ async def _decision_alone(
         try:
             found = await session.scalar(statement.where(DecisionRow.id == decision_id))
         except Exception as error:
-            _require_damage(error)
+            require_damage(error)
             return None
         return found if isinstance(found, kind) else None
 
@@ -188,15 +188,6 @@ async def _decision_alone(
         ply=await value(DecisionRow.ply, int),
         reason=reason,
     )
-
-
-def _require_damage(error: Exception) -> None:
-    """Raise an error again unless it says that a row holds a value that its column cannot have.
-
-    The types of columns raise errors of many kinds for such values: LookupError, ValueError, TypeError.
-    """
-    if isinstance(error, SQLAlchemyError | OSError) and not is_undecodable(error):
-        raise error
 
 
 async def next_decision(

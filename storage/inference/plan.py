@@ -7,7 +7,7 @@ that work end much earlier.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import ceil, log10, sqrt
+from math import ceil, inf, log10, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -15,6 +15,10 @@ from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign
 from storage.inference.defaults import ALPHA
 
 POWER = 0.8
+LOTS_PER_GAME = 6.0
+"""Decisions by lot that plans assume a game has where it was not measured."""
+LEAST_GAMES = 30
+"""So many games tell how often a lot decides: a rate of one a game to some 18 %."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
 _MOST = 1e12
@@ -37,10 +41,14 @@ class PlanRow:
     """Values needed for one look planned beforehand."""
     any_time: float
     """Values needed for looks at any time."""
-    fixed_games: float
-    """`fixed` in games."""
-    any_time_games: float
-    """`any_time` in games."""
+    per_game: float
+    """Values that a game has."""
+    measured_in: int | None
+    """Games in which `per_game` was measured; None: it is assumed, or 1 because the values are games."""
+    fixed_games: float | None
+    """`fixed` in games; None: games have none of these values."""
+    any_time_games: float | None
+    """`any_time` in games; None likewise."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -143,14 +151,15 @@ def plan_games(
         sd = game_sd(score, usual_draws(score), inverse_chances)
         for elo in elos:
             effect = elo_effect(score, elo)
-            rows.append(_row("games", f"score {score:.0%}", effect, elo, sd, design, power, 1.0))
+            rows.append(_row("games", f"score {score:.0%}", effect, elo, sd, design, power))
     return tuple(rows)
 
 
 def plan_decisions(
     residual_sds: Sequence[float] = (0.10, 0.133),
     effects: Sequence[float] = (0.005, 0.01, 0.02),
-    decisions_per_game: float = 6.0,
+    decisions_per_game: float = LOTS_PER_GAME,
+    measured_in: int | None = None,
     opt: int = Opt.DECISIONS,
     power: float = POWER,
 ) -> tuple[PlanRow, ...]:
@@ -159,7 +168,8 @@ def plan_decisions(
     Args:
         residual_sds: Standard deviations of the reply's cost about its guess.
         effects: Differences of cost, in expected score.
-        decisions_per_game: How many decisions a game has.
+        decisions_per_game: How many decisions by lot a game has.
+        measured_in: Games in which that was measured; None: it is assumed.
         opt: Where the interval is tightest.
         power: Chance to exclude 0.
     """
@@ -174,6 +184,7 @@ def plan_decisions(
             design,
             power,
             decisions_per_game,
+            measured_in,
         )
         for sd in residual_sds
         for effect in effects
@@ -216,8 +227,11 @@ def _row(
     sd: float,
     design: SequenceDesign,
     power: float,
-    per_game: float,
+    per_game: float = 1.0,
+    measured_in: int | None = None,
 ) -> PlanRow:
+    if not 0 <= per_game < inf:
+        raise ValueError(f"there are {per_game} {kind} a game, not 0 or more")
     fixed = fixed_needed(effect, sd, design.alpha, power)
     any_time = any_time_needed(effect, sd, design, power)
     return PlanRow(
@@ -228,8 +242,10 @@ def _row(
         sd=sd,
         fixed=fixed,
         any_time=any_time,
-        fixed_games=fixed / per_game,
-        any_time_games=any_time / per_game,
+        per_game=per_game,
+        measured_in=measured_in,
+        fixed_games=fixed / per_game if per_game else None,
+        any_time_games=any_time / per_game if per_game else None,
     )
 
 

@@ -1,25 +1,33 @@
-"""The games and single decisions of a trial, as `storage.inference` counts them."""
+"""The games and single decisions of a trial, as `storage.inference` counts them.
 
-from collections import defaultdict
+Where a stored record is damaged, the others still count: each damaged one is named.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import TRIAL_MODE, Candidate, Decision
-from engine.errors import RecordError
+from engine.decision import Candidate, Decision
 from engine.expected import WHOLE
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move
 from engine.temptation import ReplyForecast, expected_by_looks
+from storage.damage import Unreadable, read_json, require_damage
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.trials import StoredTrial
+
+_BATCH = 100
+"""Records of decisions in memory at a time: about 10 KB each."""
 
 
 async def trial_games(
@@ -29,8 +37,8 @@ async def trial_games(
     control: str,
     games: Sequence[GameFact],
     replies: Sequence[ReplyFact],
-) -> list[TrialGame]:
-    """The games of a trial between two of its players.
+) -> tuple[list[TrialGame], list[Unreadable]]:
+    """The games of a trial between two of its players, and those whose draw cannot be read.
 
     Args:
         trial: The trial.
@@ -41,43 +49,50 @@ async def trial_games(
             nor cost, whatever was replied before.
         replies: Facts of their replies.
     """
-    rows = await session.execute(select(GameRow.id, GameRow.selection).where(GameRow.trial_id == trial.id))
+    # As text: one damaged draw must not hide the others.
+    selection = cast(GameRow.selection, Text).label("selection")
+    rows = await session.execute(select(GameRow.id, selection).where(GameRow.trial_id == trial.id))
     drawn = {row.id: row.selection for row in rows}
     costs: dict[int, list[float]] = defaultdict(list)
     for reply in replies:
         if not reply.is_decided:
             costs[reply.game_id].append(reply.cost)
-    found = []
+    found, unreadable = [], []
     for game in games:
-        selection = drawn.get(game.id)
-        if selection is None or game.player not in (treated, control):
+        if game.id not in drawn or game.player not in (treated, control):
             continue
-        chances = selection["chances"]
-        spent = [] if game.state is GameStatus.ABORTED else costs[game.id]
-        found.append(
-            TrialGame(
-                game_id=game.id,
-                person=game.person,
-                drawn_at=game.started_at,
-                settled_at=None if game.state is GameStatus.OPEN else game.ended_at or game.started_at,
-                game=game.game,
-                site=game.site,
-                speed=game.speed,
-                rating=game.opponent_rating,
-                our_rating=game.our_rating,
-                treated=game.player == treated,
-                chance=chances[treated] / (chances[treated] + chances[control]),
-                score=game.score,
-                cost=sum(spent) / len(spent) if spent else None,
-                excluded="program" if game.is_bot else None,
-            )
-        )
-    return found
+        try:
+            chances = read_json(drawn[game.id])["chances"]
+            chance = chances[treated] / (chances[treated] + chances[control])
+            found.append(_trial_game(game, game.player == treated, chance, costs[game.id]))
+        except Exception as error:  # a damaged record may contain anything
+            unreadable.append(Unreadable.because("game", game.id, error))
+    return found, unreadable
+
+
+def _trial_game(game: GameFact, is_treated: bool, chance: float, costs: Sequence[float]) -> TrialGame:
+    spent = [] if game.state is GameStatus.ABORTED else costs
+    return TrialGame(
+        game_id=game.id,
+        person=game.person,
+        drawn_at=game.started_at,
+        settled_at=None if game.state is GameStatus.OPEN else game.ended_at or game.started_at,
+        game=game.game,
+        site=game.site,
+        speed=game.speed,
+        rating=game.opponent_rating,
+        our_rating=game.our_rating,
+        treated=is_treated,
+        chance=chance,
+        score=game.score,
+        cost=sum(spent) / len(spent) if spent else None,
+        excluded="program" if game.is_bot else None,
+    )
 
 
 async def trial_decisions(
     session: AsyncSession, trial: StoredTrial, filters: Filters | None = None
-) -> list[TrialDecision]:
+) -> tuple[list[TrialDecision], list[Unreadable]]:
     """The decisions of a trial's games in which a lot chose the move, in the order of the draw.
 
     Everything that was drawn is here: also what the server never took, what was taken back, and aborted
@@ -87,65 +102,110 @@ async def trial_decisions(
         trial: The trial.
         filters: Which of its games.
 
-    Raises:
-        RecordError: A decision's record cannot be read, or has no draw; the message names it.
+    Returns:
+        The decisions, and those that cannot be read.  Among the latter are the decisions whose record does
+        not say whether there was a lot, in games of players that draw decisions.
     """
-    # Numbered before the filters choose among them, games without a decision by lot included.
-    number = func.row_number().over(
-        partition_by=GameRow.opponent_id, order_by=(GameRow.started_at, GameRow.id)
+    statement = (
+        select(DecisionRow.id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .where(
+            GameRow.trial_id == trial.id,
+            is_by_lot(session, GameRow.player.in_(DRAWING)),
+            *filter_conditions(filters or Filters()),
+        )
+        .order_by(DecisionRow.created_at, DecisionRow.id)
     )
-    numbers = select(GameRow.id, number.label("number")).where(GameRow.trial_id == trial.id).subquery()
-    rows = await session.stream(
+    keys = (await session.scalars(statement)).all()
+    games_before = await _games_before(session, trial)
+    found, unreadable = [], []
+    for start in range(0, len(keys), _BATCH):
+        for row in await _rows(session, keys[start : start + _BATCH]):
+            if isinstance(row, Unreadable):
+                unreadable.append(row)
+                continue
+            try:
+                found.append(_read(row, games_before[row.game_id]))
+            except Exception as error:  # a damaged record may contain anything
+                unreadable.append(Unreadable.because("decision", row.id, error))
+    return found, unreadable
+
+
+async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
+    """For each game of the trial how many its person began before it, with a decision by lot or without."""
+    games = await session.execute(
+        select(GameRow.id, GameRow.opponent_id)
+        .where(GameRow.trial_id == trial.id)
+        .order_by(GameRow.started_at, GameRow.id)
+    )
+    counts: Counter[int] = Counter()
+    found = {}
+    for game in games:
+        found[game.id] = counts[game.opponent_id]
+        counts[game.opponent_id] += 1
+    return found
+
+
+async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
+    """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
+    try:
+        rows = {row.id: row for row in await session.execute(_statement(keys))}
+        return [rows[key] for key in keys]
+    except Exception as error:
+        require_damage(error)
+    # One damaged row hides its whole batch, so read this batch row by row.
+    found: list[Any] = []
+    for key in keys:
+        try:
+            found.append((await session.execute(_statement([key]))).one())
+        except Exception as error:
+            require_damage(error)
+            found.append(Unreadable.because("decision", key, error))
+    return found
+
+
+def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
+    return (
         select(
             DecisionRow.id,
             DecisionRow.game_id,
             DecisionRow.created_at,
-            DecisionRow.record,
+            # As text: one damaged record must not hide the others.
+            cast(DecisionRow.record, Text).label("record"),
             GameRow.opponent_id,
             GameRow.state,
             GameRow.ended_at,
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
-            ForecastRow.record.label("forecast"),
-            numbers.c.number,
+            cast(ForecastRow.record, Text).label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .join(numbers, numbers.c.id == GameRow.id)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-        .where(
-            GameRow.trial_id == trial.id,
-            DecisionRow.record["search_mode"].as_string() == TRIAL_MODE,
-            *filter_conditions(filters or Filters()),
-        )
-        .order_by(DecisionRow.created_at, DecisionRow.id)
+        .where(DecisionRow.id.in_(keys))
     )
-    found = []
-    async for row in rows:
-        settled_at = row.at
-        if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
-            ended_at = row.ended_at or row.created_at
-            settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
-        try:
-            found.append(
-                trial_decision(
-                    row.id,
-                    row.game_id,
-                    row.opponent_id,
-                    row.number - 1,
-                    row.created_at,
-                    None if settled_at is None else max(settled_at, row.created_at),
-                    Decision.from_record(row.record),
-                    None if row.forecast is None else ReplyForecast.from_record(row.forecast),
-                    row.reply,
-                    "program" if row.is_bot else None,
-                )
-            )
-        except RecordError as error:
-            raise RecordError(f"decision {row.id}: {error}") from error
-    return found
+
+
+def _read(row: Any, games_before: int) -> TrialDecision:
+    """A row of `_statement`; any exception if it is damaged."""
+    settled_at = row.at
+    if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
+        ended_at = row.ended_at or row.created_at
+        settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
+    return trial_decision(
+        row.id,
+        row.game_id,
+        row.opponent_id,
+        games_before,
+        row.created_at,
+        None if settled_at is None else max(settled_at, row.created_at),
+        Decision.from_record(read_json(row.record)),
+        None if row.forecast is None else ReplyForecast.from_record(read_json(row.forecast)),
+        row.reply,
+        "program" if row.is_bot else None,
+    )
 
 
 def trial_decision(

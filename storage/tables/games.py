@@ -1,4 +1,4 @@
-"""The bot's own tables: opponents, trials, games, decisions, outcomes, tallies and events.
+"""The bot's own tables: opponents, trials, games, decisions, outcomes and events.
 
 A column means the same as the field of that name in `storage.records`, unless a comment says more.
 
@@ -7,8 +7,7 @@ A column means the same as the field of that name in `storage.records`, unless a
     opponents --+
                 +--< games --< decisions --- outcomes
     engine_configs --+   |               +-- forecasts
-    trials ----------+   +--- tallies    +-- reply_times
-                         +--< events
+    trials ----------+   +--< events     +-- reply_times
     arena_*                      (storage.tables.arena: the embedded server's state)
     imported_games               (storage.tables.archive: other players' games)
       +--< analysed_positions    (storage.tables.analysis: the results of analyses and models)
@@ -248,23 +247,6 @@ class ReplyTimeRow(Base):
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     time_s: Mapped[float]
     source: Mapped[TimeSource] = mapped_column(enum_column(TimeSource))
-
-
-class TallyRow(Base):
-    """Counts of a game's standing decisions and outcomes; see `storage.tallies`."""
-
-    __tablename__ = "tallies"
-
-    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
-    traps_set: Mapped[int] = mapped_column(default=0)
-    traps_optimal: Mapped[int] = mapped_column(default=0)
-    traps_fell: Mapped[int] = mapped_column(default=0)
-    traps_fell_for_best: Mapped[int] = mapped_column(default=0)
-    traps_erred_elsewhere: Mapped[int] = mapped_column(default=0)
-    traps_unanswered: Mapped[int] = mapped_column(default=0)
-    # Moves that set no trap and left the opponent at least two replies.
-    plain_optimal: Mapped[int] = mapped_column(default=0)
-    plain_erred: Mapped[int] = mapped_column(default=0)
 
 
 class EventRow(Base):

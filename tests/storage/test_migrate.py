@@ -2,26 +2,43 @@ import ast
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
+from itertools import product
 from pathlib import Path
 
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, delete, func, inspect, select, text
+from sqlalchemy import Connection, delete, func, inspect, select, text, update
 
 import migrations
+from engine.game import WIN_CENTI
 from engine.judgement import expected_scale_centi
 from engine.params import Scale, TrapParams
 from engine.temptation import forecast
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
-from storage.decisions import commit_decision
+from storage.decisions import commit_decision, mark_dropped, void_after
 from storage.errors import StorageError
+from storage.events import record_event
 from storage.forecasts import store_forecast
 from storage.games import adopt_records, get_game
-from storage.tables.games import EngineConfigRow, ForecastRow, ReplyTimeRow
-from tests.storage.samples import ARENA, decision, opened
+from storage.outcomes import record_reply_time
+from storage.records import ReplyTime, TimeSource
+from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
+from storage.trials import NewTrial, start_trial
+from tests.storage.samples import (
+    ARENA,
+    ERRED,
+    FELL,
+    FELL_ELSE,
+    OPTIMAL,
+    UNANSWERED,
+    decision,
+    opened,
+    settled,
+)
 
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
 
@@ -202,6 +219,77 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
     ]
     assert after[0]["optimal_uniform"] == pytest.approx(1 / 3)
     assert after[-1] == before[-1] | {"optimal_uniform": None, "optimal_expected": None}
+
+
+async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) -> None:
+    """Nothing else changes.  An earlier program finds a row for each game, counted by today's rule."""
+
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0010")
+
+    def everything(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+        names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version", "tallies"})
+        read = {name: connection.execute(text(f'SELECT * FROM "{name}"')) for name in names}
+        return {name: sorted(map(tuple, rows), key=repr) for name, rows in read.items()}
+
+    trap, bad = decision(quality=200.0), [FELL, FELL_ELSE, OPTIMAL, ERRED, UNANSWERED, None]
+    database = await Database.open(url)
+    async with database.write() as session:
+        plan = NewTrial(name="t1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}})
+        trial = await start_trial(session, plan)
+        game = await opened(session, trial_id=trial.id)
+        for ply, (made, outcome) in enumerate(product([trap, decision()], bad)):
+            decision_id = await settled(session, game.id, ply, made, outcome)
+            foreseen = forecast(made.chosen, expected_scale_centi(made))
+            await store_forecast(session, decision_id, made, foreseen)
+            await record_reply_time(session, decision_id, ReplyTime(1.5, TimeSource.SERVER))
+        await settled(session, game.id, 20, decision(replies=1), OPTIMAL)  # forced: says nothing
+        await commit_decision(session, game.id, 22, decision(complete=False))
+        other = await opened(session, "second", opponent_id="bert")
+        won = trap.with_chosen(replace(trap.chosen, raw_centi=WIN_CENTI))
+        await settled(session, other.id, 0, won, OPTIMAL)  # decided
+        await mark_dropped(session, await settled(session, other.id, 2, trap, None))
+        early = await settled(session, other.id, 4, trap, FELL)
+        early_outcome = await settled(session, other.id, 6, trap, FELL)
+        await session.execute(update(DecisionRow).where(DecisionRow.id == early).values(rule=1))
+        of_it = OutcomeRow.decision_id == early_outcome
+        await session.execute(update(OutcomeRow).where(of_it).values(rule=1))
+        await settled(session, other.id, 8, trap, FELL)
+        await void_after(session, other.id, 8)
+        await opened(session, "third")
+        await record_event(session, ARENA, "takeback", {"ply": 8}, game.id)
+    await database.close()
+
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        before = await connection.run_sync(everything)
+        await connection.run_sync(down)
+        assert await connection.run_sync(everything) == before
+        rows = await connection.execute(text("SELECT * FROM tallies ORDER BY game_id"))
+        tallies = [dict(row) for row in rows.mappings()]
+    await migrate.upgrade(engine)
+    async with engine.connect() as connection:
+        assert await connection.run_sync(everything) == before
+        assert not await connection.run_sync(lambda sync: inspect(sync).has_table("tallies"))
+    await engine.dispose()
+    assert [len(rows) for name, rows in before.items() if name in ("decisions", "games")] == [19, 3]
+    assert all(before[name] for name in ("outcomes", "forecasts", "reply_times", "events", "trials"))
+    nothing = dict.fromkeys(list(tallies[0])[1:], 0)
+    assert tallies == [
+        {
+            "game_id": game.id,
+            "traps_set": 6,
+            "traps_optimal": 1,
+            "traps_fell": 2,
+            "traps_fell_for_best": 1,
+            "traps_erred_elsewhere": 1,
+            "traps_unanswered": 1,
+            "plain_optimal": 1,
+            "plain_erred": 3,
+        },
+        {"game_id": other.id, **nothing, "traps_set": 1},
+        {"game_id": other.id + 1, **nothing},
+    ]
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:

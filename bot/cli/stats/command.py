@@ -1,10 +1,14 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.base.errors import DesdemonaError
 from bot.cli.common import (
     FormatOption,
     OutputFormat,
@@ -18,6 +22,7 @@ from bot.cli.common import (
 from bot.cli.filters import Suspects, selects_games
 
 if TYPE_CHECKING:
+    from storage.damage import Unreadable
     from storage.database import Database
     from storage.filters import Filters
     from storage.inference.decisions import DecisionsReport
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from storage.inference.trial import TrialTerms
     from storage.statistics.facts import GameFact, ReplyFact
     from storage.statistics.groups import By
+    from storage.statistics.lots import LotTraffic
     from storage.trials import StoredTrial
 
 
@@ -44,7 +50,11 @@ def stats(
         str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="How many games or decisions an effect needs, instead.")
+        bool,
+        typer.Option(
+            "--plan",
+            help="How many games or decisions an effect needs, instead; by the lots in the selected games.",
+        ),
     ] = False,
     calibration: Annotated[
         bool,
@@ -60,7 +70,7 @@ def stats(
     given = _given(context)
     _refuse_unused(given)
     if plan:
-        _plan(output)
+        _plan(context, filters, output)
         return
     if calibration:
         _calibration(context, filters, _keys(by) if "by" in given else [], suspect, output)
@@ -125,9 +135,10 @@ def _facts(
 
     async def read(database: "Database") -> "tuple[list[GameFact], list[ReplyFact], int]":
         async with database.read() as session:
-            games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+            with _damage_told():
+                games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+                flags = {} if suspect is None else await suspect_games(session)
             if suspect is not None:
-                flags = await suspect_games(session)
                 games = [game for game in games if (game.id in flags) is suspect]
             return games, replies, await count_outdated(session, filters)
 
@@ -152,6 +163,7 @@ _NOT_OF_A_TRIAL = {
 _NOT_OF_A_PLAN = {
     "by": "a plan has no groups",
     "arms": "a plan is of no trial's players",
+    "calibration": "a plan is another report; ask for one of the two",
     "suspect": "a plan does not tell suspect games from others",
 }
 """The same of a plan."""
@@ -184,10 +196,7 @@ def _refuse_unused(given: dict[str, str]) -> None:
     for name, reason in reasons.items():
         if name in given:
             raise UsageError(f"{given[name]}: {reason}")
-    if "plan" in given:
-        for option in (given[name] for name in given if name not in ("plan", "output")):
-            raise UsageError(f"{option}: --plan is arithmetic, and looks at no games")
-    elif "arms" in given and "trial" not in given:
+    if "arms" in given and "trial" not in given:
         raise UsageError(f"{given['arms']}: names two players of a trial; give --trial, too")
 
 
@@ -201,13 +210,27 @@ def _keys(text: str) -> "list[By]":
     return [known[name] for name in names]
 
 
-def _plan(output: OutputFormat) -> None:
+def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> None:
     from bot.cli.stats import tables
-    from storage.inference.plan import plan_decisions, plan_games, plan_traps
+    from storage.errors import StorageError
+    from storage.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
+    from storage.statistics.lots import lot_traffic
 
-    rows = [*plan_games(), *plan_decisions(), *plan_traps()]
+    async def read(database: "Database") -> "LotTraffic":
+        async with database.read() as session:
+            return await lot_traffic(session, filters)
+
+    traffic, decisions = None, plan_decisions()
+    try:
+        traffic = ask_database(context, read)
+        if traffic.games >= LEAST_GAMES:
+            rate = traffic.lots / traffic.games
+            decisions = plan_decisions(decisions_per_game=rate, measured_in=traffic.games)
+    except StorageError as error:  # a plan may come before the first game
+        note(f"{error}; so the plan assumes how often a lot decides")
+    rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, tables.plan_view(rows), flat, nested=flat)
+    write(output, tables.plan_view(rows, traffic), flat, nested=flat)
 
 
 def _trial(
@@ -221,40 +244,78 @@ def _trial(
     from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
 
-    async def read(
-        database: "Database",
-    ) -> "tuple[StoredTrial, tuple[str, ...], GamesReport | None, DecisionsReport | None]":
+    async def read(database: "Database") -> _TrialReport:
         async with database.read() as session:
-            trials = await list_trials(session)
+            with _damage_told():
+                trials = await list_trials(session)
             found = next((each for each in trials if each.name == name), None)
             if found is None:
                 known = ", ".join(each.name for each in trials) or "none"
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
             is_alone, terms = len(found.arms) == 1, _terms(found)
-            at, pair, games, decisions = datetime.now(UTC), _arms(found, arms), None, None
-            flags = await suspect_games(session)
+            at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
+            with _damage_told():
+                flags = await suspect_games(session)
+                facts = [] if is_alone else await game_facts(session, filters, aborted=True)
+                replies = [] if is_alone else await reply_facts(session, filters)
             if not is_alone:
-                facts = await game_facts(session, filters, aborted=True)
-                replies = await reply_facts(session, filters)
-                rows = await trial_games(session, found, pair[0], pair[1], facts, replies)
-                games = games_report(rows, terms, at, flags)
+                first, second = report.arms
+                rows, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
+                report.games = games_report(rows, terms, at, flags)
             if found.draws_decisions:
-                decisions = decisions_report(await trial_decisions(session, found, filters), terms, at, flags)
-            return found, pair, games, decisions
+                lots, report.damaged_decisions = await trial_decisions(session, found, filters)
+                report.decisions = decisions_report(lots, terms, at, flags)
+            return report
 
-    found, pair, games, decisions = ask_database(context, read)
+    report = ask_database(context, read)
+    games, decisions = report.games, report.decisions
     if output is OutputFormat.JSON:
-        report = {} if games is None else games.to_json()
+        told: dict[str, Any] = {
+            "trial": report.trial.name,
+            "arms": report.arms,
+            "endpoint": report.trial.endpoint.value,
+        }
+        if games is not None:
+            told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:
-            report["decisions"] = {"opt": _terms(found).opt_decisions, **decisions.to_json()}
-        print_json({"trial": found.name, "arms": pair, "endpoint": found.endpoint.value, **report})
+            told["decisions"] = {
+                "opt": _terms(report.trial).opt_decisions,
+                **decisions.to_json(),
+                "unreadable": [each.to_json() for each in report.damaged_decisions],
+            }
+        print_json(told)
     elif output is OutputFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
         if games is not None:
-            console().print(tables.trial_view(found, (pair[0], pair[1]), games))
+            first, second = report.arms
+            console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
         if decisions is not None:
-            console().print(tables.decisions_view(found, decisions))
+            console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Say in one line that a row is damaged without which there is no report."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:  # what the types of columns raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DesdemonaError(
+            f"a row in the database is damaged ({reason:.200}); a backup may have it"
+        ) from error
+
+
+@dataclass(slots=True)
+class _TrialReport:
+    """What a trial's report shows."""
+
+    trial: "StoredTrial"
+    arms: tuple[str, ...]
+    games: "GamesReport | None" = None
+    damaged_games: "list[Unreadable]" = field(default_factory=list)
+    decisions: "DecisionsReport | None" = None
+    damaged_decisions: "list[Unreadable]" = field(default_factory=list)
 
 
 def _terms(trial: "StoredTrial") -> "TrialTerms":

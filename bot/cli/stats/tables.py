@@ -6,15 +6,18 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from bot.base.log import printable
 from bot.cli.rich_tables import NONE, performance_text
+from storage.damage import Unreadable
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.inference.decisions import DecisionsReport
 from storage.inference.fixed import FixedInterval
 from storage.inference.games import EloDifference, GamesReport
-from storage.inference.plan import PlanRow, more_needed
+from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow, more_needed
 from storage.inference.trial import EndpointReport, LotGuard
 from storage.records import Endpoint
 from storage.statistics.groups import Expected, GroupStatistics
+from storage.statistics.lots import DRAWING, LotTraffic
 from storage.trials import StoredTrial
 
 ACROSS = 4
@@ -22,6 +25,8 @@ ACROSS = 4
 _PLANNED = " (planned endpoint)"
 _EXPLORATORY = " (exploratory)"
 _WANTED_ELO = 50
+_NAMED = 3
+"""So many damaged records are named in a table; JSON has them all."""
 
 _LEGEND = """\
 Replies in positions that were not decided, the first 50 games of each opponent.  chance: of somebody who
@@ -109,8 +114,13 @@ def _part(count: int, of: int) -> str:
     return NONE if not of else f"{count} = {100 * count / of:.1f} %"
 
 
-def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -> RenderableType:
-    """A trial's report: first arm less second; the planned endpoint before the other."""
+def trial_view(
+    trial: StoredTrial, arms: tuple[str, str], report: GamesReport, damaged: Sequence[Unreadable] = ()
+) -> RenderableType:
+    """A trial's report: first arm less second; the planned endpoint before the other.
+
+    `damaged` are the games that it has to leave out.
+    """
     score, cost = report.score, report.cost
     unusable = _warning(report.guard, "one player's games lack a result more often")
     cost_unusable = _warning(
@@ -137,6 +147,7 @@ def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -
         f"{report.drawn} games drawn, {report.counted} counted, {score.estimate.persons} persons "
         f"(P {score.estimate.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report),
+        *_unreadable(damaged),
         "",
         *parts.pop(trial.endpoint),
         *(line for part in parts.values() for line in part),
@@ -161,8 +172,13 @@ def trial_view(trial: StoredTrial, arms: tuple[str, str], report: GamesReport) -
     return Group(*lines, *([table] if report.strata else []), legend)
 
 
-def decisions_view(trial: StoredTrial, report: DecisionsReport) -> RenderableType:
-    """The single decisions of a trial: a move that sets a trap, less one that sets none."""
+def decisions_view(
+    trial: StoredTrial, report: DecisionsReport, damaged: Sequence[Unreadable] = ()
+) -> RenderableType:
+    """The single decisions of a trial: a move that sets a trap, less one that sets none.
+
+    `damaged` are those that it has to leave out.
+    """
     cost = report.cost.any_time.estimate
     lines = [
         *_warning(report.guard, "replies to one of the two moves are missing more often"),
@@ -170,6 +186,7 @@ def decisions_view(trial: StoredTrial, report: DecisionsReport) -> RenderableTyp
         f"{report.drawn:,} decisions drawn, {report.counted:,} counted, {cost.persons} persons "
         f"(P {cost.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report, "decision"),
+        *_unreadable(damaged),
         "",
     ]
     costs = ("it costs people more", "it costs people less")
@@ -232,6 +249,19 @@ def _left_out(report: GamesReport | DecisionsReport, unit: str = "game") -> list
     return [f"Left out: {', '.join(parts)}."] if parts else []
 
 
+def _unreadable(damaged: Sequence[Unreadable]) -> list[str]:
+    if not damaged:
+        return []
+    reasons = [f"{each.what} {each.id}: {each.reason}" for each in damaged[:_NAMED]]
+    if more := len(damaged) - len(reasons):
+        reasons.append(f"{more} more")
+    what = damaged[0].what if len(damaged) == 1 else f"{damaged[0].what}s"
+    told = f"{len(damaged)} {what} cannot be read ({'; '.join(reasons)})"
+    return [
+        printable(f"{told}: not counted here; a backup may have {'it' if len(damaged) == 1 else 'them'}.")
+    ]
+
+
 def _difference(found: AnyTimeEstimate, digits: int) -> str:
     if found.mean is None:
         return NONE
@@ -290,14 +320,39 @@ def _more(trial: StoredTrial, report: GamesReport) -> str:
     return f"For {wanted} about {needed:,} games more."
 
 
-def plan_view(rows: Sequence[PlanRow]) -> RenderableType:
-    """What effects need: values, and games."""
+def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None) -> RenderableType:
+    """What effects need: values, and games.
+
+    Args:
+        rows: Of the plan.
+        traffic: How often a lot decided so far; None: unknown.
+    """
     table = Table(title="Needed for a power of 80 %")
     for name in ("what", "given", "effect", "one look", "any time", "games: one look", "any time"):
         table.add_column(name, justify="left" if name in ("what", "given") else "right")
     for row in rows:
         effect = f"{row.effect:g}" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
+        given = row.given
+        if row.kind != "games":
+            source = "assumed" if row.measured_in is None else "measured"
+            given += f", {row.per_game:.2g} a game ({source})"
         counts = (row.fixed, row.any_time, row.fixed_games, row.any_time_games)
-        table.add_row(row.kind, row.given, effect, *(f"{count:,.0f}" for count in counts))
+        table.add_row(
+            row.kind, given, effect, *(NONE if count is None else f"{count:,.0f}" for count in counts)
+        )
     legend = "one look: planned beforehand; any time: looked at as often as one likes."
-    return Group(table, legend)
+    return Group(table, legend, f"decisions: {_lots(traffic)}")
+
+
+def _lots(traffic: LotTraffic | None) -> str:
+    if traffic is None or traffic.games < LEAST_GAMES:
+        found = 0 if traffic is None else traffic.games
+        return (
+            f"{LOTS_PER_GAME:g} by lot in a game are assumed until there are {LEAST_GAMES} finished games of "
+            f"{' or '.join(DRAWING)} with people; there are {found}.  With the default settings there are "
+            "fewer, about one a game at chess and xiangqi (docs/trials.md)."
+        )
+    told = f"{traffic.lots} by lot got a reply in {traffic.games} finished games with people"
+    if traffic.lots:
+        return f"{told}."
+    return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."

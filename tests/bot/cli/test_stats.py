@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.temptation import confirmed_by, forecast
@@ -145,14 +145,11 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
     ("arguments", "complaint"),
     [
         (("--by", "player,colour"), "--by: 'colour' is not known; known: player, game, site"),
-        (("--calibration", "--plan"), "--calibration: --plan is arithmetic"),
+        (("--calibration", "--plan"), "--calibration: a plan is another report"),
         (("--calibration", "--arms", "a,b"), "--arms: --calibration compares no players"),
         (("--trial", "t9"), "--trial: no trial 't9' is known; known: none"),
         (("--plan", "--by", "player"), "--by: a plan has no groups"),
         (("--plan", "--arms", "a,b"), "--arms: a plan is of no trial's players"),
-        (("--plan", "--trial", "t9"), "--trial: --plan is arithmetic, and looks at no games"),
-        (("--plan", "--people"), "--people: --plan is arithmetic"),
-        (("--plan", "--second"), "--second: --plan is arithmetic"),
         (
             ("--plan", "--without-suspects"),
             "--without-suspects: a plan does not tell",
@@ -191,10 +188,65 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
 
 
 def test_a_plan_needs_no_database(desdemona: Command) -> None:
-    status, out, _ = desdemona("stats", "--plan")
+    status, out, err = desdemona("stats", "--plan")
     assert status == 0
     assert desdemona("stats", "--plan", "--format", "json")[0] == 0
     assert "games score 65% 20 Elo 9,271 20,719 9,271 20,719" in lines_of(out)
+    assert "decisions residual sd 0.1, 6 a game (assumed) 0.005 12,558 25,329 2,093 4,221" in lines_of(out)
+    traps = "traps falls 20%, 10 traps per person, 2 a game (assumed) 0.02 "
+    assert any(line.startswith(traps) for line in lines_of(out))
+    assert "decisions: 6 by lot in a game are assumed until there are 30 finished games of randomised" in out
+    assert "there is no database at" in err
+    assert "; so the plan assumes how often a lot decides" in err
+
+
+def lots(path: Path, games: int, decisions: int) -> None:
+    """Finished games of the player that draws decisions, and so many decisions by lot in the first one."""
+
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            for number in range(games):
+                game = await opened(session, f"game{number}", player="randomised", at=NOON)
+                for ply in range(decisions if number == 0 else 0):
+                    made = drawn_decision(trap=True)
+                    reply = classify_reply(made, made.chosen.replies[0].reply)
+                    await settled(session, game.id, 2 * ply, made, reply)
+                await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5"])
+
+    in_database(path, fill)
+
+
+def decision_rows(desdemona: Command, *options: str) -> list[dict[str, object]]:
+    status, out, err = desdemona("stats", "--plan", *options, "--format", "json")
+    assert (status, err) == (0, "")
+    return [row for row in json.loads(out) if row["kind"] == "decisions"]
+
+
+def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Path) -> None:
+    lots(migrated_file, 30, 10)
+    for row in decision_rows(desdemona):
+        assert (row["per_game"], row["measured_in"]) == (pytest.approx(1 / 3), 30)
+        assert row["fixed_games"] == pytest.approx(3 * float(str(row["fixed"])))
+    for row in decision_rows(desdemona, "--game", "chess"):
+        assert (row["per_game"], row["measured_in"]) == (6.0, None)
+    _, out, err = desdemona("stats", "--plan")
+    assert err == ""
+    assert any(line.startswith("decisions residual sd 0.1, 0.33 a game (measured)") for line in lines_of(out))
+    assert "decisions: 10 by lot got a reply in 30 finished games with people." in out
+
+
+def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
+    lots(migrated_file, 29, 10)
+    assert {row["measured_in"] for row in decision_rows(desdemona)} == {None}
+    told = " ".join(desdemona("stats", "--plan")[1].split())
+    assert "until there are 30 finished games of randomised with people; there are 29." in told
+
+
+def test_a_plan_without_any_lot_in_enough_games(desdemona: Command, migrated_file: Path) -> None:
+    lots(migrated_file, 30, 0)
+    assert {row["fixed_games"] for row in decision_rows(desdemona)} == {None}
+    told = " ".join(desdemona("stats", "--plan")[1].split())
+    assert "0 by lot got a reply in 30 finished games with people, so no number of such games" in told
 
 
 def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
@@ -316,3 +368,78 @@ def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_fil
     report = json.loads(text)
     assert (report["counted"], report["decisions"]["counted"]) == (8, 8)
     assert report["decisions"]["opt"] == 6000
+
+
+def changed(path: Path, statement: str) -> None:
+    async def change(database: Database) -> None:
+        async with database.write() as session:
+            await session.execute(text(statement))
+
+    in_database(path, change)
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments", "complaint"),
+    [
+        (
+            "UPDATE trials SET configurations = '{'",
+            ("--trial", "m1"),
+            "a row in the database is damaged (JSONDecodeError: Expecting property name",
+        ),
+        (
+            "UPDATE games SET state = 'lost' WHERE id = 2",
+            ("--trial", "m1"),
+            "a row in the database is damaged (LookupError: 'lost' is not among the defined enum values.",
+        ),
+        (
+            "UPDATE games SET started_at = 'noon' WHERE id = 2",
+            ("--by", "game"),
+            "a row in the database is damaged (ValueError: Invalid isoformat string: 'noon'); a backup may",
+        ),
+    ],
+)
+def test_what_no_report_can_do_without(
+    desdemona: Command, migrated_file: Path, statement: str, arguments: tuple[str, ...], complaint: str
+) -> None:
+    by_lot(migrated_file, ("randomised", "standard"))
+    changed(migrated_file, statement)
+    status, out, err = desdemona("stats", *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"desdemona: {complaint}")
+    assert err.count("\n") == 1
+
+
+def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_file: Path) -> None:
+    by_lot(migrated_file, ("randomised", "standard"))
+
+    def damage(statement: str) -> None:
+        changed(migrated_file, statement)
+
+    def report() -> str:
+        status, out, err = desdemona("stats", "--trial", "m1")
+        assert (status, err) == (0, "")
+        return " ".join(out.split())
+
+    assert "cannot be read" not in report()
+    damage("UPDATE decisions SET record = '\x1b' WHERE id = 3")
+    why = "no JSON: Expecting value: line 1 column 1 (char 0)"
+    told = report()
+    assert f"1 decision cannot be read (decision 3: {why}): not counted here; a backup may have it." in told
+    assert "7 decisions drawn, 7 counted" in told
+    assert "8 games drawn, 8 counted" in told
+    damage("UPDATE decisions SET record = '' WHERE id > 4")
+    damage("UPDATE games SET selection = '{}' WHERE id = 2")
+    told = report()
+    assert (
+        f"5 decisions cannot be read (decision 3: {why}; decision 5: {why}; decision 6: {why}; 2 more)"
+        in told
+    )
+    assert "1 game cannot be read (game 2: KeyError: 'chances'): not counted here" in told
+    assert "3 decisions drawn, 3 counted" in told
+    assert "7 games drawn, 7 counted" in told
+    status, out, _ = desdemona("stats", "--trial", "m1", "--format", "json")
+    plain = json.loads(out)
+    assert status == 0
+    assert plain["unreadable"] == [{"what": "game", "id": 2, "reason": "KeyError: 'chances'"}]
+    assert [each["id"] for each in plain["decisions"]["unreadable"]] == [3, 5, 6, 7, 8]
+    assert desdemona("stats")[0] == 0

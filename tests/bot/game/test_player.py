@@ -706,7 +706,7 @@ async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
         assert (other is None) is (stored.decision.draw is None)
     assert {info.score_centi for info in server.thoughts} == {None}
     async with database.read() as session:
-        rows = await trial_decisions(session, trial)
+        rows, _ = await trial_decisions(session, trial)
     assert rows[0].cost is not None
     assert rows[0].trap is (decision.move == "f7")
 

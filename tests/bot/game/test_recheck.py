@@ -25,7 +25,6 @@ from storage.tables.games import (
     GameRow,
     OutcomeRow,
     ReplyTimeRow,
-    TallyRow,
 )
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
@@ -42,7 +41,7 @@ from tests.storage.conftest import (
 
 __all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # fixtures
 
-Books = tuple[list[Any], list[Any]]
+Books = list[Any]
 
 
 async def play(database: Database, seed: int = 1) -> FakeServer:
@@ -70,21 +69,22 @@ async def play_with_crashes(database: Database, monkeypatch: pytest.MonkeyPatch)
 
 
 async def books(database: Database) -> Books:
-    """All outcomes and tallies, but for the moments when they were written."""
+    """All outcomes, but for the moments when they were written."""
     outcomes = [column for column in OutcomeRow.__table__.columns if column.name != "at"]
     async with database.read() as session:
-        return (
-            list(await session.execute(select(*outcomes).order_by(OutcomeRow.decision_id))),
-            list(await session.execute(select(*TallyRow.__table__.columns).order_by(TallyRow.game_id))),
-        )
+        return list(await session.execute(select(*outcomes).order_by(OutcomeRow.decision_id)))
+
+
+async def profiles(database: Database) -> list[Any]:
+    """What the profiles of all decisions said."""
+    judged_columns = (DecisionRow.is_trap, DecisionRow.trap_quality, DecisionRow.is_decided, DecisionRow.rule)
+    async with database.read() as session:
+        return list(await session.execute(select(*judged_columns).order_by(DecisionRow.id)))
 
 
 async def lose_outcomes(database: Database) -> None:
     async with database.write() as session:
         await session.execute(delete(OutcomeRow))
-        await session.execute(
-            update(TallyRow).values(traps_optimal=0, traps_fell=0, plain_optimal=0, plain_erred=0)
-        )
 
 
 async def change_record(database: Database, decision_id: int, **changes: object) -> None:
@@ -125,10 +125,10 @@ async def test_outcomes_that_were_removed_come_back(
         return told.append
 
     found = await recheck(database, counting=counting)
-    assert counts(found) == (len(before[0]), len(before[0]), 0)
+    assert counts(found) == (len(before), len(before), 0)
     assert await books(database) == before
-    assert told == [len(before[0]), *[1] * len(before[0])]
-    assert counts(await recheck(database)) == (len(before[0]), 0, 0)
+    assert told == [len(before), *[1] * len(before)]
+    assert counts(await recheck(database)) == (len(before), 0, 0)
 
 
 async def test_profiles_that_were_never_completed(
@@ -141,12 +141,12 @@ async def test_profiles_that_were_never_completed(
     assert found.judged > 0
     assert not found.wrong
     await check_books(database, server)
-    late = (await books(database))[1]
+    late = [row[1:] for row in await books(database)], await profiles(database)
     async with database.write() as session:
-        for table in (ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow, TallyRow, GameRow):
+        for table in (ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow, GameRow):
             await session.execute(delete(table))
     await play(database)  # the same game, judged in time
-    assert [row[1:] for row in (await books(database))[1]] == [row[1:] for row in late]
+    assert ([row[1:] for row in await books(database)], await profiles(database)) == late
 
 
 async def test_a_search_that_still_crashes_leaves_them(
@@ -185,7 +185,7 @@ async def test_wrong_records_are_listed(database: Database) -> None:
     assert "z9 was played" in found.wrong[0].reason
     assert "not the record" in found.wrong[1].reason
     assert "no JSON object" in found.wrong[2].reason
-    assert found.judged == found.verified == len((await books(database))[0])
+    assert found.judged == found.verified == len(await books(database))
 
 
 async def test_a_record_that_breaks_the_arithmetic_is_wrong(database: Database) -> None:
@@ -221,7 +221,7 @@ async def test_a_damaged_record_hides_no_other(
     found = await recheck(database)
     assert [wrong.ply for wrong in found.wrong] == [stored.ply]
     assert reason in found.wrong[0].reason
-    assert found.judged == len((await books(database))[0]) > 0
+    assert found.judged == len(await books(database)) > 0
 
 
 async def damage(database: Database, statement: str, **values: object) -> None:
@@ -349,7 +349,7 @@ async def test_open_games_are_left_alone(database: Database) -> None:
     found = await recheck(database)
     assert counts(found) == (ours, 0, 0)
     assert found.left == {"its game is still open": ours}
-    assert (await books(database))[0] == []
+    assert await books(database) == []
 
 
 async def test_a_game_that_is_opened_again_meanwhile(
@@ -366,7 +366,7 @@ async def test_a_game_that_is_opened_again_meanwhile(
     monkeypatch.setattr(module, "settle_later", reopened_first)
     found = await recheck(database)
     assert set(found.left) == {"it was changed meanwhile"}
-    assert (await books(database))[0] == []
+    assert await books(database) == []
 
 
 @pytest.mark.parametrize("survived", range(4))
@@ -391,7 +391,7 @@ async def test_killed_half_way(database: Database, monkeypatch: pytest.MonkeyPat
         patched.setattr(module, "settle_later", mortal)
         with pytest.raises(Killed):
             await recheck(database)
-    assert len((await books(database))[0]) == survived
+    assert len(await books(database)) == survived
     found = await recheck(database)
     assert found.judged == len(await stored_decisions(database)) - survived
     await check_books(database, server)
@@ -441,19 +441,14 @@ def as_of_rule_1(connection: Connection) -> None:
     connection.execute(
         text("UPDATE decisions SET is_trap = true, trap_quality_centi = 250.0 WHERE is_complete")
     )
-    connection.execute(text("UPDATE tallies SET traps_set = 30, traps_fell = 20"))
 
 
 async def whole_books(database: Database) -> list[list[Any]]:
     """All that is judged, but for the moments when it was written."""
-    judged_columns = (DecisionRow.id, DecisionRow.is_trap, DecisionRow.trap_quality, DecisionRow.is_decided)
     made = [column for column in ForecastRow.__table__.columns if column.name != "at"]
     async with database.read() as session:
-        return [
-            *await books(database),
-            list(await session.execute(select(*judged_columns, DecisionRow.rule).order_by(DecisionRow.id))),
-            list(await session.execute(select(*made).order_by(ForecastRow.decision_id))),
-        ]
+        forecasts = list(await session.execute(select(*made).order_by(ForecastRow.decision_id)))
+    return [await books(database), await profiles(database), forecasts]
 
 
 async def earlier(database: Database) -> int:
@@ -475,8 +470,7 @@ async def test_a_database_of_earlier_rules_is_judged_anew(url: str) -> None:
     await engine.dispose()
 
     database = await Database.open(url)  # upgrades
-    _, tallies, told, forecasts = await whole_books(database)
-    assert [sum(row[1:]) for row in tallies] == [0]
+    _, told, forecasts = await whole_books(database)
     assert forecasts == []
     assert {row.rule for row in told} == {1}
     assert await earlier(database) == len(decisions)

@@ -31,7 +31,8 @@ def test_games_by_score_and_elo() -> None:
         *((22_700, 53_900), (3_610, 7_560), (900, 1_730)),
     ]
     for row, numbers in zip(plan_games(), printed, strict=True):
-        for found, number in zip((row.fixed_games, row.any_time_games), numbers, strict=True):
+        assert (row.fixed_games, row.any_time_games) == (row.fixed, row.any_time)
+        for found, number in zip((row.fixed, row.any_time), numbers, strict=True):
             assert abs(found - number) <= (50 if number > 9_000 else 5.1)
 
 
@@ -43,7 +44,28 @@ def test_decisions_in_games_of_six() -> None:
     for row, numbers in zip(plan_decisions(), printed, strict=True):
         assert row.fixed_games == pytest.approx(numbers[0], abs=5)
         assert row.any_time_games == pytest.approx(numbers[1], abs=5)
-        assert row.any_time == pytest.approx(6 * row.any_time_games)
+        assert row.any_time_games == pytest.approx(row.any_time / 6)
+
+
+def test_decisions_in_games_as_measured() -> None:
+    """A third of a lot a game: as many decisions as ever, in three times as many games."""
+    assumed = plan_decisions()
+    measured = plan_decisions(decisions_per_game=1 / 3, measured_in=30)
+    for one, other in zip(assumed, measured, strict=True):
+        assert (one.per_game, one.measured_in) == (6.0, None)
+        assert (other.per_game, other.measured_in) == (1 / 3, 30)
+        assert (one.fixed, one.any_time) == (other.fixed, other.any_time)
+        assert (other.fixed_games, other.any_time_games) == pytest.approx((3 * one.fixed, 3 * one.any_time))
+
+
+def test_games_without_lots_never_do() -> None:
+    for row in plan_decisions(decisions_per_game=0.0, measured_in=30):
+        assert (row.fixed_games, row.any_time_games) == (None, None)
+        assert row.fixed > 0
+    with pytest.raises(ValueError, match="there are -1 decisions a game"):
+        plan_decisions(decisions_per_game=-1)
+    with pytest.raises(ValueError, match="there are inf decisions a game"):
+        plan_decisions(decisions_per_game=float("inf"))
 
 
 def test_fixed_numbers_are_785_variances() -> None:

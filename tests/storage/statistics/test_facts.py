@@ -361,7 +361,7 @@ def lot_recomputed(row: Any) -> dict[str, Any]:
 async def test_every_number_of_decisions_by_lot_follows_from_the_records(database: Database) -> None:
     trial = await play_by_lot(database)
     async with database.read() as session:
-        rows = await trial_decisions(session, trial)
+        rows, _ = await trial_decisions(session, trial)
         known = [lot_recomputed(row) for row in await session.execute(text(LOT_EXPORT))]
     assert len(rows) == len(known) == 12
     assert {row.treated for row in rows} == {True, False}

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.errors import RecordError
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
 from engine.temptation import ExpectedReplies, ReplyForecast, expectations, forecast
+from storage.damage import Unreadable
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, void_after
 from storage.filters import Filters
@@ -24,9 +24,10 @@ from storage.inference.games import games_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
+from storage.statistics import trial_rows
 from storage.statistics.facts import game_facts, reply_facts
 from storage.statistics.trial_rows import trial_decisions, trial_games
-from storage.tables.games import DecisionRow, GameRow, OutcomeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, start_trial
 from tests.storage.samples import decision, drawn_decision, opened
 
@@ -98,7 +99,7 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         trial = await begun(session)
         game_id = await game_of(session, trial, "one")
         key = await drawn(session, game_id, 4, trap=trap, reply=-1)
-        (row,) = await trial_decisions(session, trial)
+        (row,), _ = await trial_decisions(session, trial)
     assert (row.decision_id, row.game_id, row.treated, row.chance) == (key, game_id, trap, 0.5)
     assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert (row.value_trap, row.value_sound) == (0.6236, 0.6079)
@@ -114,7 +115,7 @@ async def test_without_a_forecast_the_looks_of_the_replies_count(database: Datab
     async with database.write() as session:
         trial = await begun(session)
         await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0, foreseen=False)
-        (row,) = await trial_decisions(session, trial)
+        (row,), _ = await trial_decisions(session, trial)
     for move, found in ((True, row.expected_trap), (False, row.expected_sound)):
         made = drawn_decision(trap=move)
         judgement = judge_decision(made)
@@ -141,8 +142,8 @@ async def test_which_decisions_are_there_and_when_they_are_settled(database: Dat
         program = await game_of(session, trial, "bot", opponent_id="hal", opponent_is_bot=True)
         await drawn(session, program, 5, trap=True, reply=0)
         await drawn(session, (await opened(session, "other", player="randomised")).id, 0, trap=True, reply=0)
-        rows = await trial_decisions(session, trial)
-        few = await trial_decisions(session, trial, Filters(opponent_id="bert"))
+        rows, _ = await trial_decisions(session, trial)
+        few, _ = await trial_decisions(session, trial, Filters(opponent_id="bert"))
     assert [(row.drawn_at - NOON) // MINUTE for row in rows] == [0, 1, 2, 3, 5, 6]
     assert [row.settled_at is None for row in rows] == [False, False, True, False, False, False]
     assert [row.cost is None for row in rows] == [False, False, True, True, False, False]
@@ -162,21 +163,113 @@ async def test_games_without_a_decision_by_lot_are_numbered_too(database: Databa
         second = await game_of(session, trial, "second", account="another", at=NOON)
         for game_id in (first, second):
             await drawn(session, game_id, 0, trap=True, reply=0)
-        rows = await trial_decisions(session, trial)
-        (late,) = await trial_decisions(session, trial, Filters(since=NOON))
+        rows, _ = await trial_decisions(session, trial)
+        (late,), _ = await trial_decisions(session, trial, Filters(since=NOON))
     assert [(row.game_id, row.games_before) for row in rows] == [(first, 1), (second, 2)]
     assert late.games_before == 2
 
 
-async def test_a_record_that_cannot_be_read_is_named(database: Database) -> None:
+DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
+    "no draw": ({"draw": None}, "the record of f7 has no other move that could have been drawn"),
+    "a field": ({"depth": "six"}, "not the record of a decision: "),
+    "position": ({"position": "zzz"}, "BadPosition: row 1 of 'zzz'"),
+    "game": ({"game": "go"}, "KeyError: \"no game named 'go'"),
+}
+
+
+@pytest.mark.parametrize(("changes", "reason"), DAMAGE.values(), ids=DAMAGE)
+async def test_a_damaged_record_is_named_and_hides_no_other(
+    database: Database, changes: dict[str, Any], reason: str
+) -> None:
     async with database.write() as session:
         trial = await begun(session)
-        key = await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0)
-        record = drawn_decision(trap=True).to_record()
-        del record["draw"]
-        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record=record))
-        with pytest.raises(RecordError, match=f"decision {key}: the record of f7 has no other move"):
-            await trial_decisions(session, trial)
+        game_id = await game_of(session, trial, "one")
+        keys = [await drawn(session, game_id, ply, trap=True, reply=0) for ply in (0, 2, 4)]
+        record = drawn_decision(trap=True).to_record() | changes
+        await session.execute(update(DecisionRow).where(DecisionRow.id == keys[1]).values(record=record))
+        rows, (damaged,) = await trial_decisions(session, trial)
+    assert [row.decision_id for row in rows] == [keys[0], keys[2]]
+    assert (damaged.what, damaged.id) == ("decision", keys[1])
+    assert damaged.reason.startswith(reason)
+
+
+async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        game_id = await game_of(session, trial, "one")
+        first, second, third = [await drawn(session, game_id, at, trap=True, reply=0) for at in (0, 2, 4)]
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == first).values(reply="z9"))
+        lacking = foreseen_for(True).to_record()
+        del lacking["odds"]
+        of_second = ForecastRow.decision_id == second
+        await session.execute(update(ForecastRow).where(of_second).values(record=lacking))
+        rows, damaged = await trial_decisions(session, trial)
+    assert [row.decision_id for row in rows] == [third]
+    assert damaged == [
+        Unreadable("decision", first, "z9 is not among the replies"),
+        Unreadable("decision", second, "not the record of a forecast: 'odds'"),
+    ]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No JSON, no text, no time: also without a lot, if the record does not say so."""
+    monkeypatch.setattr(trial_rows, "_BATCH", 4)
+    async with database.write() as session:
+        trial = await begun(session)
+        game_id = await game_of(session, trial, "one")
+        keys = [await drawn(session, game_id, ply, trap=True, reply=0) for ply in range(0, 14, 2)]
+        keys.append(await commit_decision(session, game_id, 20, decision()))
+        other = await game_of(session, trial, "two", player="standard")
+        keys.append(await commit_decision(session, other, 0, decision()))
+        for key, column in (
+            (keys[1], "record = '{'"),
+            (keys[2], "record = '[' || record || ']'"),
+            (keys[4], "record = CAST(x'7bff' AS TEXT)"),
+            (keys[5], "created_at = 'noon'"),
+            (keys[7], "record = ''"),
+            (keys[8], "record = ''"),
+        ):
+            await session.execute(text(f"UPDATE decisions SET {column} WHERE id = {key}"))
+        forecasts = text(f"UPDATE forecasts SET record = 'null' WHERE decision_id = {keys[6]}")
+        await session.execute(forecasts)
+    async with database.read() as session:
+        rows, damaged = await trial_decisions(session, trial)
+    assert [row.decision_id for row in rows] == [keys[0], keys[3]]
+    assert len(damaged) == 6
+    assert {each.id: each.reason for each in damaged} == {
+        keys[1]: "no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        keys[2]: "no JSON object, but list",
+        keys[4]: "Could not decode to UTF-8 column 'record' with text '{\N{REPLACEMENT CHARACTER}'",
+        keys[5]: "ValueError: Invalid isoformat string: 'noon'",
+        keys[6]: "no JSON object, but NoneType",
+        keys[7]: "no JSON: Expecting value: line 1 column 1 (char 0)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("selection", "reason"),
+    [
+        ({}, "KeyError: 'chances'"),
+        ({"chances": {"standard": 1.0}}, "KeyError: 'trappy'"),
+        ({"chances": {"standard": 1.0, "trappy": 0.0}}, "ValueError: game "),
+        ([], "no JSON object, but list"),
+    ],
+)
+async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, reason: str) -> None:
+    drawn_so = {"chances": {"standard": 0.6, "trappy": 0.4}, "blind": True}
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        games = [
+            await opened(session, f"g{n}", trial_id=trial.id, selection=drawn_so, at=NOON) for n in range(3)
+        ]
+        which = GameRow.id == games[1].id
+        await session.execute(update(GameRow).where(which).values(selection=selection))
+        facts = await game_facts(session)
+        rows, (damaged,) = await trial_games(session, trial, "trappy", "standard", facts, [])
+    assert [(row.game_id, row.chance) for row in rows] == [(games[0].id, 0.4), (games[2].id, 0.4)]
+    assert (damaged.what, damaged.id) == ("game", games[1].id)
+    assert damaged.reason.startswith(reason)
 
 
 async def test_from_hand_made_games_to_the_report(database: Database) -> None:
@@ -196,7 +289,7 @@ async def test_from_hand_made_games_to_the_report(database: Database) -> None:
                 moves=["f5"],
                 at=NOON + 9 * MINUTE,
             )
-        rows = await trial_decisions(session, trial)
+        rows, _ = await trial_decisions(session, trial)
     terms = TrialTerms(least_values=10, least_persons=2.0)
     report = decisions_report(rows, terms, NOON + timedelta(days=1))
     assert (report.drawn, report.counted, report.guard.broken) == (24, 24, ())
@@ -242,7 +335,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
         (reply,) = await reply_facts(session)
         # Whoever reads the replies otherwise: those of the aborted game are not to count.
         replies = [replace(reply, game_id=fact.id) for fact in facts]
-        over, gone = await trial_games(session, trial, "trappy", "standard", facts, replies)
+        (over, gone), _ = await trial_games(session, trial, "trappy", "standard", facts, replies)
     assert (over.score, over.cost) == (1.0, reply.cost)
     assert reply.cost > 0
     assert (gone.score, gone.cost, gone.settled_at) == (None, None, NOON + MINUTE)
@@ -282,7 +375,7 @@ async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Da
         await session.execute(insert(GameRow), rows)
         trials_games = Filters(trial="g1")
         facts = await game_facts(session, trials_games, aborted=True)
-        found = await trial_games(session, trial, "trappy", "standard", facts, [])
+        found, _ = await trial_games(session, trial, "trappy", "standard", facts, [])
     report = games_report(found, TrialTerms(), NOON + timedelta(days=9))
     assert report.drawn == 1200
     assert report.guard.broken == ("missing",)

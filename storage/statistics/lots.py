@@ -1,0 +1,65 @@
+"""Decisions by lot in the database: which ones they are, and how many a game has."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, case, false, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import TRIAL_MODE
+from engine.player_kinds import PLAYER_KINDS
+from storage.filters import Filters, filter_conditions
+from storage.records import MATCH_SITE, GameStatus
+from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
+
+DRAWING = tuple(sorted(kind.name for kind in PLAYER_KINDS.values() if kind.draws_decisions))
+"""Names of the players that draw single decisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class LotTraffic:
+    """How often a lot decided in games with people."""
+
+    games: int
+    """Finished games of players that draw single decisions."""
+    lots: int
+    """Their decisions by lot that got a reply, the only ones that count in a trial."""
+
+
+def is_by_lot(session: AsyncSession, otherwise: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether a lot made a decision, as a condition on `DecisionRow`.
+
+    Args:
+        session: Of the query.
+        otherwise: The condition where the record is no JSON object, which only happens on SQLite.
+    """
+    condition: ColumnElement[bool] = DecisionRow.record["search_mode"].as_string() == TRIAL_MODE
+    if session.get_bind().dialect.name != "sqlite":
+        return condition
+    # Not `and`: SQLite's JSON functions fail on other text, and only `case` says what is computed first.
+    return case(
+        (func.json_valid(DecisionRow.record) == 0, otherwise),
+        (func.json_type(DecisionRow.record) != "object", otherwise),
+        else_=condition,
+    )
+
+
+async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> LotTraffic:
+    """How often a lot decided in the finished games with people that pass the filters."""
+    which = (
+        GameRow.player.in_(DRAWING),
+        GameRow.state == GameStatus.FINISHED,
+        GameRow.site != MATCH_SITE,
+        OpponentRow.is_bot.is_(False),
+        *filter_conditions(filters or Filters()),
+    )
+    games = select(func.count(GameRow.id)).join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+    lots = (
+        select(func.count(DecisionRow.id))
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .where(OutcomeRow.reply.is_not(None), is_by_lot(session, false()))
+    )
+    return LotTraffic(
+        await session.scalar(games.where(*which)) or 0, await session.scalar(lots.where(*which)) or 0
+    )
