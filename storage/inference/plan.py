@@ -5,7 +5,6 @@ any time does from the least n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_tim
 that work end much earlier.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf, log10, sqrt
 from statistics import NormalDist
@@ -21,6 +20,23 @@ LEAST_GAMES = 30
 """So many games tell how often a lot decides: a rate of one a game to some 18 %."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
+_SCORES = (0.65, 0.80, 0.90)
+"""Expected scores of which plans tell."""
+_ELOS = (20, 50, 100)
+_RESIDUAL_SDS = (0.10, 0.133)
+"""Standard deviations of a reply's cost about its guess."""
+_COSTS = (0.005, 0.01, 0.02)
+"""Differences of the next reply's cost, in expected score."""
+_FALLS = (0.2, 0.3)
+"""Shares of falls."""
+_BEYOND_EXPECTED = (0.02, 0.05, 0.10)
+"""Differences of that share."""
+_TRAPS_PER_PERSON = 10.0
+"""Answered traps per effective person, n / P."""
+_LIKENESS = 0.09
+"""Intraclass correlation of one person's falls; 0.06 to 0.12 in simulations."""
+_TRAPS_PER_GAME = 2.0
+"""Answered traps of a game."""
 _MOST = 1e12
 
 
@@ -126,8 +142,10 @@ def elo_effect(score: float, elo: float) -> float:
     return expected(middle + elo / 2) - expected(middle - elo / 2)
 
 
-def game_sd(score: float, draws: float, inverse_chances: float = FAIR_COIN) -> float:
-    """Standard deviation of a game's value: v = S (1 - S) - draws / 4, times the mean of 1 / (pi (1 - pi)).
+def game_sd(score: float, draws: float) -> float:
+    """Standard deviation of the value of a game drawn by a fair coin, from its variance `FAIR_COIN` v.
+
+    Here v = S (1 - S) - draws / 4.
 
     Raises:
         ValueError: There are more draws than the score allows.
@@ -135,87 +153,51 @@ def game_sd(score: float, draws: float, inverse_chances: float = FAIR_COIN) -> f
     variance = score * (1 - score) - draws / 4
     if not variance > 0:
         raise ValueError(f"a score of {score} cannot have a share of {draws} draws")
-    return sqrt(variance * inverse_chances)
+    return sqrt(variance * FAIR_COIN)
 
 
-def plan_games(
-    scores: Sequence[float] = (0.65, 0.80, 0.90),
-    elos: Sequence[float] = (20, 50, 100),
-    inverse_chances: float = FAIR_COIN,
-    opt: int = Opt.GAMES,
-    power: float = POWER,
-) -> tuple[PlanRow, ...]:
-    """Games that differences in Elo need at expected scores, with `usual_draws`."""
-    design, rows = SequenceDesign(opt), []
-    for score in scores:
-        sd = game_sd(score, usual_draws(score), inverse_chances)
-        for elo in elos:
-            effect = elo_effect(score, elo)
-            rows.append(_row("games", f"score {score:.0%}", effect, elo, sd, design, power))
+def plan_games() -> tuple[PlanRow, ...]:
+    """Games, drawn by a fair coin, that differences in Elo need at expected scores, with `usual_draws`."""
+    design, rows = SequenceDesign(Opt.GAMES), []
+    for score in _SCORES:
+        sd = game_sd(score, usual_draws(score))
+        given = f"score {score:.0%}"
+        rows += [_row("games", given, elo_effect(score, elo), elo, sd, design) for elo in _ELOS]
     return tuple(rows)
 
 
 def plan_decisions(
-    residual_sds: Sequence[float] = (0.10, 0.133),
-    effects: Sequence[float] = (0.005, 0.01, 0.02),
-    decisions_per_game: float = LOTS_PER_GAME,
-    measured_in: int | None = None,
-    opt: int = Opt.DECISIONS,
-    power: float = POWER,
+    decisions_per_game: float = LOTS_PER_GAME, measured_in: int | None = None
 ) -> tuple[PlanRow, ...]:
     """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
 
     Args:
-        residual_sds: Standard deviations of the reply's cost about its guess.
-        effects: Differences of cost, in expected score.
         decisions_per_game: How many decisions by lot a game has.
         measured_in: Games in which that was measured; None: it is assumed.
-        opt: Where the interval is tightest.
-        power: Chance to exclude 0.
     """
-    design = SequenceDesign(opt)
-    return tuple(
-        _row(
-            "decisions",
-            f"residual sd {sd:g}",
-            effect,
-            None,
-            sd * sqrt(FAIR_COIN),
-            design,
-            power,
-            decisions_per_game,
-            measured_in,
-        )
-        for sd in residual_sds
-        for effect in effects
-    )
+    design, rows = SequenceDesign(Opt.DECISIONS), []
+    for residual_sd in _RESIDUAL_SDS:
+        given, sd = f"residual sd {residual_sd:g}", residual_sd * sqrt(FAIR_COIN)
+        rows += [
+            _row("decisions", given, effect, None, sd, design, decisions_per_game, measured_in)
+            for effect in _COSTS
+        ]
+    return tuple(rows)
 
 
-def plan_traps(
-    shares: Sequence[float] = (0.2, 0.3),
-    effects: Sequence[float] = (0.02, 0.05, 0.10),
-    traps_per_person: float = 10.0,
-    likeness: float = 0.09,
-    traps_per_game: float = 2.0,
-    opt: int = Opt.TRAPS,
-    power: float = POWER,
-) -> tuple[PlanRow, ...]:
+def plan_traps() -> tuple[PlanRow, ...]:
     """Answered traps that shares of falls beyond an expectation need.
 
-    Args:
-        shares: Shares of falls, f; the variance is f (1 - f) (1 + (traps_per_person - 1) likeness).
-        effects: Differences of the share.
-        traps_per_person: Answered traps per effective person, n / P.
-        likeness: Intraclass correlation of one person's falls; 0.06 to 0.12 in simulations.
-        traps_per_game: Answered traps of a game.
-        opt: Where the interval is tightest.
-        power: Chance to exclude 0.
+    At a share f of falls the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective
+    person and rho the intraclass correlation of one person's falls.
     """
-    design, rows = SequenceDesign(opt), []
-    for share in shares:
-        sd = sqrt(share * (1 - share) * (1 + (traps_per_person - 1) * likeness))
-        given = f"falls {share:.0%}, {traps_per_person:g} traps per person"
-        rows += [_row("traps", given, effect, None, sd, design, power, traps_per_game) for effect in effects]
+    design, rows = SequenceDesign(Opt.TRAPS), []
+    for share in _FALLS:
+        sd = sqrt(share * (1 - share) * (1 + (_TRAPS_PER_PERSON - 1) * _LIKENESS))
+        given = f"falls {share:.0%}, {_TRAPS_PER_PERSON:g} traps per person"
+        rows += [
+            _row("traps", given, effect, None, sd, design, _TRAPS_PER_GAME) for effect in _BEYOND_EXPECTED
+        ]
     return tuple(rows)
 
 
@@ -226,14 +208,13 @@ def _row(
     elo: float | None,
     sd: float,
     design: SequenceDesign,
-    power: float,
     per_game: float = 1.0,
     measured_in: int | None = None,
 ) -> PlanRow:
     if not 0 <= per_game < inf:
         raise ValueError(f"there are {per_game} {kind} a game, not 0 or more")
-    fixed = fixed_needed(effect, sd, design.alpha, power)
-    any_time = any_time_needed(effect, sd, design, power)
+    fixed = fixed_needed(effect, sd, design.alpha)
+    any_time = any_time_needed(effect, sd, design)
     return PlanRow(
         kind=kind,
         given=given,

@@ -81,16 +81,17 @@ def test_the_least_number_for_looks_at_any_time() -> None:
 
 
 def test_traps_of_persons_who_are_alike() -> None:
-    row = plan_traps([0.3], [0.05], traps_per_person=11, likeness=0.1, traps_per_game=2)[0]
-    assert row.sd**2 == pytest.approx(0.3 * 0.7 * 2)
-    assert row.fixed == pytest.approx(7.849 * 0.42 / 0.0025, rel=1e-3)
+    """Ten traps a person whose falls are alike by .09; two traps a game."""
+    rows = plan_traps()
+    assert [(row.given, row.effect) for row in rows[:4]] == [
+        *(("falls 20%, 10 traps per person", effect) for effect in (0.02, 0.05, 0.1)),
+        ("falls 30%, 10 traps per person", 0.02),
+    ]
+    row = rows[4]
+    assert row.sd**2 == pytest.approx(0.3 * 0.7 * 1.81)
+    assert row.fixed == pytest.approx(7.849 * 0.3801 / 0.0025, rel=1e-3)
     assert row.any_time == pytest.approx(any_time_needed(0.05, row.sd, SequenceDesign(4000)))
     assert row.fixed_games == pytest.approx(row.fixed / 2)
-
-
-def test_less_even_chances_cost_games() -> None:
-    fair, favoured = plan_games([0.65], [50])[0], plan_games([0.65], [50], inverse_chances=4.14)[0]
-    assert favoured.fixed / fair.fixed == pytest.approx(4.14 / 4)
 
 
 def test_effect_and_variance_of_a_game() -> None:
