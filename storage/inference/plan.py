@@ -14,8 +14,9 @@ from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign
 from storage.inference.defaults import ALPHA
 
 POWER = 0.8
-LOTS_PER_GAME = 6.0
-"""Decisions by lot that plans assume a game has where it was not measured."""
+LOTS_PER_GAME = 1.0
+"""Decisions by lot that plans assume a game has where it was not measured: what chess and xiangqi had in a
+measurement with default settings (docs/trials.md); Othello has fewer."""
 LEAST_GAMES = 30
 """So many games tell how often a lot decides: a rate of one a game to some 18 %."""
 FAIR_COIN = 4.0

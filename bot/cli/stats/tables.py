@@ -349,8 +349,8 @@ def _lots(traffic: LotTraffic | None) -> str:
         found = 0 if traffic is None else traffic.games
         return (
             f"{LOTS_PER_GAME:g} by lot in a game are assumed until there are {LEAST_GAMES} finished games of "
-            f"{' or '.join(DRAWING)} with people; there are {found}.  With the default settings there are "
-            "fewer, about one a game at chess and xiangqi (docs/trials.md)."
+            f"{' or '.join(DRAWING)} with people; there are {found}.  With the default settings that is "
+            "about right at chess and xiangqi, and too many at Othello (docs/trials.md)."
         )
     told = f"{traffic.lots} by lot got a reply in {traffic.games} finished games with people"
     if traffic.lots:

@@ -192,7 +192,7 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert status == 0
     assert desdemona("stats", "--plan", "--format", "json")[0] == 0
     assert "games score 65% 20 Elo 9,271 20,719 9,271 20,719" in lines_of(out)
-    assert "decisions residual sd 0.1, 6 a game (assumed) 0.005 12,558 25,329 2,093 4,221" in lines_of(out)
+    assert "decisions residual sd 0.1, 1 a game (assumed) 0.005 12,558 25,329 12,558 25,329" in lines_of(out)
     traps = "traps falls 20%, 10 traps per person, 2 a game (assumed) 0.02 "
     assert any(line.startswith(traps) for line in lines_of(out))
     assert "decisions: 6 by lot in a game are assumed until there are 30 finished games of randomised" in out
@@ -228,7 +228,7 @@ def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Pa
         assert (row["per_game"], row["measured_in"]) == (pytest.approx(1 / 3), 30)
         assert row["fixed_games"] == pytest.approx(3 * float(str(row["fixed"])))
     for row in decision_rows(desdemona, "--game", "chess"):
-        assert (row["per_game"], row["measured_in"]) == (6.0, None)
+        assert (row["per_game"], row["measured_in"]) == (1.0, None)
     _, out, err = desdemona("stats", "--plan")
     assert err == ""
     assert any(line.startswith("decisions residual sd 0.1, 0.33 a game (measured)") for line in lines_of(out))

@@ -41,7 +41,7 @@ def test_decisions_in_games_of_six() -> None:
         *((2_090, 4_220), (520, 1_000), (130, 275)),
         *((3_700, 7_750), (930, 1_790), (230, 460)),
     ]
-    for row, numbers in zip(plan_decisions(), printed, strict=True):
+    for row, numbers in zip(plan_decisions(6.0), printed, strict=True):
         assert row.fixed_games == pytest.approx(numbers[0], abs=5)
         assert row.any_time_games == pytest.approx(numbers[1], abs=5)
         assert row.any_time_games == pytest.approx(row.any_time / 6)
@@ -52,7 +52,7 @@ def test_decisions_in_games_as_measured() -> None:
     assumed = plan_decisions()
     measured = plan_decisions(decisions_per_game=1 / 3, measured_in=30)
     for one, other in zip(assumed, measured, strict=True):
-        assert (one.per_game, one.measured_in) == (6.0, None)
+        assert (one.per_game, one.measured_in) == (1.0, None)
         assert (other.per_game, other.measured_in) == (1 / 3, 30)
         assert (one.fixed, one.any_time) == (other.fixed, other.any_time)
         assert (other.fixed_games, other.any_time_games) == pytest.approx((3 * one.fixed, 3 * one.any_time))
