@@ -348,7 +348,7 @@ def _lots(traffic: LotTraffic | None) -> str:
     if traffic is None or traffic.games < LEAST_GAMES:
         found = 0 if traffic is None else traffic.games
         return (
-            f"{LOTS_PER_GAME:g} by lot in a game are assumed until there are {LEAST_GAMES} finished games of "
+            f"{LOTS_PER_GAME:g} by lot in a game is assumed until there are {LEAST_GAMES} finished games of "
             f"{' or '.join(DRAWING)} with people; there are {found}.  With the default settings that is "
             "about right at chess and xiangqi, and too many at Othello (docs/trials.md)."
         )

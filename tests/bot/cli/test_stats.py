@@ -195,7 +195,7 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "decisions residual sd 0.1, 1 a game (assumed) 0.005 12,558 25,329 12,558 25,329" in lines_of(out)
     traps = "traps falls 20%, 10 traps per person, 2 a game (assumed) 0.02 "
     assert any(line.startswith(traps) for line in lines_of(out))
-    assert "decisions: 6 by lot in a game are assumed until there are 30 finished games of randomised" in out
+    assert "decisions: 1 by lot in a game is assumed until there are 30 finished games of randomised" in out
     assert "there is no database at" in err
     assert "; so the plan assumes how often a lot decides" in err
 

@@ -708,7 +708,7 @@ async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
     async with database.read() as session:
         rows, _ = await trial_decisions(session, trial)
     assert rows[0].cost is not None
-    assert rows[0].trap is (decision.move == "f7")
+    assert rows[0].treated is (decision.move == "f7")
 
 
 async def test_nothing_is_drawn_against_a_program(database: Database) -> None:
