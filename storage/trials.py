@@ -14,6 +14,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.game import BadPosition
+from engine.games import get_game
 from engine.player_kinds import PLAYER_KINDS
 from storage.errors import TrialError
 from storage.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
@@ -27,6 +29,7 @@ STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "ra
 points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+_DRAWN_BY_GGS = re.compile(r"s8r[0-9]{1,2}")
 _MOST_GAMES = 1_000_000
 _OPEN = 1
 
@@ -173,12 +176,37 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
     A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
     exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
+
+    Games from a position that a challenger set belong to none.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
+        return None
+    if is_own_position(new.variant, new.initial_position):
         return None
     statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
     found = (await session.execute(statement)).one_or_none()
     return found.id if found is not None and tuple(found.arms) == new.arms else None
+
+
+def is_own_position(variant: str, initial_position: str | None) -> bool:
+    """Whether a challenger set the position that a game began from: then it chose what there is to draw.
+
+    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs).  Some let a
+    challenger choose among the 960, which is no more than a choice of openings.
+
+    Args:
+        variant: The site's key.
+        initial_position: The start; None: the usual one.
+    """
+    if initial_position is None or _DRAWN_BY_GGS.fullmatch(variant):
+        return False
+    if variant != "chess960":
+        return True
+    try:
+        board = get_game("chess").parse_position(initial_position).board
+    except BadPosition:
+        return True
+    return board.chess960_pos() is None
 
 
 async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
