@@ -29,7 +29,7 @@ STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "ra
 points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
-_DRAWN_BY_GGS = re.compile(r"s8r[0-9]{1,2}")
+_DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
 _MOST_GAMES = 1_000_000
 _OPEN = 1
 
@@ -198,7 +198,7 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
         variant: The site's key.
         initial_position: The start; None: the usual one.
     """
-    if initial_position is None or _DRAWN_BY_GGS.fullmatch(variant):
+    if initial_position is None or _DRAWN_DISCS.fullmatch(variant):
         return False
     if variant != "chess960":
         return True
