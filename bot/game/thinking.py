@@ -75,6 +75,7 @@ class MoveSearch:
         moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
         found: LookupMove | None = None,
+        *,
         seed: int | None = None,
     ) -> None:
         self._services = services
@@ -91,7 +92,7 @@ class MoveSearch:
         self._text = game.position_text(position)
         avoid = paths.get(self._text)
         self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
-        self._seed = seed
+        self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
         self._best: Decision | None = None
@@ -264,7 +265,15 @@ class GameThinker:
         if found is None:
             seed = self._seed(stored, game.position_text(position), len(moves))
             search = MoveSearch(
-                self._services, stored, game, position, self._paths, moves, their_remaining_s, online, seed
+                self._services,
+                stored,
+                game,
+                position,
+                self._paths,
+                moves,
+                their_remaining_s,
+                online,
+                seed=seed,
             )
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
