@@ -22,6 +22,7 @@ from engine.temptation import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, con
 
 MOST_NODES = 20_000_000
 """Of a confirming search, which then gives up: a few seconds."""
+_NO_LIMIT = 2**63 - 1  # nodes
 
 
 def forecast_replies(
@@ -129,7 +130,7 @@ def confirm(
     if not made.tempting:
         return confirmed_by(made, depth, ())
     after = game.play(root, game.parse_move(root, decision.move))
-    scale, spent = expected_scale_centi(decision), searcher.nodes
+    scale = expected_scale_centi(decision)
     stop.set_node_limit(most_nodes)
     try:
         best = expected_score(exact_score(searcher, after, depth - 1, stop), scale)
@@ -138,7 +139,9 @@ def confirm(
             child = game.play(after, game.parse_move(after, each.reply))
             costs.append(best - expected_score(-exact_score(searcher, child, depth - 2, stop), scale))
     except Stopped:
-        if searcher.nodes - spent < most_nodes:  # somebody else set the flag
+        # The number of nodes does not tell who stopped it: a search counts them in blocks.
+        stop.set_node_limit(_NO_LIMIT)
+        if stop.is_set():
             raise
         return made
     return confirmed_by(made, depth, costs)

@@ -157,7 +157,7 @@ class SiteRoutes:
             raise HttpError(403, "The report is available when the game is over")
         report = None if self._report is None else await self._report(match.id)
         if report is None:
-            raise NotFound("There is no report for this game")
+            raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
         return web.json_response(report)
 
     # --- The page ---------------------------------------------------------------------------------------

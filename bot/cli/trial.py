@@ -75,7 +75,7 @@ def end(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Without it, whichever trial is open.")] = None,
 ) -> None:
-    """End the open trial; games that are being played still belong to it."""
+    """End the open trial; games that are being played, or analysed, still belong to it."""
 
     async def work(database: "Database") -> "StoredTrial":
         from storage.trials import end_trial
@@ -84,7 +84,7 @@ def end(
             return await end_trial(session, name)
 
     ended = _attempt("end", context, work)
-    running = f", {ended.open_games} of them still being played" if ended.open_games else ""
+    running = f", {ended.open_games} of them still being played or analysed" if ended.open_games else ""
     print(f"trial {ended.name} has ended: {ended.games} games{running}")
 
 

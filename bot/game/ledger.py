@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -272,8 +273,12 @@ class GameLedger:
             stored = await get_decision(session, self.game.id, ply)
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
-    async def finish(self, end: GameEnd) -> Closed:
-        """Close the ledger of a game whose decisions are settled."""
+    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> Closed:
+        """Close the ledger of a game whose decisions are settled.
+
+        Args:
+            ended_at: When the game ended, aware; None: now.
+        """
         result = _result(end, self.game.our_side)
         is_aborted = end.reason is EndReason.ABORTED
         async with self._transaction() as session:
@@ -284,6 +289,7 @@ class GameLedger:
                 end_reason=end.reason.value,
                 aborted=is_aborted,
                 moves=self._moves,
+                at=ended_at,
             )
             counts = await bait_counts(session, self.game.id)
         return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)

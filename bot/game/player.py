@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -558,13 +559,14 @@ class GamePlayer:
         self._end = GameEnd(EndReason.UNTOLD if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
+        ended_at = datetime.now(UTC)  # completing the last profiles may take minutes beside other games
         moves = self._session.moves or self._ledger.game.moves
         if end.reason is EndReason.UNTOLD:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
-        closed = await self._ledger.finish(end)
+        closed = await self._ledger.finish(end, ended_at)
         if (saved := self._services.saved_games) is not None:
             await saved.save(self._services.database, self._services.owner, self.game_id)
         game = self._ledger.game

@@ -17,7 +17,7 @@ from engine.human.opponent_model_search import Models
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.params import TrapParams
 from engine.players import Player, complete
-from engine.search.reference import INFINITY, Searcher
+from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.temptation import (
@@ -99,6 +99,20 @@ def test_what_takes_too_long_is_not_confirmed() -> None:
     assert (found.confirm_depth, found.bait) == (0, None)
     assert fresh.nodes < 5000 < MOST_NODES
     assert confirm(made, found, fresh, StopFlag()).confirm_depth == 6
+
+
+def test_a_search_that_ends_a_little_before_its_limit_was_not_stopped() -> None:
+    """Nodes are counted in blocks of 1,024 of a running number, so the limit may end it so much earlier."""
+    made = tempting()[0]
+    found = forecast(made.chosen, expected_scale_centi(made))
+    residues, position = set(), OTHELLO.initial()
+    for number in range(24):
+        position = OTHELLO.play(position, OTHELLO.legal_moves(position)[0])
+        used = make_searcher("othello", 1)
+        exact_score(used, position, 3 + number % 4, StopFlag())
+        residues.add(used.nodes % 1024 // 256)
+        assert confirm(made, found, used, StopFlag(), most_nodes=1000) == found
+    assert residues == {0, 1, 2, 3}
 
 
 def test_whoever_stops_it_is_told() -> None:

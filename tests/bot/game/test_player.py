@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -20,10 +21,11 @@ from bot.base.config import (
     TrialConfig,
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.base.events import EndReason
+from bot.base.events import EndReason, GameEnd
 from bot.game.offer_policy import score_centi
 from bot.game.player import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
+from bot.game.search_pool import Rank
 from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
@@ -634,6 +636,37 @@ async def test_thinking_stops_when_the_game_ends(database: Database) -> None:
     assert stopped.is_set()
     assert await stored_decisions(database) == []
     assert (await stored_game(database)).result is GameResult.WIN
+
+
+async def test_a_game_ends_when_it_ends_however_long_its_analysis_takes(database: Database) -> None:
+    held, recorded = asyncio.Event(), asyncio.Event()
+
+    class Watched(GamePlayer):
+        async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
+            await super()._record(moves, since_ply, end)
+            if end is not None:
+                recorded.set()
+
+    server = FakeServer("othello")
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
+
+        class HeldPool:
+            async def run(self, *arguments: Any, rank: Rank = Rank.LIVE, **more: Any) -> Any:
+                if rank is Rank.BACKGROUND:
+                    await held.wait()
+                return await given.pool.run(*arguments, rank=rank, **more)
+
+        pool: Any = HeldPool()
+        running = asyncio.create_task(Watched(GAME_ID, replace(given, pool=pool)).run())
+        await server.until(lambda: len(server.moves) == 1)
+        server.finish(EndReason.RESIGNATION, winner=0)
+        await recorded.wait()
+        over_at = datetime.now(UTC)
+        held.set()
+        await running
+    ended_at = (await stored_game(database)).ended_at
+    assert ended_at is not None
+    assert ended_at <= over_at
 
 
 @pytest.mark.parametrize("reveal", [False, True])
