@@ -53,7 +53,8 @@ def start(
 ) -> None:
     """Start a trial of the players that `selection` draws from, before its first game.
 
-    Games drawn from now on belong to it; a running program need not be started again.
+    Games drawn from now on belong to it; a running program need not be started again, but has to read
+    changed settings (`desdemona reload`).
     """
     config = config_of(context)
     try:
@@ -69,6 +70,7 @@ def start(
 
     started = _attempt("start", context, work)
     print(f"trial {started.name} has started: {', '.join(started.arms)}; endpoint {started.endpoint.value}")
+    note("a running program draws by the settings that it read last: after a change, `desdemona reload`")
 
 
 def end(

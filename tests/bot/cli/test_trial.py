@@ -17,7 +17,10 @@ from tests.bot.conftest import Command
 @pytest.mark.usefixtures("migrated_file")
 def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     assert desdemona("trial", "list") == (0, "", "There is no trial.\n")
-    status, told, _ = desdemona("trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost")
+    status, told, hint = desdemona(
+        "trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost"
+    )
+    assert "desdemona reload" in hint
     assert (status, told) == (0, "trial t1 has started: standard, trappy; endpoint cost\n")
     status, _, complaint = desdemona("trial", "start", "t2")
     assert status == 2
