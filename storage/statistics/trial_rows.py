@@ -72,11 +72,14 @@ async def trial_games(
 
 def _trial_game(game: GameFact, is_treated: bool, chance: float, costs: Sequence[float]) -> TrialGame:
     spent = [] if game.state is GameStatus.ABORTED else costs
+    settled_at = None
+    if game.state is not GameStatus.OPEN:  # a clock that was set back must not put the end before the draw
+        settled_at = max(game.ended_at or game.started_at, game.started_at)
     return TrialGame(
         game_id=game.id,
         person=game.person,
         drawn_at=game.started_at,
-        settled_at=None if game.state is GameStatus.OPEN else game.ended_at or game.started_at,
+        settled_at=settled_at,
         game=game.game,
         site=game.site,
         speed=game.speed,

@@ -272,6 +272,19 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
     assert damaged.reason.startswith(reason)
 
 
+async def test_a_clock_set_back_during_a_game(database: Database) -> None:
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        game_id = await game_of(session, trial, "one", player="trappy", selection=EVEN)
+        await finish_game(
+            session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON - MINUTE
+        )
+        facts = await game_facts(session)
+        rows, damaged = await trial_games(session, trial, "trappy", "standard", facts, [])
+    assert [(row.drawn_at, row.settled_at) for row in rows] == [(NOON, NOON)]
+    assert damaged == []
+
+
 async def test_from_hand_made_games_to_the_report(database: Database) -> None:
     """Persons who always take the last reply: the effect of a trap follows by hand."""
     async with database.write() as session:
