@@ -18,6 +18,7 @@ from storage.records import (
     GameStatus,
     NewGame,
     StoredGame,
+    plausible_rating,
 )
 from storage.tables.games import (
     DecisionRow,
@@ -32,6 +33,8 @@ from storage.tables.types import now_utc
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
     """Store a new game, or return the stored one.
+
+    A rating that cannot be one (`storage.records.plausible_rating`) is stored as unknown.
 
     Args:
         at: When the game began, aware; None: now.
@@ -55,8 +58,8 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         clock_initial_s=new.clock_initial_s,
         clock_increment_s=new.clock_increment_s,
         opponent_id=await _opponent_row_id(session, new, moment),
-        our_rating=new.our_rating,
-        opponent_rating=new.opponent_rating,
+        our_rating=plausible_rating(new.our_rating),
+        opponent_rating=plausible_rating(new.opponent_rating),
         engine_config_id=await _engine_config_row_id(session, new),
         player=new.player,
         state=GameStatus.OPEN,
