@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
+from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.filters import Filters, filter_conditions
 from storage.inserts import insert_new
@@ -29,6 +30,9 @@ from storage.tables.games import (
     OutcomeRow,
 )
 from storage.tables.types import now_utc
+
+_TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
+"""Fields of a game that every report shows."""
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
@@ -270,6 +274,18 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
     if inserted is not None:
         return inserted
     return (await session.execute(select(EngineConfigRow.id).filter_by(**values))).scalar_one()
+
+
+def require_readable(game: StoredGame) -> None:
+    """Refuse a game of which a text is none: SQLite stores bytes in any column.
+
+    Raises:
+        RecordError: The message names the game and the value.
+    """
+    texts = {name: getattr(game, name) for name in _TEXTS} | {"moves": next(iter(game.moves), "")}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise RecordError(f"game {game.id}: {name} is {value!r:.60}, not text")
 
 
 def _stored(row: GameRow) -> StoredGame:
