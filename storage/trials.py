@@ -209,11 +209,16 @@ async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list
         await session.refresh(row)
         counts = select(GameRow.state, func.count().label("games")).where(GameRow.trial_id == row.id)
         by_state = {each.state: each.games for each in await session.execute(counts.group_by(GameRow.state))}
-        found.append(_stored(row, by_state))
+        found.append(stored_trial(row, by_state))
     return found
 
 
-def _stored(row: TrialRow, games: Mapping[GameStatus, int]) -> StoredTrial:
+def stored_trial(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
+    """A row of `trials`, and how many games it has in each state.
+
+    Raises:
+        RecordError: It is damaged; the message names it.
+    """
     try:
         return _read(row, games)
     except (*VALUE_ERRORS, TrialError) as error:
@@ -228,7 +233,7 @@ def _names(found: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _read(row: TrialRow, games: Mapping[GameStatus, int]) -> StoredTrial:
+def _read(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
     return StoredTrial(
         id=row.id,
         name=row.name,

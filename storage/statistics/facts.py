@@ -189,10 +189,19 @@ async def game_facts(
     return read_rows("game", rows, _game_fact)
 
 
-def _game_fact(row: Any) -> GameFact:
+def require_ratings(row: Any) -> None:
+    """Refuse a game's row with ratings that are none.
+
+    Raises:
+        RecordError: The message names the value.
+    """
     for name in ("opponent_rating", "our_rating"):
         if (rating := getattr(row, name)) is not None:
             require_number(name, rating, LEAST_RATING, MOST_RATING)
+
+
+def _game_fact(row: Any) -> GameFact:
+    require_ratings(row)
     return GameFact(
         id=row.id,
         site=row.site,
@@ -275,14 +284,23 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
     return read_rows("decision", rows, _reply_fact)
 
 
-def _reply_fact(row: Any) -> ReplyFact:
-    for name in ("ply", "reply_count"):
-        require_number(name, getattr(row, name), 0, _MOST)
-    require_number("the cost of the reply", row.cost, 0, WHOLE)
+def require_forecast(row: Any) -> None:
+    """Refuse a forecast's row with probabilities or costs that are none.
+
+    Raises:
+        RecordError: The message names the value.
+    """
     for name in _SHARES:
         require_number(f"the forecast's {name}", getattr(row, name), -_ROUNDED, 1 + _ROUNDED)
     for name in ("cost_uniform", "cost_expected"):
         require_number(f"the forecast's {name}", getattr(row, name), -_ROUNDED, WHOLE + _ROUNDED)
+
+
+def _reply_fact(row: Any) -> ReplyFact:
+    for name in ("ply", "reply_count"):
+        require_number(name, getattr(row, name), 0, _MOST)
+    require_number("the cost of the reply", row.cost, 0, WHOLE)
+    require_forecast(row)
     return ReplyFact(
         decision_id=row.id,
         game_id=row.game_id,

@@ -12,9 +12,10 @@ from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision
+from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.judgement import expected_scale_centi, judge
-from engine.randomised import other_move
+from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
 from storage.damage import Unreadable, read_json, require_damage
 from storage.filters import Filters, filter_conditions
@@ -106,7 +107,8 @@ async def trial_decisions(
         filters: Which of its games.
 
     Returns:
-        The decisions, and those that cannot be read.  Among the latter are the decisions whose record does
+        The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
+        stored.  Among the latter are the decisions whose record does
         not say whether there was a lot, in games of players that draw decisions.
     """
     statement = (
@@ -173,6 +175,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.id,
             DecisionRow.game_id,
             DecisionRow.created_at,
+            DecisionRow.move,
             # As text: one damaged record must not hide the others.
             cast(DecisionRow.record, Text).label("record"),
             GameRow.opponent_id,
@@ -197,18 +200,23 @@ def _read(row: Any, games_before: int) -> TrialDecision:
     if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
-    return trial_decision(
+    decision = Decision.from_record(read_json(row.record))
+    found = trial_decision(
         row.id,
         row.game_id,
         row.opponent_id,
         games_before,
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
-        Decision.from_record(read_json(row.record)),
+        decision,
         None if row.forecast is None else ReplyForecast.from_record(read_json(row.forecast)),
         row.reply,
         "program" if row.is_bot else None,
     )
+    if row.move != decision.move:
+        raise RecordError(f"move is {decision.move} in the record, but {row.move} in its row")
+    verify_lot(decision)
+    return found
 
 
 def trial_decision(

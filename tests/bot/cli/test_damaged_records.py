@@ -117,6 +117,8 @@ def test_one_line_where_nothing_can_be_left_out(
         assert (command, status, err.count("\n")) == (command, 2, 1)
         assert err.startswith(f"desdemona: a record is damaged ({complaint}"), (command, err)
         assert err.endswith(f"){HINT}\n")
+    status, out, err = desdemona("db", "recheck")
+    assert (status, "DAMAGED  row " in out) == (1, True), (out, err)
 
 
 DRAW = "json_set(record, '$.draw.{}', {}) WHERE id = 3"
