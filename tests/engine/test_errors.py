@@ -22,6 +22,8 @@ PARSING = {
     "bot/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_settings_of"},
+    "bot/cli/stats/command.py": {"_damage_told"},  # columns of damaged rows
+    "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
     "bot/engine_protocols/console.py": {"say"},  # a closed stream
     "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has
     "bot/engine_protocols/uci.py": {"_read_start"},  # python-chess
@@ -34,6 +36,7 @@ PARSING = {
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
+    "storage/damage.py": {"read_json"},
     "storage/recheck.py": {"_read"},  # JSON
 }
 
