@@ -1,11 +1,12 @@
 """Decisions: committed before the move is sent, then marked sent and confirmed."""
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, Text, cast, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
 from engine.decision import Decision, Outcome
 from engine.judgement import RULE, judge_decision
+from storage.damage import read_json
 from storage.errors import DuplicateDecision
 from storage.inserts import insert_new
 from storage.records import DecisionState, StoredDecision
@@ -52,6 +53,25 @@ async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredD
 async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDecision]:
     """A game's standing decisions, in the order of play."""
     return [_stored(row) for row in (await session.execute(_standing(game_id))).scalars()]
+
+
+async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
+    """The seeds of a game's lots, also of those taken back, by ply and position; of several the first.
+
+    Damaged records are left out: `desdemona db recheck` names them.
+    """
+    # As text: a record that is no JSON must not stop the game.
+    statement = select(DecisionRow.ply, cast(DecisionRow.record, Text).label("record"))
+    rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
+    found: dict[tuple[int, str], int] = {}
+    for row in rows:
+        try:
+            made = Decision.from_record(read_json(row.record))
+            if made.draw is not None:
+                found.setdefault((row.ply, made.position), int(made.draw.seed, 16))
+        except Exception:  # noqa: S112 - a damaged record may contain anything
+            continue
+    return found
 
 
 async def list_unsettled(session: AsyncSession, game_id: int) -> list[StoredDecision]:

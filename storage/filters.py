@@ -84,6 +84,8 @@ class Filters:
     """Started at or after this moment (aware)."""
     until: datetime | None = None
     """Started before this moment (aware)."""
+    ended_before: datetime | None = None
+    """Ended before this moment (aware); open games are left out."""
     min_opponent_rating: int | None = None
     """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
@@ -149,6 +151,7 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
     "since": lambda moment: GameRow.started_at >= moment,
     "until": lambda moment: GameRow.started_at < moment,
+    "ended_before": lambda moment: GameRow.ended_at < moment,
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),

@@ -17,6 +17,8 @@ from sqlalchemy import ColumnElement, Text, cast, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
+from engine.game import BadPosition
+from engine.games import get_game
 from engine.player_kinds import PLAYER_KINDS
 from storage.damage import VALUE_ERRORS, reason_of, require_damage
 from storage.errors import TrialError
@@ -33,6 +35,7 @@ STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "ra
 points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+_DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
 _MOST_GAMES = 1_000_000
 _OPEN = 1
 
@@ -184,8 +187,12 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
     exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
     A trial whose record is damaged has no new games.
+
+    Games from a position that a challenger set belong to none.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
+        return None
+    if is_own_position(new.variant, new.initial_position):
         return None
     # As text: a damaged trial must not keep a game from being played.
     statement = select(TrialRow.id, cast(TrialRow.arms, Text).label("arms")).where(
@@ -200,6 +207,27 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
             "the open trial's record is damaged, so this game belongs to none: %s", reason_of(error)
         )
         return None
+
+
+def is_own_position(variant: str, initial_position: str | None) -> bool:
+    """Whether a challenger set the position that a game began from: then it chose what there is to draw.
+
+    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs).  Some let a
+    challenger choose among the 960, which is no more than a choice of openings.
+
+    Args:
+        variant: The site's key.
+        initial_position: The start; None: the usual one.
+    """
+    if initial_position is None or _DRAWN_DISCS.fullmatch(variant):
+        return False
+    if variant != "chess960":
+        return True
+    try:
+        board = get_game("chess").parse_position(initial_position).board
+    except BadPosition:
+        return True
+    return board.chess960_pos() is None
 
 
 async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:

@@ -92,7 +92,7 @@ STORAGE = {
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
     "storage.forecasts": {"filters", "inserts", "tables"},
-    "storage.decisions": {"errors", "inserts", "records", "tables"},
+    "storage.decisions": {"damage", "errors", "inserts", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
     "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "records", "tables"},

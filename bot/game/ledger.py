@@ -298,12 +298,16 @@ class GameLedger:
         return None
 
     async def earlier_games(self) -> Encounters:
-        """What the earlier games with this opponent add up to, of all our players together."""
+        """What the earlier games with this opponent add up to, of all our players together.
+
+        Only games that ended before this one began: what is told of a game that is still being played would
+        say which of our moves there set a bait.
+        """
         filters = Filters(
             site=self._owner.site,
             account=self._owner.name,
             opponent_id=self.game.opponent_id,
-            until=self.game.started_at,
+            ended_before=self.game.started_at,
         )
         async with self._database.read() as session:
             return await encounters(session, filters)

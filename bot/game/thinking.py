@@ -32,6 +32,7 @@ from engine.stop import Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
 from engine.variety import Detour
+from storage.decisions import list_seeds
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,8 @@ class MoveSearch:
         moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
         found: LookupMove | None = None,
+        *,
+        seed: int | None = None,
     ) -> None:
         self._services = services
         self._strong = services.strong
@@ -89,8 +92,7 @@ class MoveSearch:
         self._text = game.position_text(position)
         avoid = paths.get(self._text)
         self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
-        # One for the position: a search that is restarted draws the same.
-        self._seed = services.decision_seed(stored, self._text)
+        self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
         self._best: Decision | None = None
@@ -220,6 +222,8 @@ class GameThinker:
         self._ahead: _Ahead | None = None
         self._paths: Paths | None = None
         """Openings not to repeat; None: not looked up yet."""
+        self._seeds: dict[tuple[int, str], int] | None = None
+        """Random bits to draw decisions with, by ply and position; None: not looked up yet."""
 
     async def decide(
         self,
@@ -244,6 +248,8 @@ class GameThinker:
         if self._paths is None:
             varies = self._services.config.engine.variety_centi > 0
             self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
+        if self._seeds is None:
+            self._seeds = await self._known_seeds(stored)
         online = await self._look_up(stored, game, position, remaining_s)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
@@ -257,8 +263,17 @@ class GameThinker:
         elif ahead is not None:
             ahead.task.cancel()
         if found is None:
+            seed = self._seed(stored, game.position_text(position), len(moves))
             search = MoveSearch(
-                self._services, stored, game, position, self._paths, moves, their_remaining_s, online
+                self._services,
+                stored,
+                game,
+                position,
+                self._paths,
+                moves,
+                their_remaining_s,
+                online,
+                seed=seed,
             )
             search.begin(turn)
             rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
@@ -320,10 +335,28 @@ class GameThinker:
         position = game.play(position, game.parse_move(position, reply))
         if not game.legal_moves(position):
             return
-        search = MoveSearch(self._services, stored, game, position, self._paths or {}, (*moves, reply))
+        moves = (*moves, reply)
+        seed = self._seed(stored, game.position_text(position), len(moves))
+        search = MoveSearch(self._services, stored, game, position, self._paths or {}, moves, seed=seed)
         left_s = self._left_s + (stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))
+
+    async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
+        """Those of the lots in the ledger: the program may have been started anew."""
+        if not stored.draws_decisions:
+            return {}
+        async with self._services.database.read() as session:
+            return await list_seeds(session, stored.id)
+
+    def _seed(self, stored: StoredGame, position: str, ply: int) -> int | None:
+        """The random bits for a position of the game; None: nothing is drawn.
+
+        However often it is searched, they are the same: a takeback brings no other lot.
+        """
+        seed = self._services.decision_seed(stored, position)
+        known = {} if self._seeds is None else self._seeds
+        return None if seed is None else known.setdefault((ply, position), seed)
 
     def forget(self) -> None:
         """Drop the search for an expected turn that will not come."""

@@ -4,7 +4,7 @@ A flag excludes nothing: a second line of the report leaves flagged games out.  
 a game would bias the trial, since a trap changes what happens.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class SuspectFlag(StrEnum):
     """Over 100 replies or more the person found the optimal one more often than the people model expects, by
     4 standard errors or more; flags all games of the person."""
     COPIED = "copied"
-    """The first 20 plies are those of another account's game within 7 days."""
+    """The first 20 plies are those of another account's game that began earlier, by 7 days at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,16 +136,16 @@ def _plays_like_an_engine(games: Sequence[PlayedGame]) -> bool:
 
 
 def _copied(alike: Sequence[PlayedGame]) -> list[PlayedGame]:
-    """Games of one opening that have one of another account within `COPIED_WITHIN`."""
+    """Games of one opening that have an earlier one of another account within `COPIED_WITHIN`.
+
+    Not the earlier game: otherwise anybody could have a stranger's game flagged by repeating it.
+    """
     ordered = sorted(alike, key=lambda game: game.started_at)
     starts = [game.started_at for game in ordered]
     found = []
     for game in ordered:
-        near = ordered[
-            bisect_left(starts, game.started_at - COPIED_WITHIN) : bisect_right(
-                starts, game.started_at + COPIED_WITHIN
-            )
-        ]
-        if any(other.account != game.account for other in near):
+        first = bisect_left(starts, game.started_at - COPIED_WITHIN)
+        earlier = ordered[first : bisect_left(starts, game.started_at)]
+        if any(other.account != game.account for other in earlier):
             found.append(game)
     return found

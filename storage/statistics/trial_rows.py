@@ -25,7 +25,7 @@ from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.trials import StoredTrial
+from storage.trials import StoredTrial, is_own_position
 
 _BATCH = 100
 """Records of decisions in memory at a time: about 10 KB each."""
@@ -52,8 +52,14 @@ async def trial_games(
     """
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
-    rows = await session.execute(select(GameRow.id, selection).where(GameRow.trial_id == trial.id))
-    drawn = {row.id: row.selection for row in rows}
+    drawn = {
+        row.id: row
+        for row in await session.execute(
+            select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(
+                GameRow.trial_id == trial.id
+            )
+        )
+    }
     costs: dict[int, list[float]] = defaultdict(list)
     for reply in replies:
         if not reply.is_decided:
@@ -63,15 +69,26 @@ async def trial_games(
         if game.id not in drawn or game.player not in (treated, control):
             continue
         try:
-            chances = read_json(drawn[game.id])["chances"]
+            row = drawn[game.id]
+            chances = read_json(row.selection)["chances"]
             chance = chances[treated] / (chances[treated] + chances[control])
-            found.append(_trial_game(game, game.player == treated, chance, costs[game.id]))
+            excluded = _excluded(game.is_bot, row.variant, row.initial_position)
+            found.append(_trial_game(game, game.player == treated, chance, costs[game.id], excluded))
         except Exception as error:  # a damaged record may contain anything
             unreadable.append(Unreadable.because("game", game.id, error))
     return found, unreadable
 
 
-def _trial_game(game: GameFact, is_treated: bool, chance: float, costs: Sequence[float]) -> TrialGame:
+def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str | None:
+    """Why a game does not count; None: it does."""
+    if is_bot:
+        return "program"
+    return "own position" if is_own_position(variant, initial_position) else None
+
+
+def _trial_game(
+    game: GameFact, is_treated: bool, chance: float, costs: Sequence[float], excluded: str | None
+) -> TrialGame:
     spent = [] if game.state is GameStatus.ABORTED else costs
     settled_at = None
     if game.state is not GameStatus.OPEN:  # a clock that was set back must not put the end before the draw
@@ -90,7 +107,7 @@ def _trial_game(game: GameFact, is_treated: bool, chance: float, costs: Sequence
         chance=chance,
         score=game.score,
         cost=sum(spent) / len(spent) if spent else None,
-        excluded="program" if game.is_bot else None,
+        excluded=excluded,
     )
 
 
@@ -108,8 +125,8 @@ async def trial_decisions(
 
     Returns:
         The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
-        stored.  Among the latter are the decisions whose record does
-        not say whether there was a lot, in games of players that draw decisions.
+        stored.  Among the latter are the decisions whose record does not say whether there was a lot, in
+        games of players that draw decisions.
     """
     statement = (
         select(DecisionRow.id)
@@ -124,13 +141,14 @@ async def trial_decisions(
     keys = (await session.scalars(statement)).all()
     games_before = await _games_before(session, trial)
     found, unreadable = [], []
+    lots: set[tuple[int, int, str]] = set()
     for start in range(0, len(keys), _BATCH):
         for row in await _rows(session, keys[start : start + _BATCH]):
             if isinstance(row, Unreadable):
                 unreadable.append(row)
                 continue
             try:
-                found.append(_read(row, games_before[row.game_id]))
+                found.append(_read(row, games_before[row.game_id], lots))
             except Exception as error:  # a damaged record may contain anything
                 unreadable.append(Unreadable.because("decision", row.id, error))
     return found, unreadable
@@ -174,6 +192,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
         select(
             DecisionRow.id,
             DecisionRow.game_id,
+            DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
             # As text: one damaged record must not hide the others.
@@ -181,6 +200,8 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             GameRow.opponent_id,
             GameRow.state,
             GameRow.ended_at,
+            GameRow.variant,
+            GameRow.initial_position,
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
@@ -194,13 +215,25 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _read(row: Any, games_before: int) -> TrialDecision:
-    """A row of `_statement`; any exception if it is damaged."""
+def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> TrialDecision:
+    """A row of `_statement`; any exception if it is damaged.
+
+    Args:
+        row: The row.
+        games_before: As `trial_decision` wants it.
+        lots: Game, ply and seed of the rows before it; this one's are added.
+    """
+    made = Decision.from_record(read_json(row.record))
+    excluded = _excluded(row.is_bot, row.variant, row.initial_position)
+    if made.draw is not None:
+        lot = row.game_id, row.ply, made.draw.seed
+        if lot in lots and excluded is None:  # after a takeback: known before, so nothing is drawn
+            excluded = "repeated lot"
+        lots.add(lot)
     settled_at = row.at
     if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
-    decision = Decision.from_record(read_json(row.record))
     found = trial_decision(
         row.id,
         row.game_id,
@@ -208,14 +241,14 @@ def _read(row: Any, games_before: int) -> TrialDecision:
         games_before,
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
-        decision,
+        made,
         None if row.forecast is None else ReplyForecast.from_record(read_json(row.forecast)),
         row.reply,
-        "program" if row.is_bot else None,
+        excluded,
     )
-    if row.move != decision.move:
-        raise RecordError(f"move is {decision.move} in the record, but {row.move} in its row")
-    verify_lot(decision)
+    if row.move != made.move:
+        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
+    verify_lot(made)
     return found
 
 

@@ -107,8 +107,7 @@ class ScriptedPerson:
     async def play(self, plies: int) -> Experience:
         """One game, which the person resigns when so many moves have been made."""
         notes = _Notes({self._name: "PERSON"})
-        if not self._token:
-            self._token = (await self._call(notes, "POST", "/api/person", json={"name": self._name}))["token"]
+        await self._sign_in(notes)
         for path in ("/", f"/api/user/{BOT}", "/api/arena", "/api/account", "/api/bot/online"):
             await self._call(notes, "GET", path)
         async with self._http.get("/api/stream/event", headers=self._headers) as events:
@@ -121,6 +120,43 @@ class ScriptedPerson:
         await self._look_back(notes, game_id)
         return Experience(game_id, frozenset(notes.tokens), tuple(waits_s))
 
+    async def told_beside(self, plies: int) -> tuple[str, str]:
+        """A game like that of `play`, while a second one is open in which nobody moves.
+
+        Returns:
+            The answers to ``!stats`` in the second game: before the first one's moves, and after its end.
+        """
+        notes = _Notes({})
+        await self._sign_in(notes)
+        async with self._http.get("/api/stream/event", headers=self._headers) as events:
+            first = await self._begin(notes, events)
+            second = await self._begin(notes, events)
+            before = await self._ask_for_stats(second, "player")
+            await self._heard(first, "player", "Good luck")
+            await self._play(notes, first, plies, answers=1)
+            await self._until_written(f"/api/board/game/{first}/chat", f"/api/arena/game/{first}/report")
+            after = await self._ask_for_stats(second, "spectator")  # the first question there
+            await self._call(None, "POST", f"/api/board/game/{second}/abort")
+        return before, after
+
+    async def _ask_for_stats(self, game_id: str, room: str) -> str:
+        question = {"room": room, "text": "!stats"}
+        await self._call(None, "POST", f"/api/board/game/{game_id}/chat", data=question)
+        return await self._heard(game_id, room, "first game|against me before")
+
+    async def _heard(self, game_id: str, room: str, pattern: str) -> str:
+        """Wait for a line of the bot's; nothing announces it when no stream is open."""
+        while True:
+            lines = await self._call(None, "GET", f"/api/board/game/{game_id}/chat", params={"room": room})
+            for line in lines:
+                if line["user"].lower() == BOT and re.search(pattern, line["text"]):
+                    return str(line["text"])
+            await asyncio.sleep(0.01)
+
+    async def _sign_in(self, notes: _Notes) -> None:
+        if not self._token:
+            self._token = (await self._call(notes, "POST", "/api/person", json={"name": self._name}))["token"]
+
     async def _begin(self, notes: _Notes, events: aiohttp.ClientResponse) -> str:
         offer = {"variant": "othello", "clock.limit": 300, "clock.increment": 3, "color": "black"}
         made = await self._call(notes, "POST", f"/api/challenge/{BOT}", data=offer)
@@ -132,8 +168,9 @@ class ScriptedPerson:
                 break
         return str(made["id"])
 
-    async def _play(self, notes: _Notes, game_id: str, plies: int) -> list[float]:
-        game, moved_at, answers = VARIANTS["othello"].game, 0.0, 0
+    async def _play(self, notes: _Notes, game_id: str, plies: int, answers: int = 0) -> list[float]:
+        """Play on; `answers` lines of the bot's were heard before."""
+        game, moved_at = VARIANTS["othello"].game, 0.0
         waits_s: list[float] = []
         path = f"/api/board/game/{game_id}"
         async with self._http.get(

@@ -95,6 +95,7 @@ class FakeServer:
     ) -> None:
         self.rules = get_game(game)
         self.our_side = our_side
+        self.variant = self.rules.name
         self.initial_position = initial_position
         self.moves = moves
         self.pick = pick
@@ -171,7 +172,7 @@ class FakeServer:
         return GameSnapshot(
             game_id=self.game_id,
             game=self.rules.name,
-            variant=self.rules.name,
+            variant=self.variant,
             initial_position=self.initial_position,
             our_side=self.our_side,
             rated=self.rated,

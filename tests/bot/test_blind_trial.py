@@ -8,7 +8,7 @@ import pytest
 from bot.base.config import EngineConfig, SelectionConfig, TrialConfig
 from storage.database import Database
 from storage.games import get_game
-from tests.bot.blind_people import Experience, auc, guessed_right, most_by_chance, play_games
+from tests.bot.blind_people import Experience, ScriptedPerson, auc, guessed_right, most_by_chance, play_games
 from tests.bot.test_daemon import running, settings
 from tests.storage.samples import ARENA
 
@@ -45,6 +45,17 @@ async def test_who_is_at_the_board_can_be_told_only_if_it_is_revealed(
     if not reveal:
         assert not any("trappy" in token for each in found for token in each.tokens)
     assert (right > most) is reveal, (right, most, telling(found, arms))
+
+
+async def test_a_second_game_tells_nothing_of_the_first(tmp_path: Path) -> None:
+    """While the first goes on it would say whether the bot's last move there sets a bait."""
+    async with running(settings(tmp_path, engine=ENGINE)) as url:
+        person = ScriptedPerson(url, "anna", 1)
+        try:
+            before, after = await person.told_beside(PLIES)
+        finally:
+            await person.close()
+    assert before == after == "anna, this is our first game."
 
 
 def telling(found: list[Experience], arms: list[str]) -> list[str]:

@@ -1,10 +1,12 @@
 import pytest
+from sqlalchemy import text
 
 from storage.database import Database
 from storage.decisions import (
     commit_decision,
     get_decision,
     list_decisions,
+    list_seeds,
     list_unsettled,
     mark_confirmed,
     mark_dropped,
@@ -15,7 +17,7 @@ from storage.decisions import (
 from storage.errors import DuplicateDecision, StorageError
 from storage.outcomes import record_outcome
 from storage.records import DecisionState
-from tests.storage.samples import ERRED, FELL, decision, opened
+from tests.storage.samples import DRAWN_AT, ERRED, FELL, decision, drawn_decision, opened
 
 
 async def test_a_decision_comes_back_as_it_went_in(database: Database) -> None:
@@ -43,6 +45,23 @@ async def test_one_decision_for_a_ply(database: Database) -> None:
         await commit_decision(session, game.id, 2, decision())  # the transaction is still good
     async with database.read() as session:
         assert [d.decision for d in await list_decisions(session, game.id)] == [decision(), decision()]
+
+
+async def test_the_seeds_of_a_game_by_ply_and_position(database: Database) -> None:
+    """The first of several, taken back or not; a damaged record hides no other."""
+    trap, sound = drawn_decision(trap=True), drawn_decision(trap=False)
+    async with database.write() as session:
+        game, other = await opened(session), await opened(session, "other")
+        await commit_decision(session, game.id, 2, trap)
+        await void_after(session, game.id, 2)
+        await commit_decision(session, game.id, 2, sound)
+        await commit_decision(session, game.id, 4, sound)
+        await commit_decision(session, game.id, 6, decision())
+        damaged = await commit_decision(session, game.id, 8, sound)
+        await commit_decision(session, other.id, 10, sound)
+        await session.execute(text("UPDATE decisions SET record = '{}' WHERE id = :id"), {"id": damaged})
+        found = await list_seeds(session, game.id)
+    assert found == {(2, DRAWN_AT): 0, (4, DRAWN_AT): (1 << 64) - 1}
 
 
 async def test_no_decision_without_a_game(database: Database) -> None:

@@ -11,12 +11,12 @@ from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.decisions import mark_dropped, void_after
 from storage.filters import _CONDITIONS, Filters, TrapSettings, standing
-from storage.games import finish_game, list_games
+from storage.games import finish_game, get_game, list_games
 from storage.records import MATCH_SITE, GameResult
 from storage.statistics.facts import game_facts
 from storage.tables.games import DecisionRow
 from storage.trials import NewTrial, start_trial
-from tests.storage.samples import decision, opened, settled
+from tests.storage.samples import ARENA, decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 OTHER = TrapParams(scale=Scale.EXPECTED, risk_percent=1 / 3)
@@ -70,6 +70,11 @@ async def test_by_result_and_trial(database: Database) -> None:
 
         assert await found(Filters(has_result=True)) == ["won"]
         assert await found(Filters(has_result=False)) == ["open"]
+        ended = await get_game(session, ARENA, "won")
+        assert ended is not None
+        assert ended.ended_at is not None
+        assert await found(Filters(ended_before=ended.ended_at)) == []
+        assert await found(Filters(ended_before=ended.ended_at + timedelta(seconds=1))) == ["won"]
         assert await found(Filters(trial="t1")) == ["open"]
         assert await found(Filters(trial="t2")) == []
 

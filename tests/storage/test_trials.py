@@ -15,8 +15,17 @@ from storage.games import finish_game, get_game
 from storage.inference.trial import TrialTerms
 from storage.records import Endpoint, GameResult
 from storage.tables.games import TrialRow
-from storage.trials import STRATA, NewTrial, end_trial, list_trials, open_trial, start_trial, trial_for
-from tests.storage.samples import ARENA, NEW_GAME, opened
+from storage.trials import (
+    STRATA,
+    NewTrial,
+    end_trial,
+    is_own_position,
+    list_trials,
+    open_trial,
+    start_trial,
+    trial_for,
+)
+from tests.storage.samples import ARENA, DRAWN_AT, NEW_GAME, opened
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 DRAWN = {"method": "balanced", "chances": {"trappy": 0.6, "standard": 0.4}, "blind": True}
@@ -165,6 +174,38 @@ async def test_a_player_that_draws_decisions_beside_others(database: Database) -
             assert await trial_for(session, replace(NEW_GAME, player=player, selection=drawn)) == trial.id
         alone = replace(NEW_GAME, player="randomised", selection={"method": "fixed", "blind": True})
         assert await trial_for(session, alone) is None
+
+
+START_960 = "bqnnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNNRKRB w GEge - 0 1"
+ENDING = "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("variant", "position", "own"),
+    [
+        ("othello", None, False),
+        ("othello", DRAWN_AT, True),
+        ("fromPosition", None, False),  # it was the usual start
+        ("fromPosition", ENDING, True),
+        ("fromPosition", START_960, True),
+        ("chess960", None, False),
+        ("chess960", START_960, False),
+        ("chess960", ENDING, True),
+        ("chess960", START_960.replace(" w ", " b "), True),
+        ("chess960", "no position", True),
+        ("s8r20", DRAWN_AT, False),
+        ("s8", DRAWN_AT, True),
+        ("s8r20x", DRAWN_AT, True),
+    ],
+)
+async def test_games_from_a_challengers_position_belong_to_none(
+    database: Database, variant: str, position: str | None, own: bool
+) -> None:
+    assert is_own_position(variant, position) is own
+    new = replace(NEW_GAME, selection=DRAWN, variant=variant, initial_position=position)
+    async with database.write() as session:
+        trial = await start_trial(session, planned())
+        assert await trial_for(session, new) == (None if own else trial.id)
 
 
 async def test_its_games_are_counted(database: Database) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.games import finish_game, open_game
 from storage.records import GameResult, NewGame
+from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.game.test_player import play, playing
 from tests.bot.ledger_samples import check_books, stored_game
@@ -221,6 +223,14 @@ async def test_what_was_before_this_game(database: Database) -> None:
             new = NewGame(**(before | {"site_game_id": f"before{number}", "opponent_id": opponent}))
             game = await open_game(session, new)
             await finish_game(session, game.id, result=result, end_reason="normal")
+        # These have not ended before the next game begins.
+        later = now_utc() + timedelta(days=1)
+        for key, ended_at in (("open", None), ("ended later", later)):
+            game = await open_game(
+                session, NewGame(**(before | {"site_game_id": key, "opponent_id": "anna"}))
+            )
+            if ended_at is not None:
+                await finish_game(session, game.id, result=GameResult.DRAW, end_reason="normal", at=ended_at)
     again = FakeServer()
     again.game_id = "game0002"
     async with services(again, database, settings=quiet()) as given:

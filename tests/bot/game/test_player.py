@@ -28,13 +28,13 @@ from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
 from storage.database import Database
-from storage.decisions import commit_decision
+from storage.decisions import commit_decision, void_after
 from storage.events import list_events
 from storage.forecasts import lacking_forecasts
 from storage.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
 from storage.statistics.trial_rows import trial_decisions
-from storage.tables.games import ForecastRow, ReplyTimeRow
+from storage.tables.games import DecisionRow, ForecastRow, ReplyTimeRow
 from storage.trials import NewTrial, start_trial
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import (
@@ -679,7 +679,10 @@ DEEP = EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False)
 
 def by_lot(**more: Any) -> FakeServer:
     """A game from a position in which a lot decides our first move."""
-    return FakeServer("othello", our_side=1, initial_position=DRAWN_AT, pick=picker(3), **more)
+    known: dict[str, Any] = {"pick": picker(3)}
+    server = FakeServer("othello", our_side=1, initial_position=DRAWN_AT, **(known | more))
+    server.variant = "s8r38"  # the site drew the position
+    return server
 
 
 async def first_of(database: Database) -> Decision:
@@ -765,6 +768,37 @@ async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
     await play(server, database, settings=settings)
     assert await first_of(database) == before
     assert server.moves[0] == before.move
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool) -> None:
+    async with database.write() as session:
+        trial = await start_trial(
+            session,
+            NewTrial(
+                name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
+            ),
+        )
+    settings = config(selection=LOT, engine=DEEP, trial=TrialConfig(hold_s=0))
+    server = by_lot(pick=None)
+    if restarts:
+        await live_until(lambda: moves_sent(server) == 1, server, database, settings=settings)
+        server.moves = ()
+        game = await stored_game(database)
+        async with database.write() as session:
+            await void_after(session, game.id, 0)
+    async with playing(server, database, settings=settings):
+        if not restarts:
+            await server.until(lambda: len(server.moves) == 1)
+            server.take_back(1)
+        await server.until(lambda: moves_sent(server) == 2)
+        server.finish(EndReason.RESIGNATION, 1)
+    async with database.read() as session:
+        records = (await session.scalars(select(DecisionRow.record).order_by(DecisionRow.id))).all()
+        rows, _ = await trial_decisions(session, trial)
+    first, second = (record["draw"]["seed"] for record in records)
+    assert first == second
+    assert [row.excluded for row in rows] == [None, "repeated lot"]
 
 
 async def test_a_forecast_of_both_moves_that_is_missing_is_made_later(database: Database) -> None:

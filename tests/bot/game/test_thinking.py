@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.base.config import EngineConfig, TrialConfig
+from bot.game import thinking
 from bot.game.player import GamePlayer
 from bot.game.search_pool import JobStop, Rank, SearchPool
 from bot.game.services import Services
@@ -271,6 +272,35 @@ async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
         assert decision.depth == 4
         assert decision.time_s > 5.0 - stop.given_s[0]
         assert decision.nodes == found.searcher.nodes
+
+
+async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = []
+
+    class Recorded(MoveSearch):
+        def __init__(self, *known: Any, seed: int | None) -> None:
+            super().__init__(*known, seed=seed)
+            seeds.append(seed)
+
+    async def none_known(*_: object) -> dict[tuple[int, str], int]:
+        return {}
+
+    monkeypatch.setattr(thinking, "MoveSearch", Recorded)
+    monkeypatch.setattr(GameThinker, "_known_seeds", none_known)
+    async with scene() as found:
+        found.searcher.open.set()
+        stored = replace(LIVE, player="randomised")
+        first = await found.mind.decide(stored, GAME, START, 60.0, found.clock())
+        after = GAME.play(START, GAME.parse_move(START, first.move))
+        found.mind.expect(stored, GAME, after, first, (first.move,))
+        found.mind.forget()
+        reply = expected_reply(first)
+        assert reply is not None
+        here = GAME.play(after, GAME.parse_move(after, reply))
+        await found.mind.decide(stored, GAME, here, 60.0, found.clock(), (first.move, reply))
+    start, ahead, again = seeds
+    assert None not in seeds
+    assert ahead == again != start
 
 
 async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:

@@ -92,11 +92,15 @@ def test_the_first_20_plies_of_another_account_within_7_days() -> None:
         played(5, moves=moves[:19], started_at=START),
         played(6, moves=moves[:19], started_at=START),
     ]
-    assert suspects(rows) == {1: (SuspectFlag.COPIED,), 2: (SuspectFlag.COPIED,)}
+    assert suspects(rows) == {2: (SuspectFlag.COPIED,)}  # the later one
+    assert suspects(rows[::-1]) == suspects(rows)
+    late = replace(rows[1], started_at=START + week + timedelta(microseconds=1))
+    assert suspects([rows[0], late]) == {}
+    assert suspects([rows[0], replace(late, started_at=START)]) == {}  # neither is later
     own = [played(n, moves=moves, account="arena/same") for n in (1, 2)]
     assert suspects(own) == {}
     longer = [replace(rows[0], moves=(*moves, "a")), replace(rows[1], moves=(*moves, "b"))]
-    assert set(suspects(longer)) == {1, 2}
+    assert set(suspects(longer)) == {2}
 
 
 def test_flags_have_an_order() -> None:

@@ -28,12 +28,18 @@ from storage.statistics import trial_rows
 from storage.statistics.facts import game_facts, reply_facts
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
-from storage.trials import NewTrial, StoredTrial, start_trial
-from tests.storage.samples import decision, drawn_decision, opened
+from storage.trials import NewTrial, StoredTrial, end_trial, start_trial
+from tests.storage.samples import DRAWN_AT, decision, drawn_decision, opened
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 BLIND = {"method": "fixed", "blind": True}
+FROM_POSITIONS: dict[str, dict[str, Any]] = {
+    "usual": {},
+    "own": {"initial_position": DRAWN_AT},
+    "program": {"initial_position": DRAWN_AT, "opponent_id": "hal", "opponent_is_bot": True},
+    "by the site": {"initial_position": DRAWN_AT, "variant": "s8r38"},
+}
 
 
 async def begun(session: AsyncSession) -> StoredTrial:
@@ -150,6 +156,41 @@ async def test_which_decisions_are_there_and_when_they_are_settled(database: Dat
     assert [rows[at].settled_at for at in (1, 3)] == [ended, ended]
     assert [row.excluded for row in rows] == [None, None, None, None, "program", None]
     assert [row.game_id for row in few] == [over, over]
+
+
+async def test_games_from_a_position_that_the_person_set_are_left_out(database: Database) -> None:
+    """Older ones: now they belong to no trial."""
+    async with database.write() as session:
+        trial = await begun(session)
+        for key, changes in FROM_POSITIONS.items():
+            await drawn(session, await game_of(session, trial, key, **changes), 0, trap=True, reply=0)
+        rows, _ = await trial_decisions(session, trial)
+        await end_trial(session)
+        compare = await start_trial(session, compared(), at=NOON)
+        for key, changes in FROM_POSITIONS.items():
+            more = {"player": "trappy", "selection": EVEN, **changes}
+            await game_of(session, compare, f"{key} g", **more)
+        games, _ = await trial_games(session, compare, "trappy", "standard", await game_facts(session), [])
+    reasons = [None, "own position", "program", None]
+    assert [row.excluded for row in rows] == reasons
+    assert [game.excluded for game in games] == reasons
+
+
+async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Database) -> None:
+    """Whoever asked for the takeback knew what it would be."""
+    async with database.write() as session:
+        trial = await begun(session)
+        game_id = await game_of(session, trial, "one")
+        await drawn(session, game_id, 2, trap=True, reply=None)
+        await void_after(session, game_id, 2)
+        await drawn(session, game_id, 2, trap=True, reply=0)
+        await void_after(session, game_id, 2)
+        await drawn(session, game_id, 2, trap=False, reply=0)  # another lot
+        await drawn(session, game_id, 4, trap=True, reply=0)
+        await drawn(session, await game_of(session, trial, "two"), 2, trap=True, reply=0)
+        rows, _ = await trial_decisions(session, trial)
+    excluded = sorted((row.decision_id, row.excluded) for row in rows)
+    assert [reason for _, reason in excluded] == [None, "repeated lot", None, None, None]
 
 
 async def test_games_without_a_decision_by_lot_are_numbered_too(database: Database) -> None:
