@@ -278,6 +278,19 @@ def verify_draw(decision: Decision) -> None:
     values = tuple(expected_score(each.raw_centi, scale_centi) for each in (trap, sound))
     if values != (draw.trap_value, draw.sound_value):
         raise RecordError(f"the draw's values are {draw.trap_value} and {draw.sound_value}, not {values}")
+    verify_lot(decision)
+
+
+def verify_lot(decision: Decision) -> None:
+    """Check that a decision's seed draws the move that was played, and the draw's checksum: without a search.
+
+    Raises:
+        RecordError: The record has no draw, or something was changed; the message says what.
+    """
+    draw = decision.draw
+    if draw is None:
+        raise RecordError(f"the record of {decision.move} has no draw")
+    before_draw(decision)  # both moves are candidates
     try:
         move = draw.trap if draws_trap(draw.seed, draw.params.chance) else draw.sound
     except ValueError as error:

@@ -4,13 +4,20 @@ SQLite stores any value in any column, and any text where JSON belongs.
 """
 
 import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from engine.errors import EngineFault, RecordError
 from storage.errors import is_undecodable
+
+T = TypeVar("T")
+
+VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
+"""What reading a value raises that its column cannot have, and computing with it."""
 
 _LONGEST_REASON = 200
 
@@ -29,18 +36,70 @@ class Unreadable:
     @classmethod
     def because(cls, what: Literal["decision", "game"], key: int, error: Exception) -> "Unreadable":
         """With an exception's message as the reason."""
-        if isinstance(error, DBAPIError):
-            reason = str(error.orig)
-        elif isinstance(error, EngineFault):
-            reason = str(error)
-        else:
-            reason = f"{type(error).__name__}: {error}"
-        reason = " ".join(reason.split())
-        return cls(what, key, reason[:_LONGEST_REASON])
+        return cls(what, key, reason_of(error))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
         return asdict(self)
+
+
+def reason_of(error: Exception) -> str:
+    """What is wrong with a record, in one line; it may contain unprintable characters of the value."""
+    if isinstance(error, DBAPIError):
+        reason = str(error.orig)
+    elif isinstance(error, EngineFault):
+        reason = str(error)
+    else:
+        reason = f"{type(error).__name__}: {error}"
+    return " ".join(reason.split())[:_LONGEST_REASON]
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Name the record that the block reads or computes with where it turns out to be damaged.
+
+    Without this, `storage.database` would blame arithmetic that overflows on the database.
+
+    Args:
+        what: For instance ``game 12``.
+
+    Raises:
+        RecordError: It is damaged: any of `VALUE_ERRORS`.
+    """
+    try:
+        yield
+    except VALUE_ERRORS as error:
+        raise RecordError(f"{what}: {reason_of(error)}") from error
+
+
+def read_rows(what: str, rows: Iterable[Any], read: Callable[[Any], T]) -> list[T]:
+    """What a function makes of each row.
+
+    Args:
+        what: The rows are of these: ``game``.
+        rows: With the key as `id`.
+        read: Makes one.
+
+    Raises:
+        RecordError: A row is damaged; the message names it.
+    """
+    found = []
+    for row in rows:
+        try:
+            found.append(read(row))
+        except VALUE_ERRORS as error:
+            raise RecordError(f"{what} {row.id}: {reason_of(error)}") from error
+    return found
+
+
+def require_number(name: str, value: object, least: float, most: float) -> None:
+    """Refuse a stored value that is no number from `least` to `most`.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise RecordError(f"{name} is {value!r:.60}, not a number from {least:g} to {most:g}")
 
 
 def read_json(text: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
+from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.filters import Filters, filter_conditions
 from storage.inserts import insert_new
@@ -18,6 +19,7 @@ from storage.records import (
     GameStatus,
     NewGame,
     StoredGame,
+    plausible_rating,
 )
 from storage.tables.games import (
     DecisionRow,
@@ -29,9 +31,14 @@ from storage.tables.games import (
 )
 from storage.tables.types import now_utc
 
+_TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
+"""Fields of a game that every report shows."""
+
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
     """Store a new game, or return the stored one.
+
+    A rating that cannot be one (`storage.records.plausible_rating`) is stored as unknown.
 
     Args:
         at: When the game began, aware; None: now.
@@ -55,8 +62,8 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         clock_initial_s=new.clock_initial_s,
         clock_increment_s=new.clock_increment_s,
         opponent_id=await _opponent_row_id(session, new, moment),
-        our_rating=new.our_rating,
-        opponent_rating=new.opponent_rating,
+        our_rating=plausible_rating(new.our_rating),
+        opponent_rating=plausible_rating(new.opponent_rating),
         engine_config_id=await _engine_config_row_id(session, new),
         player=new.player,
         state=GameStatus.OPEN,
@@ -267,6 +274,18 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
     if inserted is not None:
         return inserted
     return (await session.execute(select(EngineConfigRow.id).filter_by(**values))).scalar_one()
+
+
+def require_readable(game: StoredGame) -> None:
+    """Refuse a game of which a text is none: SQLite stores bytes in any column.
+
+    Raises:
+        RecordError: The message names the game and the value.
+    """
+    texts = {name: getattr(game, name) for name in _TEXTS} | {"moves": next(iter(game.moves), "")}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise RecordError(f"game {game.id}: {name} is {value!r:.60}, not text")
 
 
 def _stored(row: GameRow) -> StoredGame:

@@ -15,6 +15,9 @@ _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
 """How far beyond the opponents' ratings we look for a performance, in rating points: odds of 1 to 10^10."""
 
+_MOST_STEPS = 200
+"""Bisections of an interval: more than a 64-bit floating-point number has values to tell apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -100,9 +103,14 @@ def _expected(rating: float, other: float) -> float:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses 0, by bisection to a hundred-thousandth of a point."""
-    while high - low > 1e-5:
+    """Where a falling function crosses 0, by bisection to a hundred-thousandth of a point.
+
+    Far from 0 floating-point numbers are farther apart than that; then to two neighbours.
+    """
+    for _ in range(_MOST_STEPS):
         middle = (low + high) / 2
+        if high - low <= 1e-5 or middle in (low, high):
+            break
         if falling(middle) > 0:
             low = middle
         else:

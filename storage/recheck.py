@@ -33,11 +33,18 @@ class RecordedDecision:
     game_id: int
     site: str
     site_game_id: str
+    game: str
+    """Name in `engine.games`."""
+    initial_position: str | None
+    selection: object
+    """Why the game's player was chosen; None: not valid JSON."""
     game_state: GameStatus
     moves: tuple[str, ...]
     """The game's, as the server showed them."""
     ply: int
     is_taken_back: bool
+    move: str
+    depth: int
     state: DecisionState
     outcome_rule: int | None
     """The version of the rules that judged its outcome; None: it has none."""
@@ -47,6 +54,8 @@ class RecordedDecision:
     """The version of the rules that judged its profile; None: that is incomplete."""
     forecast_rule: int | None
     """The version of the rules that made its forecast; None: it has none."""
+    forecast: object
+    """Input of `ReplyForecast.from_record`; None: it has none, or this is not valid JSON."""
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
@@ -112,15 +121,21 @@ def _decisions() -> _Statement:
             DecisionRow.game_id,
             GameRow.site,
             GameRow.site_game_id,
+            GameRow.game,
+            GameRow.initial_position,
+            cast(GameRow.selection, Text).label("selection"),
             GameRow.state.label("game_state"),
             GameRow.moves,
             DecisionRow.ply,
             DecisionRow.takeback,
+            DecisionRow.move,
+            DecisionRow.depth,
             DecisionRow.state,
             OutcomeRow.rule.label("outcome_rule"),
             OutcomeRow.reply.label("outcome_reply"),
             DecisionRow.rule,
             ForecastRow.rule.label("forecast_rule"),
+            cast(ForecastRow.record, Text).label("forecast"),
             GameRow.opponent_rating,
             GameRow.clock_initial_s,
             GameRow.clock_increment_s,
@@ -144,15 +159,21 @@ def _decision(row: Any) -> RecordedDecision:
         game_id=row.game_id,
         site=row.site,
         site_game_id=row.site_game_id,
+        game=row.game,
+        initial_position=row.initial_position,
+        selection=_read(row.selection),
         game_state=row.game_state,
         moves=tuple(row.moves.split()),
         ply=row.ply,
         is_taken_back=row.takeback != 0,
+        move=row.move,
+        depth=row.depth,
         state=row.state,
         outcome_rule=row.outcome_rule,
         outcome_reply=row.outcome_reply,
         rule=row.rule,
         forecast_rule=row.forecast_rule,
+        forecast=None if row.forecast is None else _read(row.forecast),
         opponent_rating=row.opponent_rating,
         clock_initial_s=row.clock_initial_s,
         clock_increment_s=row.clock_increment_s,

@@ -63,6 +63,15 @@ class AccountKey:
     accounts were recorded."""
 
 
+LEAST_RATING, MOST_RATING = -10_000, 100_000
+"""Ratings beyond these are a site's mistake; every rating system stays far within."""
+
+
+def plausible_rating(rating: int | None) -> int | None:
+    """A rating that a site sent; None if it cannot be one."""
+    return rating if rating is not None and LEAST_RATING <= rating <= MOST_RATING else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGame:
     """Everything known when a game begins; stored before the first move."""

@@ -4,6 +4,8 @@ At most one trial is open at a time.  The games drawn while it is open, blind an
 to it (`trial_for`); everything else about it stays as it was written.
 """
 
+import json
+import logging
 import math
 import re
 from collections.abc import Mapping
@@ -11,18 +13,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, Text, cast, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.errors import RecordError
 from engine.game import BadPosition
 from engine.games import get_game
 from engine.player_kinds import PLAYER_KINDS
+from storage.damage import VALUE_ERRORS, reason_of, require_damage
 from storage.errors import TrialError
 from storage.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
 from storage.records import Endpoint, GameStatus, NewGame
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
 """The usual strata: games alike in these four are compared with each other first.  A rating band is this many
@@ -167,7 +173,11 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
 
 
 async def list_trials(session: AsyncSession) -> list[StoredTrial]:
-    """All trials, the latest first."""
+    """All trials, the latest first.
+
+    Raises:
+        RecordError: One is damaged; the message names it.
+    """
     return await _list(session)
 
 
@@ -176,6 +186,7 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
     A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
     exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
+    A trial whose record is damaged has no new games.
 
     Games from a position that a challenger set belong to none.
     """
@@ -183,9 +194,19 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
         return None
     if is_own_position(new.variant, new.initial_position):
         return None
-    statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
-    found = (await session.execute(statement)).one_or_none()
-    return found.id if found is not None and tuple(found.arms) == new.arms else None
+    # As text: a damaged trial must not keep a game from being played.
+    statement = select(TrialRow.id, cast(TrialRow.arms, Text).label("arms")).where(
+        TrialRow.open_slot == _OPEN
+    )
+    try:
+        found = (await session.execute(statement)).one_or_none()
+        return found.id if found is not None and _names(json.loads(found.arms)) == new.arms else None
+    except Exception as error:
+        require_damage(error)
+        logger.warning(
+            "the open trial's record is damaged, so this game belongs to none: %s", reason_of(error)
+        )
+        return None
 
 
 def is_own_position(variant: str, initial_position: str | None) -> bool:
@@ -216,15 +237,35 @@ async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list
         await session.refresh(row)
         counts = select(GameRow.state, func.count().label("games")).where(GameRow.trial_id == row.id)
         by_state = {each.state: each.games for each in await session.execute(counts.group_by(GameRow.state))}
-        found.append(_stored(row, by_state))
+        found.append(stored_trial(row, by_state))
     return found
 
 
-def _stored(row: TrialRow, games: Mapping[GameStatus, int]) -> StoredTrial:
+def stored_trial(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
+    """A row of `trials`, and how many games it has in each state.
+
+    Raises:
+        RecordError: It is damaged; the message names it.
+    """
+    try:
+        return _read(row, games)
+    except (*VALUE_ERRORS, TrialError) as error:
+        reason = str(error) if isinstance(error, TrialError) else reason_of(error)
+        raise RecordError(f"trial {row.name}: {reason}") from error
+
+
+def _names(found: object) -> tuple[str, ...]:
+    """The names in a list of names; TypeError: it is none."""
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise TypeError(f"arms is {found!r:.60}, not a list of names")
+    return tuple(found)
+
+
+def _read(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
     return StoredTrial(
         id=row.id,
         name=row.name,
-        arms=tuple(row.arms),
+        arms=_names(row.arms),
         configurations=row.configurations,
         strata=row.strata,
         opt=row.opt,

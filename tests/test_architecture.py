@@ -97,7 +97,7 @@ STORAGE = {
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
     "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
-    "storage.trials": {"errors", "inference", "inserts", "records", "tables"},
+    "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
     "storage.statistics": {"damage", "filters", "inference", "intervals", "records", "tables", "trials"},
 }
 BOT = {

@@ -4,7 +4,8 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -63,6 +64,10 @@ def ask_database(
 
     Args:
         url: The database's URL; None: the configured one.
+
+    Raises:
+        StorageError: The database failed.
+        DesdemonaError: A record in it is damaged.
     """
     import asyncio
 
@@ -71,11 +76,31 @@ def ask_database(
     async def work() -> T:
         database = await Database.open(url or config_of(context).storage.url, upgrade=False)
         try:
-            return await read(database)
+            with damage_told():
+                return await read(database)
         finally:
             await database.close()
 
     return asyncio.run(work())
+
+
+@contextmanager
+def damage_told() -> Iterator[None]:
+    """Say in one line that a record is damaged, where the block reads records or computes with them.
+
+    Raises:
+        DesdemonaError: One is: which and why, as far as it can be told.
+    """
+    from storage.damage import VALUE_ERRORS, reason_of
+    from storage.errors import UnreadableRow
+
+    try:
+        yield
+    except (*VALUE_ERRORS, UnreadableRow) as error:
+        reason = str(error) if isinstance(error, UnreadableRow) else reason_of(error)
+        raise DesdemonaError(
+            f"a record is damaged ({reason}); `desdemona db recheck` lists such records"
+        ) from error
 
 
 def require_known(option: str, name: str | None, names: Collection[str]) -> None:

@@ -33,7 +33,7 @@ from storage.archive import BATCH, add_games, each_game
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.filters import Filters
-from storage.games import list_games
+from storage.games import list_games, require_readable
 from storage.own_game_records import record_of
 from storage.statistics.suspect_rows import suspect_games
 
@@ -92,6 +92,7 @@ def export_games(
             for stored in reversed(await list_games(session, filters)):
                 if suspect is not None and (stored.id in flags) is not suspect:
                     continue
+                require_readable(stored)
                 decisions = []
                 if form is not GameFormat.TRANSCRIPT:  # which cannot hold comments
                     decisions = await list_decisions(session, stored.id)

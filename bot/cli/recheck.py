@@ -19,7 +19,7 @@ def recheck_command(
     """Verify every decision from its record, and judge replies not judged yet or judged by earlier rules.
 
     It may run while the bot plays, and leaves open games alone.  It can be stopped and run again at any
-    time.  The exit status is 1 when a record is wrong.
+    time.  The exit status is 1 when a record is wrong or damaged.
     """
     config = config_of(context)
     table_mb, models = config.engine.table_mb, config.human.model_registry()
@@ -37,13 +37,15 @@ def recheck_command(
         print_json(found.to_json())
     else:
         _print_findings(found)
-    raise typer.Exit(1 if found.wrong else 0)
+    raise typer.Exit(1 if found.wrong or found.damaged else 0)
 
 
 def _print_findings(found: Findings) -> None:
     for wrong in found.wrong:
         ply = "" if wrong.ply is None else f", ply {wrong.ply}"
         print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
+    for row in found.damaged:
+        print(printable(f"DAMAGED  row {row.id} of {row.table}: {row.reason}"))
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
     print(
         f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"

@@ -13,6 +13,7 @@ from bot.cli.common import (
     UsageError,
     ask_database,
     console,
+    damage_told,
     print_json,
     write,
 )
@@ -41,26 +42,30 @@ def games(
     """
     from bot.cli import rich_tables
     from storage.filters import Filters
-    from storage.games import list_games
+    from storage.games import list_games, require_readable
     from storage.statistics.suspect_rows import suspect_games
 
     async def read(database: "Database") -> "tuple[list[StoredGame], Flags | None]":
         async with database.read() as session:
-            if suspect is None and output is OutputFormat.TABLE:
-                return await list_games(session, filters, limit), None
-            flags = await suspect_games(session)
+            needs_flags = suspect is not None or output is not OutputFormat.TABLE
+            flags = await suspect_games(session) if needs_flags else None
             latest = await list_games(session, filters, limit if suspect is None else None)
+            for game in latest:
+                require_readable(game)
+            if flags is None:
+                return latest, None
             chosen = [game for game in latest if suspect is None or (game.id in flags) is suspect]
             return chosen[:limit], flags
 
     found, flags = ask_database(context, read)
-    write(
-        output,
-        rich_tables.games_table(found, flags if suspect else None),
-        rich_tables.games_rows(found, flags or {}, flat=True),
-        nested=rich_tables.games_rows(found, flags or {}),
-        is_filtered=suspect is not None or filters != Filters(),
-    )
+    with damage_told():
+        write(
+            output,
+            rich_tables.games_table(found, flags if suspect else None),
+            rich_tables.games_rows(found, flags or {}, flat=True),
+            nested=rich_tables.games_rows(found, flags or {}),
+            is_filtered=suspect is not None or filters != Filters(),
+        )
 
 
 def show(
@@ -78,7 +83,7 @@ def show(
     Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
     from bot.cli import rich_tables
-    from storage.games import list_games_by_site_id
+    from storage.games import list_games_by_site_id, require_readable
     from storage.report import game_report
 
     async def read(database: "Database") -> "GameReport":
@@ -102,6 +107,7 @@ def show(
                 raise UsageError(
                     f"game {game!r} is of several accounts ({accounts}): choose one with --account"
                 )
+            require_readable(found[0])
             try:
                 return await game_report(session, found[0])
             except StorageError:
@@ -113,7 +119,8 @@ def show(
                 ) from error
 
     report = ask_database(context, read)
-    if output is ShowFormat.JSON:
-        print_json(report.to_json())
-    else:
-        console().print(rich_tables.game_view(report, traps_only=traps))
+    with damage_told():
+        if output is ShowFormat.JSON:
+            print_json(report.to_json())
+        else:
+            console().print(rich_tables.game_view(report, traps_only=traps))

@@ -11,10 +11,11 @@ Open games are only verified: judging them is left to the player that plays them
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bot.game.ledger import TAKEBACK_GRANTED
+from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
 from engine.choice import verify
 from engine.decision import Decision
@@ -43,6 +44,7 @@ from storage.recheck import (
     settle_later,
 )
 from storage.records import DecisionState, GameStatus
+from storage.statistics.damaged_rows import DamagedRow, damaged_rows
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +60,7 @@ OnCount = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class WrongRecord:
-    """A decision whose record is damaged or fails verification."""
+    """A decision whose record is damaged, fails verification, or contradicts its row or its game."""
 
     site: str
     """``?`` where it cannot be read."""
@@ -82,6 +84,8 @@ class Findings:
     completed: int = 0
     """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
+    damaged: list[DamagedRow] = field(default_factory=list)
+    """Rows of other tables with values that cannot be."""
     left: Counter[str] = field(default_factory=Counter)
     """Decisions that still lack an outcome or a complete profile, by reason."""
 
@@ -96,6 +100,7 @@ class Findings:
                 {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
                 for each in self.wrong
             ],
+            "damaged": [asdict(each) for each in self.damaged],
             "left": dict(self.left),
         }
 
@@ -117,6 +122,8 @@ async def recheck(
     models = models or ModelRegistry()
     async with database.read() as session:
         total, last_id = await count_decisions(session)
+        findings.damaged = await damaged_rows(session)
+    checks = RecordChecks()
     on_count = None if counting is None else counting(total)
     async with SearchPool(1, table_mb) as pool:
         done_id = 0
@@ -129,7 +136,7 @@ async def recheck(
                 if isinstance(found, UnreadableDecision):
                     findings.wrong.append(_unreadable(found))
                 else:
-                    await _Recheck(database, pool, models, findings, found).run()
+                    await _Recheck(database, pool, models, findings, checks, found).run()
                 if on_count is not None:
                     on_count(1)
             done_id = batch[-1].id
@@ -153,17 +160,20 @@ class _Recheck:
         pool: SearchPool,
         models: ModelRegistry,
         findings: Findings,
+        checks: RecordChecks,
         found: RecordedDecision,
     ) -> None:
         self._database = database
         self._pool = pool
         self._models = models
         self._findings = findings
+        self._checks = checks
         self._found = found
 
     async def run(self) -> None:
         try:
             decision = self._verified()
+            await self._check_reply(decision)
             if self._lacks(decision):
                 await self._settle(decision)
         except RecordError as error:
@@ -194,11 +204,31 @@ class _Recheck:
             decision = Decision.from_record(record)
             get_game(decision.game).parse_position(decision.position)
             verify(decision)
+            self._checks.check(self._found, decision)
         except RecordError:
             raise
         except Exception as error:  # a damaged record may contain anything
             raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
         return decision
+
+    async def _check_reply(self, decision: Decision) -> None:
+        """Compare the reply that was judged with the game's moves.
+
+        Raises:
+            RecordError: It is another one.
+        """
+        found = self._found
+        is_judged = found.outcome_rule is not None and found.state is DecisionState.CONFIRMED
+        if found.game_state is GameStatus.OPEN or found.is_taken_back or not is_judged:
+            return
+        try:
+            reply = await self._reply(decision)
+        except _Left:  # nobody knows
+            return
+        if found.outcome_reply != reply:
+            raise RecordError(
+                f"its outcome judges {found.outcome_reply or 'no reply'}, but the reply was {reply or 'none'}"
+            )
 
     def _lacks(self, decision: Decision) -> bool:
         """Whether an outcome or profile is missing that such a decision should have."""

@@ -6,6 +6,7 @@ much is not.  A person is an opponent's account at a site.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, case, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,8 +15,9 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
+from storage.damage import read_rows, require_number
 from storage.filters import Filters, TrapSettings, filter_conditions, standing
-from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
@@ -27,6 +29,14 @@ from storage.tables.games import (
 
 _DIGITS = 8
 """Shown of a SHA-256."""
+_MOST = 2**31 - 1
+"""The largest number that every database stores as an integer."""
+_ROUNDED = 0.01
+"""By so much rounding may take a sum of probabilities beyond 0 or 1."""
+_SHARES = (
+    *("error_uniform", "error_expected", "fall_uniform", "fall_expected"),
+    *("bait_uniform", "bait_expected"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +133,9 @@ async def game_facts(
     Args:
         filters: Which games; None: all.
         aborted: Whether aborted games are there, too.  A trial needs them: a player was drawn for them.
+
+    Raises:
+        RecordError: A game's row is damaged; the message names it.
     """
     is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
     # Numbered before the filters choose among them.
@@ -173,44 +186,61 @@ async def game_facts(
         .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *_which(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
-    return [
-        GameFact(
-            id=row.id,
-            site=row.site,
-            account=row.account,
-            game=row.game,
-            speed=row.speed,
-            rated=row.rated,
-            player=row.player,
-            version=row.engine_version,
-            settings=TrapSettings(
-                row.assessment,
-                row.scale,
-                row.margin_centi,
-                row.decided,
-                row.risk_percent,
-                row.risk_share_percent,
-                row.threshold_percent,
-            ).text,
-            person=row.opponent_id,
-            is_bot=row.is_bot,
-            opponent_rating=row.opponent_rating,
-            our_rating=row.our_rating,
-            state=row.state,
-            result=row.result,
-            end_reason=row.end_reason,
-            our_side=row.our_side,
-            started_at=row.started_at,
-            ended_at=row.ended_at,
-            plies=0 if not row.length else row.length - row.letters + 1,
-            games_before=row.before,
-        )
-        for row in rows
-    ]
+    return read_rows("game", rows, _game_fact)
+
+
+def require_ratings(row: Any) -> None:
+    """Refuse a game's row with ratings that are none.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    for name in ("opponent_rating", "our_rating"):
+        if (rating := getattr(row, name)) is not None:
+            require_number(name, rating, LEAST_RATING, MOST_RATING)
+
+
+def _game_fact(row: Any) -> GameFact:
+    require_ratings(row)
+    return GameFact(
+        id=row.id,
+        site=row.site,
+        account=row.account,
+        game=row.game,
+        speed=row.speed,
+        rated=row.rated,
+        player=row.player,
+        version=row.engine_version,
+        settings=TrapSettings(
+            row.assessment,
+            row.scale,
+            row.margin_centi,
+            row.decided,
+            row.risk_percent,
+            row.risk_share_percent,
+            row.threshold_percent,
+        ).text,
+        person=row.opponent_id,
+        is_bot=row.is_bot,
+        opponent_rating=row.opponent_rating,
+        our_rating=row.our_rating,
+        state=row.state,
+        result=row.result,
+        end_reason=row.end_reason,
+        our_side=row.our_side,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        plies=0 if not row.length else row.length - row.letters + 1,
+        games_before=row.before,
+    )
 
 
 async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> list[ReplyFact]:
-    """The judged replies in the same games, with two replies or more to choose from, in the order of play."""
+    """The judged replies in the same games, with two replies or more to choose from, in the order of play.
+
+    Raises:
+        RecordError: What is stored of one is damaged; the message names the decision.
+    """
     rows = await session.execute(
         select(
             DecisionRow.id,
@@ -251,32 +281,49 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
         )
         .order_by(GameRow.started_at, DecisionRow.game_id, DecisionRow.ply)
     )
-    return [
-        ReplyFact(
-            decision_id=row.id,
-            game_id=row.game_id,
-            ply=row.ply,
-            reply_count=row.reply_count,
-            is_decided=row.is_decided,
-            is_trap=row.is_trap,
-            kind=row.kind,
-            fell_for_best=row.fell_for_best,
-            cost=row.cost / WHOLE,
-            erred=row.cost >= ERROR,
-            is_taken=bool(row.is_taken),
-            has_bait=row.bait is not None,
-            model=model_text(row.model_name, row.model_sha256, row.prior),
-            error_uniform=row.error_uniform,
-            error_expected=row.error_expected,
-            cost_uniform=row.cost_uniform / WHOLE,
-            cost_expected=row.cost_expected / WHOLE,
-            fall_uniform=row.fall_uniform,
-            fall_expected=row.fall_expected,
-            bait_uniform=row.bait_uniform,
-            bait_expected=row.bait_expected,
-        )
-        for row in rows
-    ]
+    return read_rows("decision", rows, _reply_fact)
+
+
+def require_forecast(row: Any) -> None:
+    """Refuse a forecast's row with probabilities or costs that are none.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    for name in _SHARES:
+        require_number(f"the forecast's {name}", getattr(row, name), -_ROUNDED, 1 + _ROUNDED)
+    for name in ("cost_uniform", "cost_expected"):
+        require_number(f"the forecast's {name}", getattr(row, name), -_ROUNDED, WHOLE + _ROUNDED)
+
+
+def _reply_fact(row: Any) -> ReplyFact:
+    for name in ("ply", "reply_count"):
+        require_number(name, getattr(row, name), 0, _MOST)
+    require_number("the cost of the reply", row.cost, 0, WHOLE)
+    require_forecast(row)
+    return ReplyFact(
+        decision_id=row.id,
+        game_id=row.game_id,
+        ply=row.ply,
+        reply_count=row.reply_count,
+        is_decided=row.is_decided,
+        is_trap=row.is_trap,
+        kind=row.kind,
+        fell_for_best=row.fell_for_best,
+        cost=row.cost / WHOLE,
+        erred=row.cost >= ERROR,
+        is_taken=bool(row.is_taken),
+        has_bait=row.bait is not None,
+        model=model_text(row.model_name, row.model_sha256, row.prior),
+        error_uniform=row.error_uniform,
+        error_expected=row.error_expected,
+        cost_uniform=row.cost_uniform / WHOLE,
+        cost_expected=row.cost_expected / WHOLE,
+        fall_uniform=row.fall_uniform,
+        fall_expected=row.fall_expected,
+        bait_uniform=row.bait_uniform,
+        bait_expected=row.bait_expected,
+    )
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:

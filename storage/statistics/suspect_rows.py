@@ -6,6 +6,7 @@ read, whatever a report selects; matches between programs and aborted games are 
 
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 from sqlalchemy import case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import OutcomeKind
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
+from storage.damage import naming, read_rows
 from storage.filters import standing
 from storage.inference.suspects import COPIED_PLIES, PlayedGame, SuspectFlag, suspects
 from storage.records import MATCH_SITE, GameResult, GameStatus
@@ -34,7 +36,8 @@ async def suspect_games(session: AsyncSession) -> Flags:
             .where(OpponentRow.is_bot.is_(False))
         )
     )
-    return {key: flags for key, flags in suspects(rows).items() if key in people}
+    with naming("suspect games"):
+        return {key: flags for key, flags in suspects(rows).items() if key in people}
 
 
 async def played_games(session: AsyncSession) -> list[PlayedGame]:
@@ -43,6 +46,9 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
     A person's first move, before our first one, is no reply.  A reply without a choice has no time.
     Judged replies are those that the statistics count (`storage.statistics.facts.reply_facts`), outside
     decided positions.
+
+    Raises:
+        RecordError: What is stored of a game is damaged; the message names it.
     """
     judged = await _judged(session)
     times = await _reply_times(session)
@@ -63,27 +69,26 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
         .where(GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
         .order_by(GameRow.started_at, GameRow.id)
     )
-    found = []
-    for row in rows:
+
+    def played(row: Any) -> PlayedGame:
         moves = row.moves.split()
         replies, optimal, expected = judged.get(row.id, (0, 0, 0.0))
-        found.append(
-            PlayedGame(
-                game_id=row.id,
-                person=row.opponent_id,
-                account=f"{row.site}/{row.site_id}",
-                started_at=row.started_at,
-                game=f"{row.game} {row.initial_position or ''}",
-                moves=tuple(moves[:COPIED_PLIES]),
-                plies=len(moves),
-                person_left=row.result is GameResult.WIN and row.end_reason in _LEFT,
-                reply_times_s=tuple(times[row.id]),
-                judged=replies,
-                optimal=optimal,
-                expected_optimal=min(expected, float(replies)),
-            )
+        return PlayedGame(
+            game_id=row.id,
+            person=row.opponent_id,
+            account=f"{row.site}/{row.site_id}",
+            started_at=row.started_at,
+            game=f"{row.game} {row.initial_position or ''}",
+            moves=tuple(moves[:COPIED_PLIES]),
+            plies=len(moves),
+            person_left=row.result is GameResult.WIN and row.end_reason in _LEFT,
+            reply_times_s=tuple(times[row.id]),
+            judged=replies,
+            optimal=optimal,
+            expected_optimal=min(expected, float(replies)),
         )
-    return found
+
+    return read_rows("game", rows, played)
 
 
 async def _judged(session: AsyncSession) -> dict[int, tuple[int, int, float]]:

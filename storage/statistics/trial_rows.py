@@ -12,9 +12,10 @@ from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision
+from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.judgement import expected_scale_centi, judge
-from engine.randomised import other_move
+from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
 from storage.damage import Unreadable, read_json, require_damage
 from storage.filters import Filters, filter_conditions
@@ -89,11 +90,14 @@ def _trial_game(
     game: GameFact, is_treated: bool, chance: float, costs: Sequence[float], excluded: str | None
 ) -> TrialGame:
     spent = [] if game.state is GameStatus.ABORTED else costs
+    settled_at = None
+    if game.state is not GameStatus.OPEN:  # a clock that was set back must not put the end before the draw
+        settled_at = max(game.ended_at or game.started_at, game.started_at)
     return TrialGame(
         game_id=game.id,
         person=game.person,
         drawn_at=game.started_at,
-        settled_at=None if game.state is GameStatus.OPEN else game.ended_at or game.started_at,
+        settled_at=settled_at,
         game=game.game,
         site=game.site,
         speed=game.speed,
@@ -120,8 +124,9 @@ async def trial_decisions(
         filters: Which of its games.
 
     Returns:
-        The decisions, and those that cannot be read.  Among the latter are the decisions whose record does
-        not say whether there was a lot, in games of players that draw decisions.
+        The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
+        stored.  Among the latter are the decisions whose record does not say whether there was a lot, in
+        games of players that draw decisions.
     """
     statement = (
         select(DecisionRow.id)
@@ -189,6 +194,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.game_id,
             DecisionRow.ply,
             DecisionRow.created_at,
+            DecisionRow.move,
             # As text: one damaged record must not hide the others.
             cast(DecisionRow.record, Text).label("record"),
             GameRow.opponent_id,
@@ -228,7 +234,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
     if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
-    return trial_decision(
+    found = trial_decision(
         row.id,
         row.game_id,
         row.opponent_id,
@@ -240,6 +246,10 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         row.reply,
         excluded,
     )
+    if row.move != made.move:
+        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
+    verify_lot(made)
+    return found
 
 
 def trial_decision(

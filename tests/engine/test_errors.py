@@ -22,7 +22,6 @@ PARSING = {
     "bot/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_settings_of"},
-    "bot/cli/stats/command.py": {"_damage_told"},  # columns of damaged rows
     "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
     "bot/engine_protocols/console.py": {"say"},  # a closed stream
     "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has

@@ -1,13 +1,14 @@
 """What says that a row is damaged, and what else goes wrong with a database."""
 
 import sqlite3
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import InvalidRequestError, OperationalError
 
 from engine.errors import RecordError
-from storage.damage import Unreadable, read_json, require_damage
+from storage.damage import Unreadable, naming, read_json, read_rows, require_damage, require_number
 
 
 def driver_error(message: str) -> OperationalError:
@@ -30,6 +31,46 @@ def test_a_reason_is_one_line(error: Exception, reason: str) -> None:
     found = Unreadable.because("decision", 812, error)
     assert found == Unreadable("decision", 812, reason)
     assert found.to_json() == {"what": "decision", "id": 812, "reason": reason}
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OverflowError("date\nvalue"), "game 7: OverflowError: date value"),
+        (RecordError("no draw"), "game 7: no draw"),
+    ],
+)
+def test_a_record_is_named(error: Exception, reason: str) -> None:
+    def read(row: Any) -> int:
+        if row.id == 7:
+            raise error
+        return int(row.id)
+
+    with pytest.raises(RecordError) as told, naming("game 7"):
+        raise error
+    assert str(told.value) == reason
+    rows = [SimpleNamespace(id=number) for number in (6, 7, 8)]
+    with pytest.raises(RecordError) as told:
+        read_rows("game", rows, read)
+    assert str(told.value) == reason
+    assert read_rows("game", rows[::2], read) == [6, 8]
+
+
+@pytest.mark.parametrize("error", [driver_error("database is locked"), OSError(), TimeoutError()])
+def test_other_failures_are_no_damage(error: Exception) -> None:
+    with pytest.raises(type(error)), naming("game 7"):
+        raise error
+
+
+@pytest.mark.parametrize("value", [None, "1", True, b"1", float("nan"), float("inf"), -0.1, 2.1])
+def test_what_is_no_number_in_a_range(value: object) -> None:
+    with pytest.raises(RecordError, match=r"cost is .*, not a number from 0 to 2"):
+        require_number("cost", value, 0, 2)
+
+
+@pytest.mark.parametrize("value", [0, 2, 0.0, 2.0])
+def test_numbers_in_a_range(value: object) -> None:
+    require_number("cost", value, 0, 2)
 
 
 def test_json_objects() -> None:

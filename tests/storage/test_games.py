@@ -1,6 +1,8 @@
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
+
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.database import Database
 from storage.events import list_events, record_event
@@ -54,6 +56,18 @@ async def test_unknown_things_stay_unknown(database: Database) -> None:
         assert await get_game_by_id(session, stored.id + 1) is None
     assert (stored.clock_initial_s, stored.our_rating, stored.opponent_rating) == (None, None, None)
     assert stored.selection == {}
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [(100_000, 100_000), (100_001, None), (-10_000, -10_000), (-10_001, None), (2**63, None)],
+)
+async def test_a_rating_that_cannot_be_one_is_unknown(
+    database: Database, sent: int, kept: int | None
+) -> None:
+    async with database.write() as session:
+        stored = await open_game(session, replace(NEW_GAME, our_rating=sent, opponent_rating=sent))
+    assert (stored.our_rating, stored.opponent_rating) == (kept, kept)
 
 
 async def test_opening_again_changes_nothing(database: Database) -> None:

@@ -58,6 +58,14 @@ def test_a_rating_is_looked_for_as_far_as_the_opponents_are() -> None:
     assert below.rating == pytest.approx(100, abs=1e-4)
 
 
+@pytest.mark.parametrize("rating", [2**63 - 1, -(2**63), 10**12])
+def test_absurd_ratings_end_the_search(rating: int) -> None:
+    """There the next number is farther away than the search's precision."""
+    found = performance([OpponentGames(rating, 2, 1.0)])
+    assert found.rating == pytest.approx(rating, rel=1e-9)
+    assert performance([OpponentGames(rating, 1, 0.0)]).low is None
+
+
 @given(
     st.lists(
         st.tuples(st.integers(400, 2800), st.integers(1, 40), st.integers(0, 80)), min_size=1, max_size=6

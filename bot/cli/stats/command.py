@@ -1,20 +1,18 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.errors import DesdemonaError
 from bot.cli.common import (
     FormatOption,
     OutputFormat,
     UsageError,
     ask_database,
     console,
+    damage_told,
     note,
     print_json,
     write,
@@ -84,7 +82,8 @@ def stats(
 
     keys = _keys(by)
     games, replies, outdated = _facts(context, filters, suspect)
-    found = group_statistics(games, replies, keys)
+    with damage_told():
+        found = group_statistics(games, replies, keys)
     write(
         output,
         tables.groups_view(found),
@@ -113,7 +112,8 @@ def _calibration(
     from storage.statistics.calibrations import group_calibrations
 
     games, replies, outdated = _facts(context, filters, suspect)
-    found = group_calibrations(games, replies, by)
+    with damage_told():
+        found = group_calibrations(games, replies, by)
     if not found and output is OutputFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
@@ -135,9 +135,8 @@ def _facts(
 
     async def read(database: "Database") -> "tuple[list[GameFact], list[ReplyFact], int]":
         async with database.read() as session:
-            with _damage_told():
-                games, replies = await game_facts(session, filters), await reply_facts(session, filters)
-                flags = {} if suspect is None else await suspect_games(session)
+            games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+            flags = {} if suspect is None else await suspect_games(session)
             if suspect is not None:
                 games = [game for game in games if (game.id in flags) is suspect]
             return games, replies, await count_outdated(session, filters)
@@ -246,26 +245,27 @@ def _trial(
 
     async def read(database: "Database") -> _TrialReport:
         async with database.read() as session:
-            with _damage_told():
-                trials = await list_trials(session)
+            trials = await list_trials(session)
             found = next((each for each in trials if each.name == name), None)
             if found is None:
                 known = ", ".join(each.name for each in trials) or "none"
                 raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
             is_alone, terms = len(found.arms) == 1, _terms(found)
             at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
-            with _damage_told():
-                flags = await suspect_games(session)
-                facts = [] if is_alone else await game_facts(session, filters, aborted=True)
-                replies = [] if is_alone else await reply_facts(session, filters)
+            flags = await suspect_games(session)
+            facts = [] if is_alone else await game_facts(session, filters, aborted=True)
+            replies = [] if is_alone else await reply_facts(session, filters)
             if not is_alone:
                 first, second = report.arms
-                rows, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
-                report.games = games_report(rows, terms, at, flags)
+                games, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
             if found.draws_decisions:
                 lots, report.damaged_decisions = await trial_decisions(session, found, filters)
-                report.decisions = decisions_report(lots, terms, at, flags)
-            return report
+        # Outside the transaction, which would blame arithmetic that overflows on the database.
+        if not is_alone:
+            report.games = games_report(games, terms, at, flags)
+        if found.draws_decisions:
+            report.decisions = decisions_report(lots, terms, at, flags)
+        return report
 
     report = ask_database(context, read)
     games, decisions = report.games, report.decisions
@@ -292,18 +292,6 @@ def _trial(
             console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
         if decisions is not None:
             console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
-
-
-@contextmanager
-def _damage_told() -> Iterator[None]:
-    """Say in one line that a row is damaged without which there is no report."""
-    try:
-        yield
-    except (LookupError, TypeError, ValueError) as error:  # what the types of columns raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DesdemonaError(
-            f"a row in the database is damaged ({reason:.200}); a backup may have it"
-        ) from error
 
 
 @dataclass(slots=True)

@@ -378,37 +378,6 @@ def changed(path: Path, statement: str) -> None:
     in_database(path, change)
 
 
-@pytest.mark.parametrize(
-    ("statement", "arguments", "complaint"),
-    [
-        (
-            "UPDATE trials SET configurations = '{'",
-            ("--trial", "m1"),
-            "a row in the database is damaged (JSONDecodeError: Expecting property name",
-        ),
-        (
-            "UPDATE games SET state = 'lost' WHERE id = 2",
-            ("--trial", "m1"),
-            "a row in the database is damaged (LookupError: 'lost' is not among the defined enum values.",
-        ),
-        (
-            "UPDATE games SET started_at = 'noon' WHERE id = 2",
-            ("--by", "game"),
-            "a row in the database is damaged (ValueError: Invalid isoformat string: 'noon'); a backup may",
-        ),
-    ],
-)
-def test_what_no_report_can_do_without(
-    desdemona: Command, migrated_file: Path, statement: str, arguments: tuple[str, ...], complaint: str
-) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
-    changed(migrated_file, statement)
-    status, out, err = desdemona("stats", *arguments)
-    assert (status, out) == (2, "")
-    assert err.startswith(f"desdemona: {complaint}")
-    assert err.count("\n") == 1
-
-
 def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_file: Path) -> None:
     by_lot(migrated_file, ("randomised", "standard"))
 

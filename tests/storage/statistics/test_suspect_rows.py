@@ -8,6 +8,7 @@ from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision, Outcome
+from engine.errors import RecordError
 from engine.judgement import expected_scale_centi
 from engine.temptation import ReplyForecast, forecast
 from storage.database import Database
@@ -48,6 +49,15 @@ async def answered(
 async def only(session: AsyncSession) -> PlayedGame:
     (row,) = await played_games(session)
     return row
+
+
+async def test_arithmetic_that_overflows_is_not_the_databases_fault(database: Database) -> None:
+    """There is no week before the first one of the calendar."""
+    async with database.write() as session:
+        game = await opened(session, at=datetime(1, 1, 2, tzinfo=UTC))
+        await set_moves(session, game.id, [f"m{ply}" for ply in range(20)])
+        with pytest.raises(RecordError, match="suspect games: OverflowError: date value out of range"):
+            await suspect_games(session)
 
 
 async def test_a_game_as_the_flags_see_it(database: Database) -> None:

@@ -234,6 +234,48 @@ async def test_a_damaged_record_is_named_and_hides_no_other(
     assert damaged.reason.startswith(reason)
 
 
+def redrawn(**changes: Any) -> dict[str, Any]:
+    record = drawn_decision(trap=True).to_record()
+    return {"draw": record["draw"] | changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (redrawn(seed="f" * 16), "f7 was played, but seed ffffffffffffffff draws d3"),
+        (redrawn(seed="1" * 16), "the draw's checksum is not that of its record: something was changed"),
+        (redrawn(seed="0"), "the seed is '0', not 16 hexadecimal digits"),
+        (redrawn(trap_value=6235), "the draw's checksum is not that of its record: something was changed"),
+        ({"nodes": 5}, ""),
+    ],
+)
+async def test_a_forged_lot_is_named(database: Database, changes: dict[str, Any], reason: str) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        key = await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0)
+        record = drawn_decision(trap=True).to_record() | changes
+        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record=record))
+        rows, damaged = await trial_decisions(session, trial)
+    assert [each.reason for each in damaged] == [reason] * bool(reason)
+    assert len(rows) == (not reason)
+
+
+async def test_a_record_of_another_row_is_named(database: Database) -> None:
+    """The lot fell on the other move, by a whole record with its own seed."""
+    async with database.write() as session:
+        trial = await begun(session)
+        key = await drawn(
+            session, await game_of(session, trial, "one"), 0, trap=True, reply=None, foreseen=False
+        )
+        record = drawn_decision(trap=False).to_record()
+        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record=record))
+        rows, damaged = await trial_decisions(session, trial)
+    assert (rows, damaged) == (
+        [],
+        [Unreadable("decision", key, "move is d3 in the record, but f7 in its row")],
+    )
+
+
 async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> None:
     async with database.write() as session:
         trial = await begun(session)
@@ -311,6 +353,19 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
     assert [(row.game_id, row.chance) for row in rows] == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
+
+
+async def test_a_clock_set_back_during_a_game(database: Database) -> None:
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        game_id = await game_of(session, trial, "one", player="trappy", selection=EVEN)
+        await finish_game(
+            session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON - MINUTE
+        )
+        facts = await game_facts(session)
+        rows, damaged = await trial_games(session, trial, "trappy", "standard", facts, [])
+    assert [(row.drawn_at, row.settled_at) for row in rows] == [(NOON, NOON)]
+    assert damaged == []
 
 
 async def test_from_hand_made_games_to_the_report(database: Database) -> None:

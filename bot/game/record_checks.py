@@ -1,0 +1,106 @@
+"""A decision's record beside the rest of what is stored: its row, its game, its forecast and other lots.
+
+`engine.choice.verify` recomputes the decision from the record alone, so it cannot tell a record that was put
+into another row, or belongs to another game.
+"""
+
+from dataclasses import asdict
+
+from engine.decision import Decision
+from engine.errors import RecordError
+from engine.game import IllegalMove, if_it_goes_on, positions
+from engine.games import get_game
+from engine.judgement import judge_decision
+from engine.temptation import RULE, ReplyForecast
+from storage.recheck import RecordedDecision
+from storage.records import DecisionState, GameStatus
+
+_MOST_GAMES = 16
+"""Games whose positions are kept: decisions of games that ran side by side come in turns."""
+
+
+class RecordChecks:
+    """Checks of records that need what other rows say; remembers the seeds of all lots that it has seen."""
+
+    def __init__(self) -> None:
+        self._seeds: dict[str, tuple[int, int, str]] = {}
+        self._positions: dict[int, list[str]] = {}
+
+    def check(self, found: RecordedDecision, decision: Decision) -> None:
+        """Compare a verified decision with its row, its game, its forecast, and the lots before it.
+
+        Args:
+            found: The row.
+            decision: Its record.
+
+        Raises:
+            RecordError: They contradict each other; the message says where.
+        """
+        for name in ("move", "depth"):
+            if getattr(found, name) != getattr(decision, name):
+                raise RecordError(
+                    f"{name} is {getattr(decision, name)} in the record, "
+                    f"but {getattr(found, name)} in its row"
+                )
+        if found.game != decision.game:
+            raise RecordError(f"the record is of {decision.game}, but the game is {found.game}")
+        self._check_position(found, decision)
+        _check_forecast(found, decision)
+        if decision.draw is not None:
+            self._check_lot(found, decision)
+
+    def _check_position(self, found: RecordedDecision, decision: Decision) -> None:
+        is_standing = not found.is_taken_back and found.state is not DecisionState.DROPPED
+        if found.game_state is GameStatus.OPEN or not is_standing:  # the moves before it may have changed
+            return
+        known = self._positions_of(found)
+        if found.ply >= len(known):
+            raise RecordError(f"its game has {len(found.moves)} moves, none before ply {found.ply}")
+        if known[found.ply] != decision.position:
+            raise RecordError(
+                f"its game is at {known[found.ply]} at ply {found.ply}, not at {decision.position}"
+            )
+
+    def _positions_of(self, found: RecordedDecision) -> list[str]:
+        """The positions of its game as texts, one for each number of moves made."""
+        if found.game_id not in self._positions:
+            if len(self._positions) == _MOST_GAMES:
+                del self._positions[next(iter(self._positions))]
+            game = get_game(found.game)
+            start = None if found.initial_position is None else game.parse_position(found.initial_position)
+            try:
+                self._positions[found.game_id] = [
+                    game.position_text(if_it_goes_on(game, position))
+                    for position in positions(game, found.moves, start)
+                ]
+            except IllegalMove as error:
+                raise RecordError(f"its game's moves cannot be replayed: {error}") from error
+        return self._positions[found.game_id]
+
+    def _check_lot(self, found: RecordedDecision, decision: Decision) -> None:
+        draw = decision.draw
+        assert draw is not None  # noqa: S101 - by the caller
+        selection = found.selection if isinstance(found.selection, dict) else {}
+        settings = selection.get("randomised")
+        if settings is not None and settings != asdict(draw.params):
+            raise RecordError(f"it was drawn with {asdict(draw.params)}, but its game has {settings}")
+        if "seed" in selection:  # for tests: seeds follow from it
+            return
+        decision_id, *earlier = self._seeds.setdefault(
+            draw.seed, (found.id, found.game_id, decision.position)
+        )
+        # A move taken back is drawn by the same seed when the position comes again.
+        if earlier != [found.game_id, decision.position]:
+            raise RecordError(f"its seed {draw.seed} is that of decision {decision_id}, too")
+
+
+def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
+    if found.forecast_rule != RULE or not decision.is_complete:
+        return
+    if not isinstance(found.forecast, dict):
+        raise RecordError("its forecast is no JSON object")
+    made = ReplyForecast.from_record(found.forecast)
+    if made.replies != tuple(each.reply for each in judge_decision(decision).replies):
+        raise RecordError(f"its forecast is not of the replies to {decision.move}")
+    if (made.other is None) is not (decision.draw is None):
+        raise RecordError("a forecast of the other move belongs to a draw, and to nothing else")

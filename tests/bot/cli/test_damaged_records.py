@@ -1,0 +1,147 @@
+"""Commands meet a damaged record: one line that says which and why, or a report that leaves it out."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.judgement import expected_scale_centi
+from engine.temptation import confirmed_by, forecast
+from storage.database import Database
+from storage.decisions import mark_confirmed
+from storage.forecasts import store_forecast
+from storage.games import finish_game
+from storage.records import GameResult
+from tests.bot.cli.test_main import in_database
+from tests.bot.cli.test_stats import by_lot, changed
+from tests.bot.conftest import Command
+from tests.storage.samples import FELL, decision, opened, settled
+
+HINT = "; `desdemona db recheck` lists such records"
+STATS, TRIAL = ("stats",), ("stats", "--trial", "m1")
+ALL_STATS = (STATS, TRIAL, ("stats", "--calibration"), ("stats", "--by", "rating-band"))
+FLAGGED = (("games", "--suspect"), ("games", "--format", "json"), ("export",), TRIAL)
+
+
+@pytest.fixture
+def games(migrated_file: Path) -> Path:
+    """Trial m1 with nine games; decision 9 of game 9 has a forecast."""
+    by_lot(migrated_file, ("randomised", "standard"))
+
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            drawn = {"method": "balanced", "blind": True, "chances": {"randomised": 0.5, "standard": 0.5}}
+            game = await opened(
+                session, "judged", opponent_id="zoe", player="standard", selection=drawn, trial_id=1
+            )
+            made = decision(quality=225.0)
+            decision_id = await settled(session, game.id, 0, made, FELL)
+            await mark_confirmed(session, decision_id)
+            foreseen = forecast(made.chosen, expected_scale_centi(made))
+            costs = [each.cost for each in foreseen.tempting]
+            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+            assert (game.id, decision_id) == (9, 9)
+            await finish_game(
+                session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]
+            )
+
+    in_database(migrated_file, fill)
+    return migrated_file
+
+
+@pytest.mark.parametrize(
+    ("statement", "commands", "complaint"),
+    [
+        ("UPDATE trials SET configurations = '{'", (TRIAL,), "JSONDecodeError: Expecting property name"),
+        ("UPDATE trials SET arms = '5'", (TRIAL, ("trial", "list")), "trial m1: TypeError: arms is 5, not"),
+        ("UPDATE trials SET alpha = 7", (TRIAL, ("trial", "list")), "trial m1: alpha is 7.0, must be"),
+        ("UPDATE trials SET endpoint = 'odd'", (TRIAL, ("trial", "list")), "LookupError: 'odd' is not"),
+        ("UPDATE trials SET started_at = 'x'", (TRIAL, ("trial", "list")), "ValueError: Invalid isoformat"),
+        ("UPDATE trials SET cap = 'x'", (TRIAL, ("trial", "list"), ("trial", "end")), "trial m1: TypeError"),
+        ("UPDATE games SET state = 'odd' WHERE id = 9", (*ALL_STATS, *FLAGGED), "LookupError: 'odd'"),
+        ("UPDATE games SET started_at = 'x' WHERE id = 9", (*ALL_STATS, *FLAGGED), "ValueError: Invalid iso"),
+        (
+            "UPDATE games SET opponent_rating = 9223372036854775807 WHERE id = 9",
+            ALL_STATS,
+            "game 9: opponent_rating is 9223372036854775807, not a number from -10000 to 100000",
+        ),
+        (
+            "UPDATE games SET opponent_rating = 'abc' WHERE id = 9",
+            ALL_STATS,
+            "game 9: opponent_rating is 'abc'",
+        ),
+        (
+            "UPDATE games SET moves = x'00' WHERE id = 9",
+            (("export", "--format", "transcript"), ("games",)),
+            "game 9: moves is b'\\x00', not text",
+        ),
+        ("UPDATE engine_configs SET risk_percent = 'x'", ALL_STATS, "game 1: ValueError: "),
+        (
+            "UPDATE opponents SET name = x'00' WHERE site_id = 'zoe'",
+            (("games",), ("games", "--format", "json"), ("export",), ("show", "judged")),
+            "game 9: opponent_name is b'\\x00', not text",
+        ),
+        ("UPDATE opponents SET name = CAST(x'ff' AS TEXT)", (("games",),), "cannot use the database"),
+        ("UPDATE outcomes SET kind = 'odd' WHERE decision_id = 9", ALL_STATS, "LookupError: 'odd' is not"),
+        (
+            "UPDATE outcomes SET cost = NULL WHERE decision_id = 9",
+            ALL_STATS,
+            "decision 9: the cost of the reply is None, not a number from 0 to 10000",
+        ),
+        (
+            "UPDATE outcomes SET cost = 99999999 WHERE decision_id = 9",
+            ALL_STATS,
+            "decision 9: the cost of the reply is 99999999, not a number from 0 to 10000",
+        ),
+        (
+            "UPDATE forecasts SET error_uniform = 9e999 WHERE decision_id = 9",
+            ALL_STATS,
+            "decision 9: the forecast's error_uniform is inf, not a number from -0.01 to 1.01",
+        ),
+        (
+            "UPDATE forecasts SET optimal_expected = -5 WHERE decision_id = 9",
+            FLAGGED,
+            "game 9: ValueError: game 9: -5.0 optimal replies expected of 1",
+        ),
+    ],
+)
+def test_one_line_where_nothing_can_be_left_out(
+    desdemona: Command,
+    games: Path,
+    statement: str,
+    commands: tuple[tuple[str, ...], ...],
+    complaint: str,
+) -> None:
+    changed(games, statement)
+    for command in commands:
+        status, _, err = desdemona(*command)
+        assert (command, status, err.count("\n")) == (command, 2, 1)
+        assert err.startswith(f"desdemona: a record is damaged ({complaint}"), (command, err)
+        assert err.endswith(f"){HINT}\n")
+    status, out, err = desdemona("db", "recheck")
+    assert (status, "DAMAGED  row " in out) == (1, True), (out, err)
+
+
+DRAW = "json_set(record, '$.draw.{}', {}) WHERE id = 3"
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        (
+            "UPDATE games SET selection = '{}' WHERE id = 2",
+            "1 game cannot be read (game 2: KeyError: 'chances')",
+        ),
+        (
+            'UPDATE games SET selection = \'{"chances": {"standard": 0, "randomised": 1}}\' WHERE id = 2',
+            "1 game cannot be read (game 2: ValueError: game 2: the chance of treatment is 1.0",
+        ),
+        (f"UPDATE decisions SET record = {DRAW.format('params.chance', '7')}", "decision 3: "),
+        (f"UPDATE decisions SET record = {DRAW.format('trap_value', '99999')}", "decision 3: "),
+        ("UPDATE outcomes SET reply = 'a1' WHERE decision_id = 3", "decision 3: a1 is not among the replies"),
+    ],
+)
+def test_a_trial_goes_on_without(desdemona: Command, games: Path, statement: str, named: str) -> None:
+    changed(games, statement)
+    status, out, err = desdemona(*TRIAL)
+    assert (status, err) == (0, "")
+    assert named in " ".join(out.split())
