@@ -269,6 +269,9 @@ class SearchPool:
             # Jobs of lower rank that were told to stop, perhaps in favour of this one, count as gone.
             staying = (other for other in self._running if not (other.is_leaving and other.rank > task.rank))
             busy = sum(1 + other.borrowed for other in staying)
+            busy += sum(
+                other.rank <= task.rank for other in self._queue
+            )  # an idle thread is about to take it
             task.borrowed = max(0, min(most, len(self._threads) - busy))
             return task.borrowed
 
