@@ -279,7 +279,6 @@ def _trial(
             told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:
             told["decisions"] = {
-                "opt": _terms(report.trial).opt_decisions,
                 **decisions.to_json(),
                 "unreadable": [each.to_json() for each in report.damaged_decisions],
             }

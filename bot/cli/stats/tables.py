@@ -9,7 +9,7 @@ from rich.table import Table
 from bot.base.log import printable
 from bot.cli.rich_tables import NONE, performance_text
 from storage.damage import Unreadable
-from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
+from storage.inference.any_time import LEAST_PERSONS, AnyTimeEstimate, SequenceDesign
 from storage.inference.decisions import DecisionsReport
 from storage.inference.fixed import FixedInterval
 from storage.inference.games import EloDifference, GamesReport
@@ -24,6 +24,7 @@ ACROSS = 4
 """Groups beside each other in a table."""
 _PLANNED = " (planned endpoint)"
 _EXPLORATORY = " (exploratory)"
+_ONE_LOOK = "at one look planned beforehand"
 _WANTED_ELO = 50
 _NAMED = 3
 """So many damaged records are named in a table; JSON has them all."""
@@ -192,6 +193,7 @@ def decisions_view(
     costs = ("it costs people more", "it costs people less")
     beyond = ("it costs people more, beyond difficulty", "it costs people less, beyond difficulty")
     earned = ("the trap pays", "the trap does not pay")
+    has_fixed = cost.n >= report.opt and cost.effective_persons >= LEAST_PERSONS
     planned = _PLANNED if len(trial.arms) == 1 else _EXPLORATORY
     for name, outcome, (more, less) in (
         (f"cost{planned}", report.cost, costs),
@@ -201,19 +203,22 @@ def decisions_view(
         estimate = outcome.any_time.estimate
         lines += [f"{name}: {_difference(estimate, 4)}  {_verdict(estimate, more, less)}"]
         lines += _sensitivity(outcome.any_time)
-        lines += [f"  at one look planned beforehand {_fixed(outcome.fixed)}"]
+        if has_fixed:
+            lines += [
+                f"  {_ONE_LOOK}, by another estimator (weighted least squares): {_fixed(outcome.fixed)}"
+            ]
+    held = f"right at any time, by person{f'; those {_ONE_LOOK} are right only there' if has_fixed else ''}."
     legend = (
         "cost: of the next reply, in shares of a game; beyond difficulty: less the mean of all replies; "
-        f"earned: less what we gave up.  {_level(trial)} intervals, right at any time, by person."
+        f"earned: less what we gave up.  {_level(trial)} intervals, {held}"
     )
     return Group(*lines, "", legend)
 
 
 def _fixed(found: FixedInterval) -> str:
-    if found.value is None:
-        return f"{NONE} (too early: {found.too_early})"
-    if found.low is None or found.high is None:
-        return f"{found.value:+.4f} (too early: {found.too_early})"
+    """The interval of enough persons; there may be none for want of data that determine it."""
+    if found.value is None or found.low is None or found.high is None:
+        return f"{found.too_early}"
     return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
 
 

@@ -158,12 +158,13 @@ def test_the_level_of_the_intervals_is_the_trials(even: list[TrialGame]) -> None
     assert told.endswith("90 % intervals, right at any time, by person.")
 
 
-def drawn(*, cost: float, value: float) -> list[str]:
-    """Decisions of 60 persons: a trap makes the reply cost so much more, and gives up 1/2 less `value`."""
+def drawn(*, cost: float, value: float, opt: int = 500, persons: int = 60) -> list[str]:
+    """600 decisions: a trap makes the reply cost so much more, and gives up 1/2 less `value`."""
     rows = [
         decision(
             number,
-            person=number // 10,
+            person=number // 2 % persons,
+            expected_trap=0.05 + number % 3 / 100,
             cost=0.3 + number % 7 / 100 + (cost if number % 2 else 0.0),
             value_trap=value,
             value_sound=0.5,
@@ -172,7 +173,7 @@ def drawn(*, cost: float, value: float) -> list[str]:
         )
         for number in range(600)
     ]
-    report = decisions_report(rows, TrialTerms(opt_decisions=500), NOW)
+    report = decisions_report(rows, TrialTerms(opt_decisions=opt), NOW)
     alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
     return lines_of(decisions_view(alone, report))
 
@@ -197,6 +198,39 @@ def test_each_outcome_of_a_decision_has_its_own_verdict(
     names = ("cost (planned endpoint): ", "beyond difficulty (exploratory): ", "earned (exploratory): ")
     for name, verdict in zip(names, verdicts, strict=True):
         assert one(found, name).endswith(f" {verdict}")
+
+
+@pytest.mark.parametrize(
+    ("opt", "persons", "shown"), [(600, 30, True), (601, 30, False), (600, 29, False), (600, 300, True)]
+)
+def test_the_interval_for_one_look_waits_for_the_planned_number(opt: int, persons: int, shown: bool) -> None:
+    """And for 30 persons; the legend does not call it right at any time."""
+    found = drawn(cost=0.2, value=0.5, opt=opt, persons=persons)
+    start = "at one look planned beforehand, by another estimator (weighted least squares): "
+    fixed = [line.removeprefix(start) for line in found if line.startswith("at one look")]
+    assert len(fixed) == (3 if shown else 0)
+    told = " ".join(found)
+    if shown:
+        assert fixed[0].startswith("+0.2")
+        assert fixed[0].endswith(")")
+        assert told.endswith(
+            "right at any time, by person; those at one look planned beforehand are right only there."
+        )
+    else:
+        assert told.endswith(" 95 % intervals, right at any time, by person.")
+
+
+def test_what_one_look_cannot_determine_is_said() -> None:
+    """A covariate that no second person varies."""
+    rows = [
+        decision(number, person=number % 60, expected_trap=0.5 if number == 3 else 0.08, cost=number % 7 / 10)
+        for number in range(600)
+    ]
+    report = decisions_report(rows, TrialTerms(opt_decisions=600), NOW)
+    found = lines_of(decisions_view(trial(arms=("randomised",), endpoint=Endpoint.COST), report))
+    fixed = [line for line in found if line.startswith("at one look")]
+    assert len(fixed) == 3
+    assert all(line.endswith(": not determined without one of the persons") for line in fixed)
 
 
 def test_decisions_beside_games_are_exploratory() -> None:
