@@ -1,8 +1,8 @@
 """Calibration of the models of people: did errors happen as often as predicted, and did predictions separate?
 
-The intervals are fixed ones, by person, from 30 effective persons on; beside them stands an alarm for drift that may be read at any time:
-the mean of O - p.  An e-process over all replies would be no alarm: differences between persons alone raise
-it to 20 in half of the runs of a model that is right on average.
+The intervals are fixed ones, by person, from 30 effective persons on; beside them stands an alarm for drift
+that may be read at any time: the mean of O - p.  An e-process over all replies would be no alarm: differences
+between persons alone raise it to 20 in half of the runs of a model that is right on average.
 """
 
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def calibration(
 
 
 def _if_persons(found: FixedInterval) -> FixedInterval:
-    """No interval of fewer than `LEAST_PERSONS` effective persons: who looks at each reply would believe it."""
+    """No interval of fewer than `LEAST_PERSONS` effective persons, whoever looks how often."""
     if found.low is None or found.effective_persons >= LEAST_PERSONS:
         return found
     early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"

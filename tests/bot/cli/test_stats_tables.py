@@ -1,5 +1,6 @@
 """A trial's report as text: its warnings, its order, and what it says of each number."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -99,11 +100,73 @@ def test_the_planned_endpoint_stands_first(even: list[TrialGame]) -> None:
     ):
         found = lines(report, endpoint=endpoint)
         planned, other = (
-            one(found, f"{first} (planned endpoint) "),
-            one(found, f"{second} (second, exploratory) "),
+            one(found, f"{first} (planned endpoint): "),
+            one(found, f"{second} (second, exploratory): "),
         )
         assert found.index(planned) < found.index(other)
         assert ("Elo" in planned) == (endpoint is Endpoint.SCORE)
+
+
+def test_both_endpoints_have_a_colon_and_four_decimals(even: list[TrialGame]) -> None:
+    found = lines(report_of(even))
+    number = r"[+-]0\.\d{4}"
+    for start in ("score (planned endpoint)", "cost (second, exploratory)"):
+        assert re.match(rf"{re.escape(start)}: {number} \({number} to {number}\) ", one(found, start))
+
+
+def test_a_player_without_games_has_no_estimate() -> None:
+    """Five games of one of the two: their number and no result, and the lot cannot be tested."""
+    report = report_of([game(number, treated=True) for number in range(5)])
+    found = lines(report)
+    assert found[1] == (
+        "5 games drawn: trappy 5, standard 0; 5 counted, 5 persons (P 5). "
+        "Lot: too early to test. Missing 0 / 0."
+    )
+    assert one(found, "score (") == "score (planned endpoint): too early: 5 of 100 games, P 5 of 30"
+    assert one(found, "cost (") == "cost (second, exploratory): too early: 5 of 100 games, P 5 of 30"
+    told = " ".join(found)
+    assert not re.search(r" [+-]\d|Elo [+-]|largest person|first games of each", told)
+    json = report.to_json()
+    assert (json["drawn"], json["drawn_treated"], json["drawn_untreated"]) == (5, 5, 0)
+
+
+@pytest.mark.parametrize(("only", "empty"), [(True, "standard"), (False, "trappy")])
+def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: str) -> None:
+    """Drawn with a chance near to certain, so that the lot is in order; the other's only game has no result."""
+    rows = [
+        game(number, treated=only, chance=0.999 if only else 0.001, person=number % 60)
+        for number in range(200)
+    ]
+    rows.append(game(200, treated=not only, chance=0.999 if only else 0.001, score=None, person=3))
+    found = lines(report_of(rows))
+    assert "Lot ok. " in found[1]
+    assert one(found, "score (") == f"score (planned endpoint): no comparison: {empty} 0 games"
+    assert " to +" in one(found, "cost (")
+
+
+def test_flagged_games_are_named_while_it_is_too_early() -> None:
+    rows = [game(number) for number in range(6)]
+    report = games_report(rows, TrialTerms(), NOW, {2: ("copied",)})
+    found = lines(report)
+    assert found.count("without 1 flagged (copied 1) -") == 2
+
+
+def test_a_small_stratum_has_no_point_estimate(even: list[TrialGame]) -> None:
+    small = [replace(row, site="ggs", game_id=f"g{row.game_id}") for row in even[:5]]
+    row = next(line for line in lines(report_of([*even, *small])) if "ggs" in line)
+    assert row.count("too early") == 2
+    assert "+" not in row
+
+
+def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
+    rows = [decision(n, person=n % 60, treated=True, chance=0.999) for n in range(600)]
+    alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
+    found = lines_of(decisions_view(alone, decisions_report(rows, TrialTerms(opt_decisions=500), NOW)))
+    assert one(found, "600 decisions").startswith(
+        "600 decisions drawn: trap 600, no trap 0; 600 counted, 60 persons (P 60). Lot ok."
+    )
+    assert one(found, "earned") == "earned (exploratory): no comparison: no trap 0 decisions"
+    assert not any(line.startswith("at one look") for line in found)
 
 
 def test_no_warning_while_the_lot_is_in_order(even: list[TrialGame]) -> None:
