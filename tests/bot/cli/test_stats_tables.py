@@ -132,7 +132,7 @@ def test_a_player_without_games_has_no_estimate() -> None:
 
 @pytest.mark.parametrize(("only", "empty"), [(True, "standard"), (False, "trappy")])
 def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: str) -> None:
-    """Drawn with a chance near to certain, so that the lot is in order; the other's only game has no result."""
+    """Drawn with a chance near to certain; the lot is in order, the other's only game has no result."""
     rows = [
         game(number, treated=only, chance=0.999 if only else 0.001, person=number % 60)
         for number in range(200)
@@ -163,7 +163,7 @@ def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
     alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
     found = lines_of(decisions_view(alone, decisions_report(rows, TrialTerms(opt_decisions=500), NOW)))
     assert one(found, "600 decisions").startswith(
-        "600 decisions drawn: trap 600, no trap 0; 600 counted, 60 persons (P 60). Lot ok."
+        "600 decisions drawn: trap 600, no trap 0; 600 counted, 60 persons (P 60). "
     )
     assert one(found, "earned") == "earned (exploratory): no comparison: no trap 0 decisions"
     assert not any(line.startswith("at one look") for line in found)
