@@ -9,7 +9,7 @@ from rich.table import Table
 from bot.base.log import printable
 from bot.cli.rich_tables import NONE, performance_text
 from storage.damage import Unreadable
-from storage.inference.any_time import LEAST_PERSONS, AnyTimeEstimate, SequenceDesign
+from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.inference.decisions import DecisionsReport
 from storage.inference.fixed import FixedInterval
 from storage.inference.games import EloDifference, GamesReport
@@ -195,7 +195,7 @@ def decisions_view(
     beyond = ("it costs people more, beyond difficulty", "it costs people less, beyond difficulty")
     earned = ("the trap pays", "the trap does not pay")
     nothing = _nothing(cost, report, report.guard, _MOVES, "decision")
-    has_fixed = nothing is None and cost.n >= report.opt and cost.effective_persons >= LEAST_PERSONS
+    has_fixed = nothing is None and cost.n >= report.opt
     planned = _PLANNED if len(trial.arms) == 1 else _EXPLORATORY
     for name, outcome, verdicts in (
         (f"cost{planned}", report.cost, costs),
