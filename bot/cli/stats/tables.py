@@ -146,7 +146,7 @@ def trial_view(
         *cost_unusable,
         f"Trial {trial.name}: {arms[0]} less {arms[1]}, since {trial.started_at:%Y-%m-%d}"
         + ("." if trial.ended_at is None else f", ended {trial.ended_at:%Y-%m-%d}."),
-        f"{_drawn(report, arms, 'game')}; {report.counted} counted, {score.estimate.persons} persons "
+        f"{_drawn(report, arms, 'game')}; {report.counted:,} counted, {score.estimate.persons} persons "
         f"(P {score.estimate.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report),
         *_unreadable(damaged),
