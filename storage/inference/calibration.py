@@ -1,17 +1,18 @@
 """Calibration of the models of people: did errors happen as often as predicted, and did predictions separate?
 
-The intervals are fixed ones, by person; beside them stands an alarm for drift that may be read at any time:
-the mean of O - p.  An e-process over all replies would be no alarm: differences between persons alone raise
-it to 20 in half of the runs of a model that is right on average.
+The intervals are fixed ones, by person, from 30 effective persons on; beside them stands an alarm for drift
+that may be read at any time: the mean of O - p.  An e-process over all replies would be no alarm: differences
+between persons alone raise it to 20 in half of the runs of a model that is right on average.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import floor
 from typing import Any
 
 import numpy as np
 
-from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.inference.any_time import LEAST_PERSONS, AnyTimeEstimate, Opt, SequenceDesign, estimate
 from storage.inference.fixed import FixedInterval, fixed_logit, fixed_ratio
 from storage.inference.persons import PersonId
 
@@ -62,8 +63,16 @@ def calibration(
         n=len(p),
         expected=float(p.sum()),
         happened=int(o.sum()),
-        ratio=fixed_ratio(p, o, persons),
-        intercept=intercept,
-        slope=slope,
+        ratio=_if_persons(fixed_ratio(p, o, persons)),
+        intercept=_if_persons(intercept),
+        slope=_if_persons(slope),
         drift=estimate(o - p, persons, SequenceDesign(opt)),
     )
+
+
+def _if_persons(found: FixedInterval) -> FixedInterval:
+    """No interval of fewer than `LEAST_PERSONS` effective persons, whoever looks how often."""
+    if found.low is None or found.effective_persons >= LEAST_PERSONS:
+        return found
+    early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"
+    return replace(found, low=None, high=None, too_early=early)

@@ -115,6 +115,9 @@ class DecisionOutcome:
 class DecisionsReport(TrialCounts):
     """The single decisions of a trial: a trap less no trap."""
 
+    opt: int
+    """Number of decisions that was fixed beforehand: where the intervals are tightest, and from which on the
+    fixed ones may be shown."""
     guard: LotGuard
     cost: DecisionOutcome
     """Y.  Includes that positions with traps have more bad replies."""
@@ -183,6 +186,7 @@ def decisions_report(
 
     return DecisionsReport(
         **selection.counts,
+        opt=terms.opt_decisions,
         guard=lot_guard(selection, design),
         cost=outcome(cost, guess),
         beyond_difficulty=outcome(

@@ -104,8 +104,11 @@ class CountedRows(Generic[Row]):
     @property
     def counts(self) -> dict[str, Any]:
         """The fields of a `TrialCounts`."""
+        treated = int(treated_of(self.rows).sum())
         return {
             "drawn": len(self.rows),
+            "drawn_treated": treated,
+            "drawn_untreated": len(self.rows) - treated,
             "counted": len(self.rows) - int(self.missing.sum()),
             "excluded": self.excluded,
             "over_cap": self.over_cap,
@@ -176,6 +179,10 @@ class TrialCounts:
 
     drawn: int
     """Rows that count, those without an outcome included."""
+    drawn_treated: int
+    """Those among them whose draw was the treatment."""
+    drawn_untreated: int
+    """The others among them."""
     counted: int
     """Rows with an outcome."""
     excluded: dict[str, int]

@@ -210,7 +210,7 @@ def _keys(text: str) -> "list[By]":
 
 
 def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> None:
-    from bot.cli.stats import tables
+    from bot.cli.stats.plan import plan_view
     from storage.errors import StorageError
     from storage.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
     from storage.statistics.lots import lot_traffic
@@ -229,7 +229,7 @@ def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> N
         note(f"{error}; so the plan assumes how often a lot decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, tables.plan_view(rows, traffic), flat, nested=flat)
+    write(output, plan_view(rows, traffic), flat, nested=flat)
 
 
 def _trial(
@@ -279,7 +279,6 @@ def _trial(
             told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:
             told["decisions"] = {
-                "opt": _terms(report.trial).opt_decisions,
                 **decisions.to_json(),
                 "unreadable": [each.to_json() for each in report.damaged_decisions],
             }

@@ -13,17 +13,19 @@ from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.inference.decisions import DecisionsReport
 from storage.inference.fixed import FixedInterval
 from storage.inference.games import EloDifference, GamesReport
-from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow, more_needed
-from storage.inference.trial import EndpointReport, LotGuard
+from storage.inference.plan import more_needed
+from storage.inference.trial import EndpointReport, LotGuard, TrialCounts
 from storage.records import Endpoint
 from storage.statistics.groups import Expected, GroupStatistics
-from storage.statistics.lots import DRAWING, LotTraffic
 from storage.trials import StoredTrial
 
 ACROSS = 4
 """Groups beside each other in a table."""
 _PLANNED = " (planned endpoint)"
 _EXPLORATORY = " (exploratory)"
+_MOVES = ("trap", "no trap")
+"""What the lot draws in a single decision."""
+_ONE_LOOK = "at one look planned beforehand"
 _WANTED_ELO = 50
 _NAMED = 3
 """So many damaged records are named in a table; JSON has them all."""
@@ -126,17 +128,17 @@ def trial_view(
     cost_unusable = _warning(
         report.cost_guard, "one player's games lack judged replies more often", "DO NOT USE THE COST"
     )
+    scores = (f"{arms[0]} scores more", f"{arms[0]} scores less")
+    costs = ("it costs people more", "it costs people less")
+    no_score = _nothing(score.estimate, report, report.guard, arms, "game")
+    no_cost = _nothing(cost.estimate, report, report.cost_guard, arms, "game")
     parts = {
-        Endpoint.SCORE: [
-            f"score{_role(trial, Endpoint.SCORE)}  {_difference(score.estimate, 3)}  {_elo(report.elo)}  "
-            + _verdict(score.estimate, f"{arms[0]} scores more", f"{arms[0]} scores less"),
-            *_sensitivity(score),
-        ],
+        Endpoint.SCORE: _endpoint(
+            f"score{_role(trial, Endpoint.SCORE)}", score, no_score, _elo(report.elo), scores
+        ),
         Endpoint.COST: [
             *cost_unusable,
-            f"cost{_role(trial, Endpoint.COST)}  {_difference(cost.estimate, 4)}  per reply  "
-            + _verdict(cost.estimate, "it costs people more", "it costs people less"),
-            *_sensitivity(cost),
+            *_endpoint(f"cost{_role(trial, Endpoint.COST)}", cost, no_cost, "per reply", costs),
         ],
     }
     lines = [
@@ -144,7 +146,7 @@ def trial_view(
         *cost_unusable,
         f"Trial {trial.name}: {arms[0]} less {arms[1]}, since {trial.started_at:%Y-%m-%d}"
         + ("." if trial.ended_at is None else f", ended {trial.ended_at:%Y-%m-%d}."),
-        f"{report.drawn} games drawn, {report.counted} counted, {score.estimate.persons} persons "
+        f"{_drawn(report, arms, 'game')}; {report.counted:,} counted, {score.estimate.persons} persons "
         f"(P {score.estimate.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report),
         *_unreadable(damaged),
@@ -165,8 +167,8 @@ def trial_view(
             each.stratum.speed,
             "unrated" if least is None else f"from {least}",
             str(each.score.n),
-            _difference(each.score, 3),
-            _difference(each.cost, 4),
+            _difference(each.score),
+            _difference(each.cost),
         )
     legend = f"{_level(trial)} intervals, right at any time, by person."
     return Group(*lines, *([table] if report.strata else []), legend)
@@ -183,7 +185,7 @@ def decisions_view(
     lines = [
         *_warning(report.guard, "replies to one of the two moves are missing more often"),
         f"Trial {trial.name}: single decisions by lot, a trap less none, since {trial.started_at:%Y-%m-%d}.",
-        f"{report.drawn:,} decisions drawn, {report.counted:,} counted, {cost.persons} persons "
+        f"{_drawn(report, _MOVES, 'decision')}; {report.counted:,} counted, {cost.persons} persons "
         f"(P {cost.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report, "decision"),
         *_unreadable(damaged),
@@ -192,32 +194,89 @@ def decisions_view(
     costs = ("it costs people more", "it costs people less")
     beyond = ("it costs people more, beyond difficulty", "it costs people less, beyond difficulty")
     earned = ("the trap pays", "the trap does not pay")
+    nothing = _nothing(cost, report, report.guard, _MOVES, "decision")
+    has_fixed = nothing is None and cost.n >= report.opt
     planned = _PLANNED if len(trial.arms) == 1 else _EXPLORATORY
-    for name, outcome, (more, less) in (
+    for name, outcome, verdicts in (
         (f"cost{planned}", report.cost, costs),
         (f"beyond difficulty{_EXPLORATORY}", report.beyond_difficulty, beyond),
         (f"earned{_EXPLORATORY}", report.earned, earned),
     ):
-        estimate = outcome.any_time.estimate
-        lines += [f"{name}: {_difference(estimate, 4)}  {_verdict(estimate, more, less)}"]
-        lines += _sensitivity(outcome.any_time)
-        lines += [f"  at one look planned beforehand {_fixed(outcome.fixed)}"]
+        lines += _endpoint(name, outcome.any_time, nothing, "", verdicts)
+        if has_fixed:
+            lines += [
+                f"  {_ONE_LOOK}, by another estimator (weighted least squares): {_fixed(outcome.fixed)}"
+            ]
+    held = f"right at any time, by person{f'; those {_ONE_LOOK} are right only there' if has_fixed else ''}."
     legend = (
         "cost: of the next reply, in shares of a game; beyond difficulty: less the mean of all replies; "
-        f"earned: less what we gave up.  {_level(trial)} intervals, right at any time, by person."
+        f"earned: less what we gave up.  {_level(trial)} intervals, {held}"
     )
     return Group(*lines, "", legend)
 
 
 def _fixed(found: FixedInterval) -> str:
-    if found.value is None:
-        return f"{NONE} (too early: {found.too_early})"
-    if found.low is None or found.high is None:
-        return f"{found.value:+.4f} (too early: {found.too_early})"
+    """The interval of enough persons; there may be none for want of data that determine it."""
+    if found.value is None or found.low is None or found.high is None:
+        return f"{found.too_early}"
     return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
 
 
+def _drawn(report: TrialCounts, arms: tuple[str, str], unit: str) -> str:
+    """For instance ``5 games drawn: trappy 5, standard 0``."""
+    treated, untreated = report.drawn_treated, report.drawn_untreated
+    return f"{report.drawn:,} {unit}s drawn: {arms[0]} {treated:,}, {arms[1]} {untreated:,}"
+
+
+def _nothing(
+    found: AnyTimeEstimate, report: TrialCounts, guard: LotGuard, arms: tuple[str, str], unit: str
+) -> str | None:
+    """Why no estimate of an outcome is shown, not even its mean; None: it is.
+
+    Args:
+        found: The outcome's estimate.
+        report: How many were drawn.
+        guard: How many of them lack the outcome.
+        arms: The names of the two.
+        unit: What was drawn, in the singular.
+    """
+    if found.too_early is not None:
+        return _too_early(found.too_early, unit)
+    counted = (
+        report.drawn_treated - guard.missing_treated,
+        report.drawn_untreated - guard.missing_untreated,
+    )
+    empty = [arm for arm, count in zip(arms, counted, strict=True) if count == 0]
+    return f"no comparison: {empty[0]} 0 {unit}s" if empty else None
+
+
+def _too_early(reason: str, unit: str) -> str:
+    """For instance ``too early: 5 of 100 games, P 4 of 30``, of the reason ``5 of 100, P 4 of 30``."""
+    parts = [part if part.startswith("P ") else f"{part} {unit}s" for part in reason.split(", ")]
+    return f"too early: {', '.join(parts)}"
+
+
+def _endpoint(
+    name: str, found: EndpointReport, nothing: str | None, also: str, verdicts: tuple[str, str]
+) -> list[str]:
+    """An outcome's lines.
+
+    Args:
+        name: Of the outcome, and its role in the trial.
+        found: Its estimates.
+        nothing: Why none is shown; None: they are.
+        also: More about the estimate.
+        verdicts: What a mean above 0 says, and one below.
+    """
+    if nothing is not None:
+        return [f"{name}: {nothing}", *_flagged(found, "-")]
+    parts = (_difference(found.estimate), also, _verdict(found.estimate, *verdicts))
+    return [f"{name}: {'  '.join(part for part in parts if part)}", *_sensitivity(found)]
+
+
 def _guard(guard: LotGuard) -> str:
+    if guard.draw.too_early is not None:
+        return f"Lot: too early to test. {_missing(guard)}"
     return _missing(guard) if guard.broken else f"Lot ok. {_missing(guard)}"
 
 
@@ -262,44 +321,43 @@ def _unreadable(damaged: Sequence[Unreadable]) -> list[str]:
     ]
 
 
-def _difference(found: AnyTimeEstimate, digits: int) -> str:
-    if found.mean is None:
-        return NONE
-    if found.low is None or found.high is None:
-        return f"{found.mean:+.{digits}f} (too early: {found.too_early})"
-    return f"{found.mean:+.{digits}f} ({found.low:+.{digits}f} to {found.high:+.{digits}f})"
+def _difference(found: AnyTimeEstimate) -> str:
+    """For instance ``+0.0142 (+0.0031 to +0.0253)``; no mean while it is too early for an interval."""
+    if found.mean is None or found.low is None or found.high is None:
+        return "too early"
+    return f"{found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
 
 
 def _elo(found: EloDifference) -> str:
-    if found.value is None:
+    if found.value is None or found.low is None or found.high is None:
         return ""
-    if found.low is None or found.high is None:
-        return f"Elo {found.value:+.0f}"
     return f"Elo {found.value:+.0f} ({found.low:+.0f} to {found.high:+.0f})"
 
 
 def _verdict(found: AnyTimeEstimate, more: str, less: str) -> str:
     """The evidence, and what it says: `more` of a mean above 0, `less` of one below."""
-    if found.low is None or found.high is None or found.mean is None:
-        return "cannot be told apart yet"
-    if not found.excludes_zero:
+    if found.mean is None or not found.excludes_zero:
         return f"e {found.e_value:.2g}  cannot be told apart yet"
     return f"e {found.e_value:.2g}  {more if found.mean > 0 else less}"
 
 
 def _sensitivity(found: EndpointReport) -> list[str]:
-    lines = []
-    if found.flagged:
-        reasons = ", ".join(f"{reason} {count}" for reason, count in found.flagged_for.items())
-        lines.append(f"  without {found.flagged} flagged ({reasons}) {_difference(found.without_flagged, 4)}")
+    lines = _flagged(found, _difference(found.without_flagged))
     if (largest := found.largest) is not None:
         share = f"{100 * largest.share:.0f} % of the variance"
-        lines.append(f"  without the largest person ({share}) {_difference(largest.without, 4)}")
+        lines.append(f"  without the largest person ({share}) {_difference(largest.without)}")
     lines.append(
-        f"  first games of each person {_difference(found.first_games, 4)}, "
-        f"later ones {_difference(found.later_games, 4)}"
+        f"  first games of each person {_difference(found.first_games)}, "
+        f"later ones {_difference(found.later_games)}"
     )
     return lines
+
+
+def _flagged(found: EndpointReport, without: str) -> list[str]:
+    if not found.flagged:
+        return []
+    reasons = ", ".join(f"{reason} {count}" for reason, count in found.flagged_for.items())
+    return [f"  without {found.flagged} flagged ({reasons}) {without}"]
 
 
 def _more(trial: StoredTrial, report: GamesReport) -> str:
@@ -318,41 +376,3 @@ def _more(trial: StoredTrial, report: GamesReport) -> str:
     if needed == 0:
         return f"There are enough games for {wanted}."
     return f"For {wanted} about {needed:,} games more."
-
-
-def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None) -> RenderableType:
-    """What effects need: values, and games.
-
-    Args:
-        rows: Of the plan.
-        traffic: How often a lot decided so far; None: unknown.
-    """
-    table = Table(title="Needed for a power of 80 %")
-    for name in ("what", "given", "effect", "one look", "any time", "games: one look", "any time"):
-        table.add_column(name, justify="left" if name in ("what", "given") else "right")
-    for row in rows:
-        effect = f"{row.effect:g}" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
-        given = row.given
-        if row.kind != "games":
-            source = "assumed" if row.measured_in is None else "measured"
-            given += f", {row.per_game:.2g} a game ({source})"
-        counts = (row.fixed, row.any_time, row.fixed_games, row.any_time_games)
-        table.add_row(
-            row.kind, given, effect, *(NONE if count is None else f"{count:,.0f}" for count in counts)
-        )
-    legend = "one look: planned beforehand; any time: looked at as often as one likes."
-    return Group(table, legend, f"decisions: {_lots(traffic)}")
-
-
-def _lots(traffic: LotTraffic | None) -> str:
-    if traffic is None or traffic.games < LEAST_GAMES:
-        found = 0 if traffic is None else traffic.games
-        return (
-            f"{LOTS_PER_GAME:g} by lot in a game is assumed until there are {LEAST_GAMES} finished games of "
-            f"{' or '.join(DRAWING)} with people; there are {found}.  With the default settings that is "
-            "about right at chess and xiangqi, and too many at Othello (docs/trials.md)."
-        )
-    told = f"{traffic.lots} by lot got a reply in {traffic.games} finished games with people"
-    if traffic.lots:
-        return f"{told}."
-    return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."

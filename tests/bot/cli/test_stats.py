@@ -297,12 +297,17 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     status, out, err = desdemona("stats", "--trial", "t1")
     assert (status, err) == (0, "")
     assert "Trial t1: trappy less standard, since 2026-11-25." in out
-    assert "41 games drawn, 40 counted, 4 persons (P 4).  Lot ok. Missing 1 / 0." in out
-    assert "too early: 40 of 100, P 4 of 30" in out
-    assert "cannot be told apart yet" in out
+    told = " ".join(out.split())
+    assert (
+        "41 games drawn: trappy 21, standard 20; 40 counted, 4 persons (P 4). "
+        "Lot: too early to test. Missing 1 / 0." in told
+    )
+    assert "score (planned endpoint): too early: 40 of 100 games, P 4 of 30" in told
+    assert "Elo +" not in told, "no Elo before its interval"
     _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
     report = json.loads(text)
     assert (report["arms"], report["counted"]) == (["standard", "trappy"], 40)
+    assert (report["drawn_treated"], report["drawn_untreated"]) == (20, 21)
     assert report["endpoint"] == "score"
     assert report["score"]["estimate"]["mean"] < -0.5
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
@@ -343,11 +348,13 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     assert (status, err) == (0, "")
     told = " ".join(out.split())
     assert "Trial m1: single decisions by lot, a trap less none, since 2026-11-25." in told
-    assert "8 decisions drawn, 8 counted, 4 persons (P 4). Lot ok. Missing 0 / 0." in told
+    assert (
+        "8 decisions drawn: trap 4, no trap 4; 8 counted, 4 persons (P 4). "
+        "Lot: too early to test. Missing 0 / 0." in told
+    )
     for name in ("cost (planned endpoint)", "beyond difficulty (exploratory)", "earned (exploratory)"):
-        assert told.count(f" {name}: ") == 1
-    assert told.count("(too early: 8 of 100, P 4 of 30)") == 3
-    assert "at one look planned beforehand" in told
+        assert told.count(f" {name}: too early: 8 of 100 decisions, P 4 of 30") == 1
+    assert "at one look planned beforehand" not in told
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
     assert set(report) == {"trial", "arms", "endpoint", "decisions"}
@@ -363,7 +370,7 @@ def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_fil
     by_lot(migrated_file, ("randomised", "standard"))
     _, out, _ = desdemona("stats", "--trial", "m1")
     assert "Trial m1: randomised less standard" in out
-    assert "8 decisions drawn, 8 counted" in out
+    assert "8 decisions drawn: trap 4, no trap 4; 8 counted" in " ".join(out.split())
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
     assert (report["counted"], report["decisions"]["counted"]) == (8, 8)
@@ -394,8 +401,8 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
     why = "no JSON: Expecting value: line 1 column 1 (char 0)"
     told = report()
     assert f"1 decision cannot be read (decision 3: {why}): not counted here; a backup may have it." in told
-    assert "7 decisions drawn, 7 counted" in told
-    assert "8 games drawn, 8 counted" in told
+    assert "; 7 counted, " in told
+    assert "8 games drawn: randomised 8, standard 0; 8 counted, " in told
     damage("UPDATE decisions SET record = '' WHERE id > 4")
     damage("UPDATE games SET selection = '{}' WHERE id = 2")
     told = report()
@@ -404,8 +411,8 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         in told
     )
     assert "1 game cannot be read (game 2: KeyError: 'chances'): not counted here" in told
-    assert "3 decisions drawn, 3 counted" in told
-    assert "7 games drawn, 7 counted" in told
+    assert "; 3 counted, " in told
+    assert "7 games drawn: randomised 7, standard 0; 7 counted, " in told
     status, out, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     plain = json.loads(out)
     assert status == 0

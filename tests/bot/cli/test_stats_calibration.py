@@ -28,4 +28,19 @@ def test_drift_raises_the_alarm(forecast: float, alarm: str) -> None:
     assert f"errors expected {1000 * forecast:.1f}" in lines
     (ratio,) = (line for line in lines if line.startswith("expected / happened"))
     assert ratio.startswith(f"expected / happened {forecast / 0.4:.2f} (")
+    assert ratio.endswith(")")
     assert "line: b -" in lines  # one probability determines no line
+
+
+def test_few_people_have_no_interval() -> None:
+    games = [replace(GAME, id=number, person=number % 29) for number in range(290)]
+    replies = [
+        replace(REPLY, game_id=game.id, erred=game.id % 5 < 2, error_expected=0.2 + game.id % 3 / 10)
+        for game in games
+    ]
+    out = io.StringIO()
+    Console(file=out, width=200).print(calibration_view(group_calibrations(games, replies)))
+    lines = [" ".join(line.replace("│", " ").split()) for line in out.getvalue().splitlines()]
+    for name in ("expected / happened", "line: a", "line: b"):
+        (line,) = (line for line in lines if line.startswith(name))
+        assert line.endswith(", too early")

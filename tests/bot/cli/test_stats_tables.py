@@ -1,5 +1,6 @@
 """A trial's report as text: its warnings, its order, and what it says of each number."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -99,11 +100,73 @@ def test_the_planned_endpoint_stands_first(even: list[TrialGame]) -> None:
     ):
         found = lines(report, endpoint=endpoint)
         planned, other = (
-            one(found, f"{first} (planned endpoint) "),
-            one(found, f"{second} (second, exploratory) "),
+            one(found, f"{first} (planned endpoint): "),
+            one(found, f"{second} (second, exploratory): "),
         )
         assert found.index(planned) < found.index(other)
         assert ("Elo" in planned) == (endpoint is Endpoint.SCORE)
+
+
+def test_both_endpoints_have_a_colon_and_four_decimals(even: list[TrialGame]) -> None:
+    found = lines(report_of(even))
+    number = r"[+-]0\.\d{4}"
+    for start in ("score (planned endpoint)", "cost (second, exploratory)"):
+        assert re.match(rf"{re.escape(start)}: {number} \({number} to {number}\) ", one(found, start))
+
+
+def test_a_player_without_games_has_no_estimate() -> None:
+    """Five games of one of the two: their number and no result, and the lot cannot be tested."""
+    report = report_of([game(number, treated=True) for number in range(5)])
+    found = lines(report)
+    assert found[1] == (
+        "5 games drawn: trappy 5, standard 0; 5 counted, 5 persons (P 5). "
+        "Lot: too early to test. Missing 0 / 0."
+    )
+    assert one(found, "score (") == "score (planned endpoint): too early: 5 of 100 games, P 5 of 30"
+    assert one(found, "cost (") == "cost (second, exploratory): too early: 5 of 100 games, P 5 of 30"
+    told = " ".join(found)
+    assert not re.search(r" [+-]\d|Elo [+-]|largest person|first games of each", told)
+    json = report.to_json()
+    assert (json["drawn"], json["drawn_treated"], json["drawn_untreated"]) == (5, 5, 0)
+
+
+@pytest.mark.parametrize(("only", "empty"), [(True, "standard"), (False, "trappy")])
+def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: str) -> None:
+    """Drawn with a chance near to certain; the lot is in order, the other's only game has no result."""
+    rows = [
+        game(number, treated=only, chance=0.999 if only else 0.001, person=number % 60)
+        for number in range(200)
+    ]
+    rows.append(game(200, treated=not only, chance=0.999 if only else 0.001, score=None, person=3))
+    found = lines(report_of(rows))
+    assert "Lot ok. " in found[1]
+    assert one(found, "score (") == f"score (planned endpoint): no comparison: {empty} 0 games"
+    assert " to +" in one(found, "cost (")
+
+
+def test_flagged_games_are_named_while_it_is_too_early() -> None:
+    rows = [game(number) for number in range(6)]
+    report = games_report(rows, TrialTerms(), NOW, {2: ("copied",)})
+    found = lines(report)
+    assert found.count("without 1 flagged (copied 1) -") == 2
+
+
+def test_a_small_stratum_has_no_point_estimate(even: list[TrialGame]) -> None:
+    small = [replace(row, site="ggs", game_id=f"g{row.game_id}") for row in even[:5]]
+    row = next(line for line in lines(report_of([*even, *small])) if "ggs" in line)
+    assert row.count("too early") == 2
+    assert "+" not in row
+
+
+def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
+    rows = [decision(n, person=n % 60, treated=True, chance=0.999) for n in range(600)]
+    alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
+    found = lines_of(decisions_view(alone, decisions_report(rows, TrialTerms(opt_decisions=500), NOW)))
+    assert one(found, "600 decisions").startswith(
+        "600 decisions drawn: trap 600, no trap 0; 600 counted, 60 persons (P 60). "
+    )
+    assert one(found, "earned") == "earned (exploratory): no comparison: no trap 0 decisions"
+    assert not any(line.startswith("at one look") for line in found)
 
 
 def test_no_warning_while_the_lot_is_in_order(even: list[TrialGame]) -> None:
@@ -158,12 +221,13 @@ def test_the_level_of_the_intervals_is_the_trials(even: list[TrialGame]) -> None
     assert told.endswith("90 % intervals, right at any time, by person.")
 
 
-def drawn(*, cost: float, value: float) -> list[str]:
-    """Decisions of 60 persons: a trap makes the reply cost so much more, and gives up 1/2 less `value`."""
+def drawn(*, cost: float, value: float, opt: int = 500, persons: int = 60) -> list[str]:
+    """600 decisions: a trap makes the reply cost so much more, and gives up 1/2 less `value`."""
     rows = [
         decision(
             number,
-            person=number // 10,
+            person=number // 2 % persons,
+            expected_trap=0.05 + number % 3 / 100,
             cost=0.3 + number % 7 / 100 + (cost if number % 2 else 0.0),
             value_trap=value,
             value_sound=0.5,
@@ -172,7 +236,7 @@ def drawn(*, cost: float, value: float) -> list[str]:
         )
         for number in range(600)
     ]
-    report = decisions_report(rows, TrialTerms(opt_decisions=500), NOW)
+    report = decisions_report(rows, TrialTerms(opt_decisions=opt), NOW)
     alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
     return lines_of(decisions_view(alone, report))
 
@@ -197,6 +261,39 @@ def test_each_outcome_of_a_decision_has_its_own_verdict(
     names = ("cost (planned endpoint): ", "beyond difficulty (exploratory): ", "earned (exploratory): ")
     for name, verdict in zip(names, verdicts, strict=True):
         assert one(found, name).endswith(f" {verdict}")
+
+
+@pytest.mark.parametrize(
+    ("opt", "persons", "shown"), [(600, 30, True), (601, 30, False), (600, 29, False), (600, 300, True)]
+)
+def test_the_interval_for_one_look_waits_for_the_planned_number(opt: int, persons: int, shown: bool) -> None:
+    """And for 30 persons; the legend does not call it right at any time."""
+    found = drawn(cost=0.2, value=0.5, opt=opt, persons=persons)
+    start = "at one look planned beforehand, by another estimator (weighted least squares): "
+    fixed = [line.removeprefix(start) for line in found if line.startswith("at one look")]
+    assert len(fixed) == (3 if shown else 0)
+    told = " ".join(found)
+    if shown:
+        assert fixed[0].startswith("+0.2")
+        assert fixed[0].endswith(")")
+        assert told.endswith(
+            "right at any time, by person; those at one look planned beforehand are right only there."
+        )
+    else:
+        assert told.endswith(" 95 % intervals, right at any time, by person.")
+
+
+def test_what_one_look_cannot_determine_is_said() -> None:
+    """A covariate that no second person varies."""
+    rows = [
+        decision(number, person=number % 60, expected_trap=0.5 if number == 3 else 0.08, cost=number % 7 / 10)
+        for number in range(600)
+    ]
+    report = decisions_report(rows, TrialTerms(opt_decisions=600), NOW)
+    found = lines_of(decisions_view(trial(arms=("randomised",), endpoint=Endpoint.COST), report))
+    fixed = [line for line in found if line.startswith("at one look")]
+    assert len(fixed) == 3
+    assert all(line.endswith(": not determined without one of the persons") for line in fixed)
 
 
 def test_decisions_beside_games_are_exploratory() -> None:

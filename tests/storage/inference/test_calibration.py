@@ -33,6 +33,18 @@ def test_drift_raises_the_alarm() -> None:
     assert found.ratio.value == pytest.approx(0.25 / 0.4)
 
 
+def test_no_interval_of_few_persons() -> None:
+    """The values stay; 29 persons have no interval at any of the three, 30 have."""
+    for persons, early in ((29, "P 29 of 30"), (30, None)):
+        n = 10 * persons
+        found = calibration(PREDICTED[:n], HAPPENED[:n], [k % persons for k in range(n)])
+        for each in (found.ratio, found.intercept, found.slope):
+            assert each.value is not None
+            assert (each.low is None, each.high is None, each.too_early) == (bool(early), bool(early), early)
+    few = calibration([0.2, 0.3], [True, False], ["a", "a"])
+    assert few.slope.too_early == "not determined", "the first reason stays"
+
+
 def test_no_replies() -> None:
     found = calibration([], [], [])
     assert (found.n, found.expected, found.ratio.value, found.drift.mean) == (0, 0, None, None)
