@@ -99,6 +99,10 @@ class Game(Protocol[P]):
         """The game's display name, for instance ``Othello``."""
 
     @property
+    def score_unit(self) -> str:
+        """What scores count, for people: ``discs``, ``pawns``; empty where scores count nothing."""
+
+    @property
     def sides(self) -> tuple[str, str]:
         """Names of the two sides, the one that moves first in front: ``("black", "white")``."""
 

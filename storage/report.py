@@ -22,11 +22,12 @@ from engine.decision import (
     ReplyProfile,
     SourceInfo,
 )
+from engine.errors import IncompleteProfile
 from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
 from engine.games import get_game
 from engine.human.value import NOBODY_LOOKED
-from engine.judgement import Judgement, judge_decision
+from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS
 from engine.temptation import ReplyForecast, expectations
@@ -56,6 +57,10 @@ class CandidateReport:
     quality_centi: float
     trap: str | None
     trap_name: str | None
+    sets_trap: bool | None
+    """Whether it sets a trap by Figure 9's rule (`engine.judgement`); None: some replies are not known."""
+    set_trap_name: str | None
+    """The best trap by that rule; None unless the move sets one."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
     None: the player did not use it, or the move gave up too much."""
@@ -417,6 +422,8 @@ def _forecast(
 
 def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> CandidateReport:
     trap, params = candidate.trap, decision.params
+    judged = _judged(candidate, decision)
+    best = None if judged is None or not judged.is_trap else judged.trap
     return CandidateReport(
         move=candidate.move,
         name=board.name(candidate.move),
@@ -429,9 +436,19 @@ def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> Candi
         quality_centi=candidate.quality_centi,
         trap=trap,
         trap_name=None if trap is None else board.after(candidate.move).name(trap),
+        sets_trap=None if judged is None else judged.is_trap,
+        set_trap_name=None if best is None else board.after(candidate.move).name(best.reply),
         value=candidate.value,
         value_text=_value_text(board, candidate.value, decision.reckoning),
     )
+
+
+def _judged(candidate: Candidate, decision: Decision) -> Judgement | None:
+    """The verdict on a move; None: not all its replies are known."""
+    try:
+        return judge(candidate, decision.params, expected_scale_centi(decision))
+    except IncompleteProfile:
+        return None
 
 
 def _reply(

@@ -334,7 +334,8 @@ class EngineConfig(Section):
     max_depth: int = Field(default=10, ge=2, le=60)
     """Deepest full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
-    """Longest time for a move in seconds; the clock may allow less."""
+    """Longest time for a move in seconds; the clock may allow less.  Processor time counts: on a busy
+    machine up to three times as much may pass by the clock, and ten times as much in games without one."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; after that a lower bound
     on the reserve when the clock is nearly empty."""

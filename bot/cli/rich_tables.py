@@ -27,8 +27,9 @@ _LEGEND = """\
 standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
 bonus for the paper's best trap; expected: what the move promises against the replies that a model of people
 expects; paper's trap: a reply whose quality (trappiness times cost) reaches the threshold, whether or not it
-tempts people; bait: a reply that costs a tenth of the game or more, that one person in ten or more is
-expected to play, and that looks as good as the best reply to some shorter search; game: a win is 100 %."""
+tempts people (?: not all replies are known); bait: a reply that costs a tenth of the game or more, that one
+person in ten or more is expected to play, and that looks as good as the best reply to some shorter search;
+game: a win is 100 %."""
 
 
 def games_table(games: Sequence[StoredGame], flags: "Flags | None" = None) -> RenderableType:
@@ -207,14 +208,13 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
             candidate.name,
             f"{'<= ' if candidate.raw_is_bound else ''}{candidate.raw_text}",
             _judged_text(candidate, goes_by_values=goes_by_values),
-            _or_none(candidate.trap_name),
+            "?" if candidate.sets_trap is None else _or_none(candidate.set_trap_name),
             ", ".join(notes),
         )
     sides = Table.grid(padding=(0, 4))
     sides.add_row(_board(decision.rows_after), table)
-    return Group(
-        "", Text(title, style="bold"), Text(_story(decision)), Padding(sides, (1, 0, 0, 2), expand=False)
-    )
+    story = _story(decision, get_game(report.header.game).score_unit)
+    return Group("", Text(title, style="bold"), Text(story), Padding(sides, (1, 0, 0, 2), expand=False))
 
 
 def _rank(candidate: CandidateReport) -> tuple[bool, bool, float, int]:
@@ -249,8 +249,8 @@ def _search(decision: DecisionReport) -> str:
     return f"{found}{score}, replies judged to depth {decision.depth}"
 
 
-def _story(decision: DecisionReport) -> str:
-    """The move's trap and its outcome, in one line."""
+def _story(decision: DecisionReport, unit: str) -> str:
+    """The move's trap and its outcome, in one line; `unit` is that of scores."""
     if decision.state == "dropped":
         return "Never played: the game ended before the server took the move."
     if not decision.is_complete:
@@ -262,7 +262,7 @@ def _story(decision: DecisionReport) -> str:
     elif decision.reply is None:
         reply = " Unanswered."
     else:
-        cost = f", which cost {_price(decision)}" if decision.cost_centi else ""
+        cost = f", which cost {_price(decision, unit)}" if decision.cost_centi else ""
         reply = (
             f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {_answer(decision)}{cost}."
         )
@@ -277,9 +277,9 @@ def _lot_text(decision: DecisionReport) -> str:
     draw = decision.draw
     if draw is None:
         return ""
-    values = [f"{value / PER_PERCENT:.1f} %" for value in (draw.trap_value, draw.sound_value)]
+    values = [f"expected score {value / PER_PERCENT:.1f} %" for value in (draw.trap_value, draw.sound_value)]
     return (
-        f"Drawn by lot: {draw.trap_name} sets a trap ({values[0]}, chance {draw.chance:g}), "
+        f"Drawn by lot: {draw.trap_name} sets a trap ({values[0]}; drawn with chance {draw.chance:g}), "
         f"{draw.sound_name} sets none ({values[1]}); seed {draw.seed}. "
     )
 
@@ -343,12 +343,15 @@ def _answer(decision: DecisionReport) -> str:
     return f"{found} (the paper's Figure 9: {paper})"
 
 
-def _price(decision: DecisionReport) -> str:
+def _price(decision: DecisionReport, unit: str) -> str:
     """What the reply cost: a share of the game, and the score's loss where that is a number."""
     text = decision.cost_text or ""
+    is_number = text[:1].isdigit()
+    if is_number and unit:
+        text = f"{text} {unit}"
     if not decision.cost:
         return text
-    return f"{_share(decision.cost)} ({text})" if text[:1].isdigit() else _share(decision.cost)
+    return f"{_share(decision.cost)} ({text})" if is_number else _share(decision.cost)
 
 
 def _share(cost: int) -> str:

@@ -90,15 +90,16 @@ def answer(command: Command, facts: ChatFacts) -> str:
             return _trap(facts.latest, facts.forecast)
 
 
-_TRAPS_AT_TIMES = "In some games I set traps, in others I do not"
+_UNTOLD = "Some of my moves set traps, others do not; I do not say"
+"""True of every player, also of one that draws single decisions, so that it tells nothing."""
 
 
 def _engine(facts: ChatFacts) -> str:
     name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
     if facts.is_blind:
-        return f"{name}. {_TRAPS_AT_TIMES}; I do not say which this is."
+        return f"{name}. {_UNTOLD} which."
     if not facts.is_over:
-        return f"{name}. {_TRAPS_AT_TIMES}; I do not say yet which this is."
+        return f"{name}. {_UNTOLD} yet which."
     if kind_named(facts.player).draws_decisions:
         return f"{name}, player {facts.player}: in some moves of this game I drew whether to set a trap."
     manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"

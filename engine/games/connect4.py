@@ -43,6 +43,7 @@ class Connect4(PlainGame[Connect4Position]):
     """Four in a line win; red begins.  A move is the bit number of the square where the disc lands."""
 
     name = "connect4"
+    score_unit = ""
     title = "Connect Four"
     sides = ("red", "yellow")
     deepest_search = COLUMNS * ROWS

@@ -74,6 +74,7 @@ class Othello(PlainGame[OthelloPosition]):
     """
 
     name = "othello"
+    score_unit = "discs"
     title = "Othello"
     sides = ("black", "white")
     deepest_search = 120  # 60 placements, each after a pass

@@ -127,6 +127,7 @@ class StandardChess:
     """The laws of FIDE, except that threefold repetition and fifty moves end the game without a claim."""
 
     name = "chess"
+    score_unit = "pawns"
     title = "Chess"
     sides = ("white", "black")
     deepest_search = 60

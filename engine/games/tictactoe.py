@@ -25,6 +25,7 @@ class TicTacToe(PlainGame[TicTacToePosition]):
     """Noughts and crosses; crosses begin.  Squares are named like ``a1`` (top left) to ``c3``."""
 
     name = "tictactoe"
+    score_unit = ""
     title = "Tic-tac-toe"
     sides = ("x", "o")
     deepest_search = 60

@@ -241,6 +241,7 @@ class Xiangqi:
     """The rules as in Fairy-Stockfish, except that perpetual chase is a draw."""
 
     name = "xiangqi"
+    score_unit = "pawns"
     title = "Xiangqi"
     sides = ("red", "black")
     deepest_search = 60

@@ -167,12 +167,13 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     assert (told.trap.name, told.chosen.trap_name, told.squares) == ("Nc6", "Nc6", ("g1", "f3"))
     assert [(reply.name, reply.cost_text) for reply in told.replies] == [("d5", ""), ("Nc6", "2.80")]
     assert told.cost_text == "2.80"
+    assert (told.chosen.sets_trap, told.chosen.set_trap_name) == (True, "Nc6")
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
     assert "The paper's trap: Nc6, quality 28.1 %. Reply Nc6: " in shown
     assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
-    assert " of the game (2.80)." in shown
+    assert " of the game (2.80 pawns)." in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
@@ -192,6 +193,26 @@ async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Da
     assert (told.chosen.raw_text, told.chosen.adjusted_text) == ("+0.20", "53.4 %")
     assert told.trap is not None
     assert told.trap.quality_text == "30.9 %"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "complete", "sets_trap", "column"),
+    [(28.0, True, True, "Nc6"), (29.0, True, False, "-"), (28.0, False, None, "?")],
+)
+async def test_the_table_names_a_trap_only_where_the_move_sets_one(
+    database: Database, threshold: float, complete: bool, sets_trap: bool | None, column: str
+) -> None:
+    made = _chess_decision(TrapParams(threshold_percent=threshold))
+    made = replace(made, candidates=(replace(made.candidates[0], complete=complete), *made.candidates[1:]))
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard", player=made.player)
+        await commit_decision(session, game.id, 0, made)
+        report = await reported(session)
+    (told,) = report.decisions
+    assert told.chosen.trap_name == "Nc6"
+    assert told.chosen.sets_trap is sets_trap
+    assert told.chosen.set_trap_name == ("Nc6" if sets_trap else None)
+    assert f"Nf3 +0.20 +53.40 {column} played" in _shown(report)
 
 
 async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:

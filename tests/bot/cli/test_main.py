@@ -151,7 +151,7 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert (
         "Whether people are tempted is not known. The paper's trap: d6, quality 7.4 %. "
         "Reply d6: not quite the best (the paper's Figure 9: fell for the best trap), "
-        "which cost 9.2 % of the game (3.00)." in words
+        "which cost 9.2 % of the game (3.00 discs)." in words
     )
     assert "The paper's trap: d6, quality 7.4 %. Unanswered." in words
     assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words

@@ -43,7 +43,7 @@ async def test_baits_are_told_with_odds_looks_and_price(database: Database) -> N
     )
     assert (
         "Reply d5 (expected in 30.0 %): took a bait (the paper's Figure 9: fell for the best trap), "
-        "which cost 24.0 % of the game (1.50)." in shown
+        "which cost 24.0 % of the game (1.50 pawns)." in shown
     )
     assert "baits 1 move with one, 1 fallen for paper's traps 1 set, 1 fallen into" in shown
     assert "Move 1, white plays e4" in words(report, traps_only=True)
@@ -56,7 +56,7 @@ async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None
     shown = words(report)
     assert "No bait. The paper's trap: Qh4, quality 10.6 %." in shown
     assert "Reply Qf6 (expected in 28.0 %): a slip (the paper's Figure 9: fell)" in shown
-    assert "which cost 44.2 % of the game (8.70)." in shown
+    assert "which cost 44.2 % of the game (8.70 pawns)." in shown
     assert "baits 0 moves with one, 0 fallen for paper's traps 1 set, 1 fallen into" in shown
     assert "white plays Nf3" not in words(report, traps_only=True)
 
@@ -66,7 +66,7 @@ async def test_a_small_loss_is_no_slip(database: Database) -> None:
     assert (
         "Reply d6 (expected in 10.0 %): not quite the best (the paper's Figure 9: erred elsewhere)" in shown
     )
-    assert "cost 2.8 % of the game (0.15)." in shown
+    assert "cost 2.8 % of the game (0.15 pawns)." in shown
 
 
 async def test_an_unconfirmed_bait_is_not_named(database: Database) -> None:
@@ -129,7 +129,7 @@ async def test_a_lot_is_told_to_the_operator(database: Database) -> None:
 
     shown = words(await told(database, write))
     assert (
-        "Drawn by lot: f7 sets a trap (62.4 %, chance 0.5), d3 sets none (60.8 %); seed ffffffffffffffff."
-        in shown
+        "Drawn by lot: f7 sets a trap (expected score 62.4 %; drawn with chance 0.5), "
+        "d3 sets none (expected score 60.8 %); seed ffffffffffffffff." in shown
     )
     assert shown.count("drawn against") == 1

@@ -107,7 +107,7 @@ async def test_while_it_is_blind_nobody_is_told_anything(database: Database, roo
             server.say(question, room, "Bert")
             await said(server, number)
             time.now += PAUSE_S
-    assert "I do not say which this is" in server.said[0]
+    assert "I do not say which." in server.said[0]
     assert all(line.endswith("I keep that to myself.") for line in server.said[1:])
 
 

@@ -97,9 +97,7 @@ def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> 
     if command in (Command.EVAL, Command.TRAP):
         assert told == {"I keep that to myself."}
     if command is Command.ENGINE:
-        assert told.pop().endswith(
-            "In some games I set traps, in others I do not; I do not say which this is."
-        )
+        assert told.pop().endswith("Some of my moves set traps, others do not; I do not say which.")
 
 
 def test_who_may_be_told() -> None:

@@ -255,7 +255,7 @@ export class ReportSection {
       el("p", {}, "A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs."),
       el("p", {}, "“The game” is what you can expect of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people."),
       el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks two plies ahead."),
-      this.report.blind ? el("p", {}, `In some games ${this.opponent} sets traps on purpose, in others a trap is an accident; the report does not tell which, so that both can be compared fairly.`) : null,
+      this.report.blind ? el("p", {}, `Some of ${this.opponent}’s moves set a trap, others do not; the report does not tell whether a trap was meant, so that moves and games can be compared fairly.`) : null,
       el("p", {}, "“Cost” compares your reply with the best one."),
     );
   }
