@@ -163,4 +163,4 @@ def test_a_trial_of_single_decisions_is_started(desdemona: Command, monkeypatch:
     assert json.loads(told)[0]["opt"] == 6000
     status, told, _ = desdemona("stats", "--trial", "m1")
     assert status == 0
-    assert "0 decisions drawn, 0 counted" in told
+    assert "0 decisions drawn: trap 0, no trap 0" in told
