@@ -137,7 +137,7 @@ def _verify_engine_move(decision: Decision) -> None:
         raise RecordError(f"{decision.move} was an engine's, but the engine is not in the record")
     if decision.profile_source != source.name:
         return  # judged by exact scores
-    if not decision.is_complete or any(r.bound_centi is not None for r in decision.chosen.replies):
+    if not decision.chosen.is_whole:
         raise RecordError(f"{decision.move} was judged by {source.name}, but its profile is not whole")
     if pick is not None and pick.score_centi not in (None, source.floor_centi):
         raise RecordError(
@@ -180,8 +180,7 @@ def _verify_window(decision: Decision, trappy: bool) -> None:
         raise RecordError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
     for candidate in decision.candidates:
         if not candidate.raw_is_bound:
-            whole = candidate.complete and all(reply.bound_centi is None for reply in candidate.replies)
-            if not whole and (trappy or candidate.move == decision.move):
+            if not candidate.is_whole and (trappy or candidate.move == decision.move):
                 raise RecordError(f"{candidate.move} was analysed, but its profile is not whole")
         elif candidate.replies or candidate.complete:
             raise RecordError(f"{candidate.move} was not analysed, but has a profile")

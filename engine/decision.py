@@ -87,6 +87,11 @@ class Candidate:
     """The move's expected value over a person's replies (`engine.human.value`), in the unit of the decision's
     `ValueParams`; None: not computed, because the player does not use it or the move exceeds its budget."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is complete, as it says, and no reply has a bound for a score."""
+        return self.complete and all(reply.bound_centi is None for reply in self.replies)
+
 
 @dataclass(frozen=True, slots=True)
 class Pick:

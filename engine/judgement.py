@@ -136,7 +136,7 @@ def require_whole(candidate: Candidate) -> None:
     Raises:
         IncompleteProfile: It is not.
     """
-    if not candidate.complete or any(reply.bound_centi is not None for reply in candidate.replies):
+    if not candidate.is_whole:
         raise IncompleteProfile(f"the profile of {candidate.move} is not complete: no reply can be judged")
 
 

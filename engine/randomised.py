@@ -17,6 +17,7 @@ move is sent, so the whole decision can be recomputed from its record (`verify_d
 import hashlib
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -167,7 +168,7 @@ def _with_sound(
 
 
 def _whole(candidate: Candidate, profiler: Profiler, decision: Decision) -> Candidate:
-    if candidate.complete and all(reply.bound_centi is None for reply in candidate.replies):
+    if candidate.is_whole:
         return candidate
     return with_trap(whole_profile(profiler, profiler.game, candidate, decision.depth), decision.params)
 
@@ -190,7 +191,7 @@ def _best_sound(candidates: Sequence[Candidate], decision: Decision, scale_centi
     others = [(each.raw_centi, -index) for index, each in enumerate(candidates) if each.move != trap]
     for _, index in sorted(others, reverse=True):
         each = candidates[-index]
-        if each.raw_is_bound or not each.complete or any(r.bound_centi is not None for r in each.replies):
+        if each.raw_is_bound or not each.is_whole:
             return None
         if not _sets_trap(each, decision, scale_centi):
             return each
@@ -212,14 +213,10 @@ def _why_not(trap: Candidate, sound: Candidate, scale_centi: float, params: Rand
 
 def _least_score(least_value: float, scale_centi: float) -> int:
     """The least score that is not lost by force and has that expected score or more."""
-    low, high = -WIN_CENTI + 1, WIN_CENTI
-    while low < high:
-        middle = (low + high) // 2
-        if expected_score(middle, scale_centi) >= least_value:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    scores = range(-WIN_CENTI + 1, WIN_CENTI)
+    return scores.start + bisect_left(
+        scores, least_value, key=lambda score: expected_score(score, scale_centi)
+    )
 
 
 # --- Verification ---------------------------------------------------------------------------------------

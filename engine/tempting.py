@@ -20,6 +20,7 @@ shallow score, and the raw value alone decides.
 """
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -60,14 +61,8 @@ def worth(score_centi: int, params: TemptingParams) -> int:
 @lru_cache(maxsize=4096)
 def least_score(least_worth: int, params: TemptingParams) -> int:
     """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
-    low, high = -UNBOUNDED, UNBOUNDED
-    while low < high:
-        middle = (low + high) // 2
-        if worth(middle, params) >= least_worth:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    scores = range(-UNBOUNDED, UNBOUNDED)
+    return scores.start + bisect_left(scores, least_worth, key=lambda score: worth(score, params))
 
 
 # --- Which moves take part ------------------------------------------------------------------------------

@@ -85,10 +85,8 @@ def read_rows(what: str, rows: Iterable[Any], read: Callable[[Any], T]) -> list[
     """
     found = []
     for row in rows:
-        try:
+        with naming(f"{what} {row.id}"):
             found.append(read(row))
-        except VALUE_ERRORS as error:
-            raise RecordError(f"{what} {row.id}: {reason_of(error)}") from error
     return found
 
 

@@ -13,6 +13,7 @@ expectation can be worth more: the shortest one is played without a model.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from engine.decision import Candidate, Decision, ReplyProfile
@@ -94,14 +95,8 @@ def floor_centi(best_centi: int, params: ValueParams) -> int:
         best_centi: The best raw value, in centi-units.
     """
     least = _expected(best_centi, params) - params.budget
-    low, high = _lowest_centi(best_centi, params), best_centi
-    while low < high:
-        middle = (low + high) // 2
-        if _expected(middle, params) >= least:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    scores = range(_lowest_centi(best_centi, params), best_centi)
+    return scores.start + bisect_left(scores, least, key=lambda score: _expected(score, params))
 
 
 def _lowest_centi(best_centi: int, params: ValueParams) -> int:
