@@ -35,6 +35,7 @@ from sqlalchemy.ext.asyncio import (
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
+from storage.damage import decode_json
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
 
 BUSY_TIMEOUT_MS = 10_000
@@ -309,7 +310,7 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
 
 def _made(url: URL, **options: Any) -> AsyncEngine:
     try:
-        return create_async_engine(url, **options)
+        return create_async_engine(url, json_deserializer=decode_json, **options)
     except (TypeError, ValueError) as error:
         raise _odd_option(error) from error
 

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
+from engine.errors import RecordError
 from engine.judgement import RULE
 from engine.temptation import ReplyForecast
 from storage.damage import require_damage
@@ -150,10 +151,10 @@ def _decisions() -> _Statement:
 
 
 def _decision(row: Any) -> RecordedDecision:
-    """Return a row of `_decisions`; TypeError if SQLite has a value of another type in a column."""
+    """Return a row of `_decisions`; RecordError if SQLite has a value of another type in a column."""
     for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
         if not isinstance(getattr(row, name), kind):
-            raise TypeError(f"{name} is {getattr(row, name)!r}")
+            raise RecordError(f"{name} is {getattr(row, name)!r}")
     return RecordedDecision(
         id=row.id,
         game_id=row.game_id,

@@ -133,7 +133,7 @@ DRAW = "json_set(record, '$.draw.{}', {}) WHERE id = 3"
         ),
         (
             'UPDATE games SET selection = \'{"chances": {"standard": 0, "randomised": 1}}\' WHERE id = 2',
-            "1 game cannot be read (game 2: ValueError: game 2: the chance of treatment is 1.0",
+            "1 game cannot be read (game 2: the chance of treatment is 1.0",
         ),
         (f"UPDATE decisions SET record = {DRAW.format('params.chance', '7')}", "decision 3: "),
         (f"UPDATE decisions SET record = {DRAW.format('trap_value', '99999')}", "decision 3: "),
