@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Text, cast, select
+from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision
@@ -17,14 +17,16 @@ from engine.expected import WHOLE
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, read_json, require_damage
+from storage.damage import Unreadable, require_damage
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
+from storage.packing.records import unpack
 from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.types import as_stored
 from storage.trials import StoredTrial, is_own_position
 
 _BATCH = 100
@@ -133,7 +135,7 @@ async def trial_decisions(
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .where(
             GameRow.trial_id == trial.id,
-            is_by_lot(session, GameRow.player.in_(DRAWING)),
+            is_by_lot(GameRow.player.in_(DRAWING)),
             *filter_conditions(filters or Filters()),
         )
         .order_by(DecisionRow.created_at, DecisionRow.id)
@@ -195,8 +197,8 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
-            # As text: one damaged record must not hide the others.
-            cast(DecisionRow.record, Text).label("record"),
+            # As they are: one damaged record must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
             GameRow.state,
             GameRow.ended_at,
@@ -205,7 +207,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
-            cast(ForecastRow.record, Text).label("forecast"),
+            as_stored(ForecastRow.record).label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
@@ -223,7 +225,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         games_before: As `trial_decision` wants it.
         lots: Game, ply and seed of the rows before it; this one's are added.
     """
-    made = Decision.from_record(read_json(row.record))
+    made = Decision.from_record(unpack(row.record))
     excluded = _excluded(row.is_bot, row.variant, row.initial_position)
     if made.draw is not None:
         lot = row.game_id, row.ply, made.draw.seed
@@ -242,7 +244,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
         made,
-        None if row.forecast is None else ReplyForecast.from_record(read_json(row.forecast)),
+        None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast)),
         row.reply,
         excluded,
     )

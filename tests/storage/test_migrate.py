@@ -40,6 +40,8 @@ from tests.storage.samples import (
     settled,
 )
 
+WITHOUT_KEYS = {"sqlite_before_begin": "PRAGMA foreign_keys = OFF"}
+"""As while upgrading: a table of SQLite is altered by copying it."""
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
 
 
@@ -67,7 +69,7 @@ async def test_every_step_can_be_taken_back(url: str) -> None:
         command.downgrade(migrate._config(connection), "base")
 
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         await connection.run_sync(down)
         assert await connection.run_sync(lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
     await engine.dispose()
@@ -201,7 +203,7 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
     before = await rows()
     await database.close()
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         await connection.run_sync(down)
         await connection.execute(
             text("UPDATE decisions SET record = '{\"candidates\": []}' WHERE id = :id"), {"id": decision_id}
