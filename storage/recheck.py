@@ -65,8 +65,8 @@ class RecordedDecision:
     search_mode: str | None
     """The record's; None: it was damaged when the column was added."""
     replies: object
-    """The replies to the move as queries see them (`reply_scores`); None: the profile is incomplete, or this is
-    not valid JSON."""
+    """The replies to the move as queries see them (`reply_scores`); None: the profile is incomplete, or
+    this is not valid JSON."""
     record: object
     """Input of `unpack`."""
     created_at: datetime

@@ -29,22 +29,23 @@ def upgrade() -> None:
     with op.batch_alter_table("decisions", schema=None) as batch_op:
         batch_op.add_column(sa.Column("search_mode", sa.String(length=64), nullable=True))
         batch_op.add_column(sa.Column("replies", sa.JSON(), nullable=True))
-    for table, key in KEYS.items():
+    for table in KEYS:
         with op.batch_alter_table(table, schema=None) as batch_op:
             batch_op.add_column(sa.Column("new_record", sa.LargeBinary(), nullable=True))
-        convert = _packed_decision if table == "decisions" else _packed
-        columns = [sa.column("new_record", sa.LargeBinary())]
-        if table == "decisions":
-            columns += [sa.column("search_mode", sa.String()), sa.column("replies", sa.JSON(none_as_null=True))]
-        _convert(table, key, columns, lambda found, _, convert=convert: convert(found))
+    record: sa.ColumnClause[Any] = sa.column("new_record", sa.LargeBinary())
+    mode: sa.ColumnClause[Any] = sa.column("search_mode", sa.String())
+    replies: sa.ColumnClause[Any] = sa.column("replies", sa.JSON(none_as_null=True))
+    _convert("decisions", [record, mode, replies], _packed_decision)
+    _convert("forecasts", [record], _packed)
+    for table in KEYS:
         _replace_record(table, sa.LargeBinary())
 
 
 def downgrade() -> None:
-    for table, key in KEYS.items():
+    for table in KEYS:
         with op.batch_alter_table(table, schema=None) as batch_op:
             batch_op.add_column(sa.Column("new_record", PLAIN, nullable=True))
-        _convert(table, key, [sa.column("new_record", PLAIN)], _plain)
+        _convert(table, [sa.column("new_record", PLAIN)], _plain)
         _replace_record(table, PLAIN)
     with op.batch_alter_table("decisions", schema=None) as batch_op:
         batch_op.drop_column("replies")
@@ -63,7 +64,6 @@ def _replace_record(table: str, kind: Any) -> None:
 
 def _convert(
     name: str,
-    key: str,
     columns: list[sa.ColumnClause[Any]],
     values: Callable[[bytes, bool], dict[str, object]],
 ) -> None:
@@ -71,11 +71,10 @@ def _convert(
 
     Args:
         name: Of the table.
-        key: Of its primary key.
         columns: The columns.
         values: Their values, from what the record's column holds, as bytes, and whether that is a text.
     """
-    connection = op.get_bind()
+    connection, key = op.get_bind(), KEYS[name]
     table = sa.table(name, sa.column(key), sa.column("record"), *columns)
     record: sa.ColumnElement[Any] = table.c.record
     is_text: sa.ColumnElement[Any] = sa.false()
@@ -116,7 +115,7 @@ def _value(column: sa.ColumnClause[Any]) -> Any:
     return sa.bindparam(name, type_=column.type)
 
 
-def _packed(found: bytes) -> dict[str, object]:
+def _packed(found: bytes, _is_text: bool) -> dict[str, object]:
     """The column of a record that was JSON; what is none is kept as it is."""
     packing, record = context.config.attributes["packing"], _record(found)
     if record is not None:
@@ -134,11 +133,11 @@ def _record(found: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _packed_decision(found: bytes) -> dict[str, object]:
+def _packed_decision(found: bytes, is_text: bool) -> dict[str, object]:
     record = _record(found) or {"search_mode": None}
     mode = record.get("search_mode", "exact")
     known = isinstance(mode, str) and len(mode) <= 64
-    return {"search_mode": mode if known else None, "replies": _replies(record), **_packed(found)}
+    return {"search_mode": mode if known else None, "replies": _replies(record), **_packed(found, is_text)}
 
 
 def _replies(record: dict[str, Any]) -> list[list[Any]] | None:
