@@ -5,9 +5,10 @@
 
 Each decision is stored as in a game, in the same transactions: chosen, sent, confirmed, with its profile, its
 forecast, the reply, and its time.  All rows and indices of these count, and SQLite's games, too.  "in use" is
-the growth of SQLite's file after a checkpoint, or of PostgreSQL's tables with a VACUUM after each game, in
-place of autovacuum's over months; "at best" is the same rewritten without gaps; "as JSON" is the latter after a migration back to revision 0011, which stored the
-records as JSON.  The positions are those of `bench.decisions.record_size`, each game's at its depth.
+the growth of SQLite's file after a checkpoint, or of PostgreSQL's tables with a VACUUM before each game, in
+place of autovacuum's over months; "at best" is the same rewritten without gaps; "as JSON" is the latter after
+a migration back to revision 0011, which stored the records as JSON.  The positions are those of
+`bench.decisions.record_size`, each game's at its depth.
 
 Also measures the time to pack and to unpack a record with its profile, the best of several runs.
 """
@@ -205,10 +206,11 @@ async def measure(names: list[str], databases: list[str], positions: int, times:
             everything += made * times
             records = [each.whole.to_record() for each in made]
             packed = [pack(record) for record in records]
+            foreseen = [len(pack(each.foreseen.to_record())) for each in made]
             print(
                 f"{name}, depth {DEPTHS[name]}, {positions} positions: packed record"
                 f" {statistics.mean(map(len, packed)):.0f} bytes, forecast"
-                f" {statistics.mean(len(pack(each.foreseen.to_record())) for each in made):.0f}; to pack takes"
+                f" {statistics.mean(foreseen):.0f}; to pack takes"
                 f" {best_us(pack, records):.0f} us, to unpack {best_us(unpack, packed):.0f} us",
                 flush=True,
             )

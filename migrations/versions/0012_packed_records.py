@@ -21,6 +21,7 @@ depends_on = None
 BATCH = 200
 KEYS = {"decisions": "id", "forecasts": "decision_id"}
 PLAIN = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
+QUERIED = {"search_mode": sa.String(), "replies": sa.JSON(none_as_null=True)}
 DAMAGED = "packed"
 """Name in the object that stands for a damaged record where a column takes nothing but JSON."""
 
@@ -32,11 +33,8 @@ def upgrade() -> None:
     for table in KEYS:
         with op.batch_alter_table(table, schema=None) as batch_op:
             batch_op.add_column(sa.Column("new_record", sa.LargeBinary(), nullable=True))
-    record: sa.ColumnClause[Any] = sa.column("new_record", sa.LargeBinary())
-    mode: sa.ColumnClause[Any] = sa.column("search_mode", sa.String())
-    replies: sa.ColumnClause[Any] = sa.column("replies", sa.JSON(none_as_null=True))
-    _convert("decisions", [record, mode, replies], _packed_decision)
-    _convert("forecasts", [record], _packed)
+    _convert("decisions", {"new_record": sa.LargeBinary(), **QUERIED}, _packed_decision)
+    _convert("forecasts", {"new_record": sa.LargeBinary()}, _packed)
     for table in KEYS:
         _replace_record(table, sa.LargeBinary())
 
@@ -45,7 +43,7 @@ def downgrade() -> None:
     for table in KEYS:
         with op.batch_alter_table(table, schema=None) as batch_op:
             batch_op.add_column(sa.Column("new_record", PLAIN, nullable=True))
-        _convert(table, [sa.column("new_record", PLAIN)], _plain)
+        _convert(table, {"new_record": PLAIN}, _plain)
         _replace_record(table, PLAIN)
     with op.batch_alter_table("decisions", schema=None) as batch_op:
         batch_op.drop_column("replies")
@@ -64,24 +62,26 @@ def _replace_record(table: str, kind: Any) -> None:
 
 def _convert(
     name: str,
-    columns: list[sa.ColumnClause[Any]],
+    columns: dict[str, Any],
     values: Callable[[bytes, bool], dict[str, object]],
 ) -> None:
     """Fill columns from the records, some rows at a time: those of months do not fit in memory.
 
     Args:
         name: Of the table.
-        columns: The columns.
+        columns: Their names and types.
         values: Their values, from what the record's column holds, as bytes, and whether that is a text.
     """
     connection, key = op.get_bind(), KEYS[name]
-    table = sa.table(name, sa.column(key), sa.column("record"), *columns)
+    table = sa.table(
+        name, sa.column(key), sa.column("record"), *itertools.starmap(sa.column, columns.items())
+    )
     record: sa.ColumnElement[Any] = table.c.record
     is_text: sa.ColumnElement[Any] = sa.false()
     if _is_sqlite():  # as bytes: a text that is not UTF-8 must not keep the others from being read
         is_text = sa.func.typeof(record) != "blob"
         record = sa.cast(record, sa.LargeBinary())
-    elif not isinstance(columns[0].type, sa.LargeBinary):
+    elif columns["new_record"] is PLAIN:
         record = sa.type_coerce(record, sa.LargeBinary())
     else:
         record = sa.cast(record, sa.Text())
@@ -94,7 +94,7 @@ def _convert(
     update = (
         sa.update(table)
         .where(table.c[key] == sa.bindparam("row_key"))
-        .values({column.name: _value(column) for column in columns})
+        .values({column: _parameter(column, kind) for column, kind in columns.items()})
     )
     after = -(2**63)
     while rows := connection.execute(rows_after, {"after": after}).all():
@@ -107,12 +107,11 @@ def _convert(
         connection.execute(update, new)
 
 
-def _value(column: sa.ColumnClause[Any]) -> Any:
+def _parameter(column: str, kind: Any) -> Any:
     """The parameter of an UPDATE; on SQLite JSON is given as the bytes of any text."""
-    name = f"to_{column.name}"
-    if column.type is PLAIN and _is_sqlite():
-        return sa.cast(sa.bindparam(name, type_=sa.LargeBinary()), sa.Text())
-    return sa.bindparam(name, type_=column.type)
+    if kind is PLAIN and _is_sqlite():
+        return sa.cast(sa.bindparam(f"to_{column}", type_=sa.LargeBinary()), sa.Text())
+    return sa.bindparam(f"to_{column}", type_=kind)
 
 
 def _packed(found: bytes, _is_text: bool) -> dict[str, object]:
@@ -141,7 +140,7 @@ def _packed_decision(found: bytes, is_text: bool) -> dict[str, object]:
 
 
 def _replies(record: dict[str, Any]) -> list[list[Any]] | None:
-    """``[reply, s_2, s_(D-1), s_D]`` for each reply to the move; None: its profile is not whole, or damaged."""
+    """``[reply, s_2, s_(D-1), s_D]`` for each reply to the move; None: its profile is incomplete."""
     try:
         chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
         if not chosen["complete"] or any("bound_centi" in each for each in chosen["replies"]):

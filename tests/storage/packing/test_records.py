@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -185,15 +186,13 @@ CONTENTS = zlib.decompressobj(wbits=-15, zdict=DICTIONARY).decompress(pack(RECOR
 def test_changed_contents_are_a_record_or_refused(at: int, byte: int, cut: int) -> None:
     """Behind a checksum that fits: nothing but the typed error."""
     changed = CONTENTS[:at] + bytes((byte,)) + CONTENTS[at + 1 + cut :]
-    try:
+    with suppress(RecordError):
         assert isinstance(unpack(packed_from(changed)), dict)
-    except RecordError:
-        pass
 
 
 def test_a_changed_byte_is_noticed() -> None:
     packed = pack(RECORD)
-    for at in range(len(packed)):
+    for at in range(len(packed) - 1):  # bits of the last one are padding
         with pytest.raises(RecordError):
             unpack(packed[:at] + bytes((packed[at] ^ 0x10,)) + packed[at + 1 :])
 
