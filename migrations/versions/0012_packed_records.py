@@ -73,9 +73,8 @@ def _convert(
         values: Their values, from what the record's column holds, as bytes, and whether that is a text.
     """
     connection, key = op.get_bind(), KEYS[name]
-    table = sa.table(
-        name, sa.column(key), sa.column("record"), *itertools.starmap(sa.column, columns.items())
-    )
+    new_columns = [sa.column(column, kind) for column, kind in columns.items()]
+    table = sa.table(name, sa.column(key), sa.column("record"), *new_columns)
     record: sa.ColumnElement[Any] = table.c.record
     is_text: sa.ColumnElement[Any] = sa.false()
     if _is_sqlite():  # as bytes: a text that is not UTF-8 must not keep the others from being read
