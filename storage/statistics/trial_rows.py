@@ -22,10 +22,12 @@ from storage.damage import Unreadable, decoding, read_json, require_damage, requ
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
+from storage.packing.records import unpack
 from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.types import as_stored
 from storage.trials import StoredTrial, is_own_position
 
 _BATCH = 100
@@ -148,7 +150,7 @@ async def trial_decisions(
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .where(
             GameRow.trial_id == trial.id,
-            is_by_lot(session, GameRow.player.in_(DRAWING)),
+            is_by_lot(GameRow.player.in_(DRAWING)),
             *filter_conditions(filters or Filters()),
         )
         .order_by(DecisionRow.created_at, DecisionRow.id)
@@ -210,8 +212,8 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
-            # As text: one damaged record must not hide the others.
-            cast(DecisionRow.record, Text).label("record"),
+            # As they are: one damaged record must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
             GameRow.state,
             GameRow.ended_at,
@@ -220,7 +222,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
-            cast(ForecastRow.record, Text).label("forecast"),
+            as_stored(ForecastRow.record).label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
@@ -242,8 +244,8 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
         IncompleteProfile: A profile that should be whole is not.
     """
-    made = Decision.from_record(read_json(row.record))
-    foreseen = None if row.forecast is None else ReplyForecast.from_record(read_json(row.forecast))
+    made = Decision.from_record(unpack(row.record))
+    foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
     with decoding():
         rules = get_game(made.game)
         rules.parse_position(made.position)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
-from sqlalchemy import BigInteger, DateTime, Enum, Integer, String
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Enum, Integer, LargeBinary, String, type_coerce
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import mapped_column
@@ -13,6 +13,7 @@ from sqlalchemy.types import JSON, TypeDecorator
 
 from engine.errors import RecordError
 from storage.damage import VALUE_ERRORS, reason_of
+from storage.packing.records import pack, unpack
 
 T = TypeVar("T")
 _Read = Callable[[Any], T | None]
@@ -90,8 +91,50 @@ LONGEST_VALUE = 32
 """Letters in the value of an enumeration, at most."""
 
 
+class PackedRecord(TypeDecorator[dict[str, Any]]):
+    """A record of plain JSON values, stored packed (`storage.packing.records`).
+
+    Reading one raises `RecordError` where it is damaged; `as_stored` reads around that.
+    """
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        return None if value is None else pack(value)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
+        # Instead of the type beneath, which cannot read a text; SQLite may have one.
+        return _unpacked
+
+
+def _unpacked(stored: object) -> dict[str, Any] | None:
+    return None if stored is None else unpack(stored)
+
+
+class _StoredRecord(TypeDecorator[object]):
+    """What a column of packed records holds, whatever it is."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002
+        return None
+
+
+def as_stored(record: Any) -> ColumnElement[object]:
+    """A column of packed records for a query that must not fail at a damaged one.
+
+    Each value is to be unpacked by itself (`storage.packing.records.unpack`).
+    """
+    return type_coerce(record, _StoredRecord)
+
+
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
+
+RepliesType = JSON(none_as_null=True)
+"""JSON as text on PostgreSQL, too, where it takes half the room of JSONB."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
@@ -126,6 +169,10 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
         return "sa.DateTime(timezone=True)"
     if isinstance(item, EnumText):
         return f"sa.String(length={LONGEST_VALUE})"
+    if isinstance(item, PackedRecord):
+        return "sa.LargeBinary()"
+    if item is RepliesType:
+        return "sa.JSON()"
     if isinstance(item, JSON):
         context.imports.add("from sqlalchemy.dialects import postgresql")
         return "sa.JSON().with_variant(postgresql.JSONB(), 'postgresql')"

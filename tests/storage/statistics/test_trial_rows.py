@@ -307,11 +307,11 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
         keys.append(await commit_decision(session, other, 0, decision()))
         for key, column in (
             (keys[1], "record = '{'"),
-            (keys[2], "record = '[' || record || ']'"),
+            (keys[2], "record = '[1]'"),
             (keys[4], "record = CAST(x'7bff' AS TEXT)"),
             (keys[5], "created_at = 'noon'"),
-            (keys[7], "record = ''"),
-            (keys[8], "record = ''"),
+            (keys[7], "record = '', search_mode = NULL"),
+            (keys[8], "record = '', search_mode = NULL"),
         ):
             await session.execute(text(f"UPDATE decisions SET {column} WHERE id = {key}"))
         forecasts = text(f"UPDATE forecasts SET record = 'null' WHERE decision_id = {keys[6]}")
