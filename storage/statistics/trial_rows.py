@@ -91,7 +91,7 @@ def _trial_game(
 ) -> TrialGame:
     spent = [] if game.state is GameStatus.ABORTED else costs
     settled_at = None
-    if game.state is not GameStatus.OPEN:  # a clock that was set back must not put the end before the draw
+    if game.is_settled:  # a clock that was set back must not put the end before the draw
         settled_at = max(game.ended_at or game.started_at, game.started_at)
     return TrialGame(
         game_id=game.id,
@@ -198,7 +198,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             # As text: one damaged record must not hide the others.
             cast(DecisionRow.record, Text).label("record"),
             GameRow.opponent_id,
-            GameRow.state,
+            GameRow.is_settled,
             GameRow.ended_at,
             GameRow.variant,
             GameRow.initial_position,
@@ -231,7 +231,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
             excluded = "repeated lot"
         lots.add(lot)
     settled_at = row.at
-    if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
+    if row.is_settled:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
     found = trial_decision(

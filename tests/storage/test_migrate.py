@@ -23,9 +23,9 @@ from storage.decisions import commit_decision, mark_dropped, void_after
 from storage.errors import StorageError
 from storage.events import record_event
 from storage.forecasts import store_forecast
-from storage.games import adopt_records, get_game
+from storage.games import adopt_records, finish_game, get_game, list_games, list_unsettled_games
 from storage.outcomes import record_reply_time
-from storage.records import ReplyTime, TimeSource
+from storage.records import GameResult, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
 from storage.trials import NewTrial, start_trial
 from tests.storage.samples import (
@@ -224,8 +224,11 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
 async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) -> None:
     """Nothing else changes.  An earlier program finds a row for each game, counted by today's rule."""
 
-    def down(connection: Connection) -> None:
-        command.downgrade(migrate._config(connection), "0010")
+    def down(connection: Connection, revision: str) -> None:
+        command.downgrade(migrate._config(connection), revision)
+
+    def up(connection: Connection) -> None:
+        command.upgrade(migrate._config(connection), "0011")
 
     def everything(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
         names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version", "tallies"})
@@ -262,13 +265,13 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
 
     engine = create_engine(parse_url(url))
     async with engine.begin() as connection:
+        await connection.run_sync(down, "0011")
         before = await connection.run_sync(everything)
-        await connection.run_sync(down)
+        await connection.run_sync(down, "0010")
         assert await connection.run_sync(everything) == before
         rows = await connection.execute(text("SELECT * FROM tallies ORDER BY game_id"))
         tallies = [dict(row) for row in rows.mappings()]
-    await migrate.upgrade(engine)
-    async with engine.connect() as connection:
+        await connection.run_sync(up)
         assert await connection.run_sync(everything) == before
         assert not await connection.run_sync(lambda sync: inspect(sync).has_table("tallies"))
     await engine.dispose()
@@ -290,6 +293,44 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
         {"game_id": other.id, **nothing, "traps_set": 1},
         {"game_id": other.id + 1, **nothing},
     ]
+
+
+async def test_games_of_the_thirteenth_schema_are_settled_unless_they_are_open(url: str) -> None:
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0014-1")
+
+    database = await Database.open(url)
+    async with database.write() as session:
+        for key in ("open", "finished", "aborted", "unsettled"):
+            game = await opened(session, key)
+            if key != "open":
+                await finish_game(
+                    session,
+                    game.id,
+                    result=GameResult.WIN,
+                    end_reason="normal",
+                    aborted=key == "aborted",
+                    settled=key != "unsettled",
+                )
+    await database.close()
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        await connection.run_sync(down)
+        columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("games"))
+    await engine.dispose()
+    assert "is_settled" not in {column["name"] for column in columns}
+    database = await Database.open(url)  # upgrades
+    async with database.read() as session:
+        games = {game.site_game_id: game for game in await list_games(session)}
+        unsettled = await list_unsettled_games(session, ARENA)
+    await database.close()
+    assert {key: game.is_settled for key, game in games.items()} == {
+        "open": False,
+        "finished": True,
+        "aborted": True,
+        "unsettled": True,
+    }
+    assert [game.site_game_id for game in unsettled] == ["open"]
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:
