@@ -4,12 +4,12 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.config import (
@@ -35,7 +35,7 @@ from storage.forecasts import lacking_forecasts
 from storage.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
 from storage.statistics.trial_rows import trial_decisions
-from storage.tables.games import DecisionRow, ForecastRow, ReplyTimeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
 from storage.trials import NewTrial, start_trial
 from tests.bot.fakes import GAME_ID, FakeServer, HeldPool, config, picker, services
 from tests.bot.ledger_samples import (
@@ -819,6 +819,51 @@ async def test_the_settings_of_the_lot(database: Database) -> None:
     draw = (await first_of(database)).draw
     assert draw is not None
     assert (draw.params.chance, draw.params.budget_percent) == (0.3, 1.57)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "drawn_with"),
+    [
+        ({"chance": 0.3, "budget_percent": 1.57, "most_profiles": 5}, (0.3, 1.57, 5)),
+        ({"chance": 0.3, "budget_percent": 1.57}, (0.3, 1.57, 6)),
+        # Of another version, damaged, or from before they were recorded: there is nothing to go on with.
+        ({"chance": 0.3, "other": 1}, (0.7, 1.6, 4)),
+        ({"chance": 3}, (0.7, 1.6, 4)),
+        ("?", (0.7, 1.6, 4)),
+        (None, (0.7, 1.6, 4)),
+    ],
+)
+async def test_a_game_draws_with_the_settings_of_its_beginning(
+    database: Database, recorded: object, drawn_with: tuple[float, float, int]
+) -> None:
+    """Whatever they are when the program is started again."""
+    server = by_lot()
+    settings = config(
+        selection=LOT,
+        engine=DEEP,
+        randomised=RandomisedConfig(chance=0.3, budget_percent=1.57, most_profiles=5),
+    )
+    async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
+        pool = HeldPool(lambda _: True)
+        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        await pool.waiting.wait()
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+    game = await stored_game(database)
+    assert game.selection["randomised"] == asdict(settings.randomised.params())
+    selection = {**game.selection, "randomised": recorded}
+    if recorded is None:
+        del selection["randomised"]
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(selection=selection))
+    changed = RandomisedConfig(chance=0.7, budget_percent=1.6, most_profiles=4)
+    await play(server, database, settings=config(selection=LOT, engine=DEEP, randomised=changed))
+    draw = (await first_of(database)).draw
+    assert draw is not None
+    assert astuple(draw.params) == drawn_with
+    if recorded in (asdict(settings.randomised.params()), None):
+        assert (await recheck(database)).wrong == []
 
 
 async def test_seeds_of_lots(database: Database) -> None:
