@@ -506,6 +506,7 @@ class GamePlayer:
             rating=game.opponent_rating,
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
+            engines=self._services.engines,
         )
         try:
             made = await self._services.pool.run(
