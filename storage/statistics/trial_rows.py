@@ -6,6 +6,7 @@ Where a stored record is damaged, the others still count: each damaged one is na
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Select, Text, cast, select
@@ -17,7 +18,7 @@ from engine.expected import WHOLE
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, read_json, require_damage
+from storage.damage import Unreadable, read_batch, read_json
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
@@ -171,20 +172,12 @@ async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, 
 
 async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
     """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
-    try:
-        rows = {row.id: row for row in await session.execute(_statement(keys))}
-        return [rows[key] for key in keys]
-    except Exception as error:
-        require_damage(error)
-    # One damaged row hides its whole batch, so read this batch row by row.
-    found: list[Any] = []
-    for key in keys:
-        try:
-            found.append((await session.execute(_statement([key]))).one())
-        except Exception as error:
-            require_damage(error)
-            found.append(Unreadable.because("decision", key, error))
-    return found
+
+    async def read(some: Sequence[int]) -> list[Any]:
+        rows = {row.id: row for row in await session.execute(_statement(some))}
+        return [rows[key] for key in some]
+
+    return await read_batch(keys, read, partial(Unreadable.because, "decision"))
 
 
 def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
