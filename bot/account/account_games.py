@@ -26,7 +26,7 @@ from bot.servers import goes_on
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
 from storage.games import list_unsettled_games, set_rating_diff
-from storage.records import GameStatus, StoredGame
+from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -145,8 +145,6 @@ class AccountGames:
             stored = await list_unsettled_games(session, self._services.owner)
         for game in stored:
             self.start(game.site_game_id, slot=slot_of_stored(game), was_open=True)
-            if game.state is not GameStatus.OPEN:
-                self._slots.end(game.site_game_id)
         try:
             await self.take_up_served()
         except AuthError:

@@ -32,6 +32,7 @@ from engine.temptation import (
     forecast,
 )
 from engine.time_management import Limits
+from engine.uci.link import SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EnginePool, EngineSource
 from storage.intervals import share
@@ -186,6 +187,21 @@ def test_another_engine_confirms_its_own_scores(deep_centi: int, is_confirmed: b
     assert (made.bait is not None) is is_confirmed
     assert [(ask.depth, ask.lines, ask.moves) for ask in link.asked] == [(5, 1, ()), (5, 1, (BAIT,))]
     assert ReplyForecast.from_record(made.to_record()) == made
+
+
+def test_a_search_of_few_moves_may_see_more_than_that_of_all() -> None:
+    """Then the tempting reply is the best that is known, and costs nothing."""
+    link = scripted(-200)
+    decision, engine = decided_by(link)
+
+    def costs(ask: SearchRequest) -> float:
+        if ask.moves:
+            link.score = lambda *_: 500
+        return 0.0
+
+    link.costs = costs
+    made = forecast_by(engine, decision)
+    assert (made.tempting[0].confirmed_cost, made.confirm_depth) == (0, 6)
 
 
 def test_without_temptation_no_engine_is_asked() -> None:
