@@ -4,7 +4,7 @@ SQLite stores any value in any column, and any text where JSON belongs.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeVar
@@ -89,6 +89,34 @@ def read_rows(what: str, rows: Iterable[Any], read: Callable[[Any], T]) -> list[
     for row in rows:
         with decoding(f"{what} {row.id}"):
             found.append(read(row))
+    return found
+
+
+async def read_batch(
+    keys: Sequence[int],
+    read: Callable[[Sequence[int]], Awaitable[Sequence[T]]],
+    damaged: Callable[[int, Exception], T],
+) -> list[T]:
+    """What a function reads from the rows with these keys.
+
+    One damaged row hides its whole batch, which is then read row by row.
+
+    Args:
+        keys: Of the rows, in the order of the result.
+        read: Reads rows; raises what `require_damage` lets pass where one is damaged.
+        damaged: Stands for a damaged row, by its key and the error.
+    """
+    try:
+        return list(await read(keys))
+    except Exception as error:
+        require_damage(error)
+    found: list[T] = []
+    for key in keys:
+        try:
+            found += await read([key])
+        except Exception as error:
+            require_damage(error)
+            found.append(damaged(key, error))
     return found
 
 

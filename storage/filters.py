@@ -85,7 +85,7 @@ class Filters:
     until: datetime | None = None
     """Started before this moment (aware)."""
     ended_before: datetime | None = None
-    """Ended before this moment (aware); open games are left out."""
+    """Ended before this moment (aware) and settled; others are left out."""
     min_opponent_rating: int | None = None
     """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
@@ -151,7 +151,7 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
     "since": lambda moment: GameRow.started_at >= moment,
     "until": lambda moment: GameRow.started_at < moment,
-    "ended_before": lambda moment: GameRow.ended_at < moment,
+    "ended_before": lambda moment: and_(GameRow.ended_at < moment, GameRow.is_settled.is_(True)),
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),

@@ -72,6 +72,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         engine_config_id=await _engine_config_row_id(session, new),
         player=new.player,
         state=GameStatus.OPEN,
+        is_settled=False,
         started_at=moment,
         selection=dict(new.selection),
         trial_id=new.trial_id,
@@ -123,8 +124,23 @@ async def list_games_by_site_id(
 
 async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
     """An account's games that are still open in the database, the oldest first."""
-    statement = games_statement().where(*_of(owner), GameRow.state == GameStatus.OPEN)
-    return [_stored(row) for row in (await session.execute(statement.order_by(GameRow.id))).scalars()]
+    return [_stored(row) for row in (await session.execute(open_statement(owner))).scalars()]
+
+
+async def list_unsettled_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
+    """An account's games that are open or have decisions left to judge or to forecast, the oldest first."""
+    return [_stored(row) for row in (await session.execute(unsettled_statement(owner))).scalars()]
+
+
+def open_statement(owner: AccountKey) -> Select[GameRow]:
+    """Select the games of `list_open_games`."""
+    # None of them is settled; the index finds them by that.
+    return unsettled_statement(owner).where(GameRow.state == GameStatus.OPEN)
+
+
+def unsettled_statement(owner: AccountKey) -> Select[GameRow]:
+    """Select the games of `list_unsettled_games`."""
+    return games_statement().where(*_of(owner), GameRow.is_settled.is_(False)).order_by(GameRow.id)
 
 
 async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
@@ -139,6 +155,7 @@ async def finish_game(
     result: GameResult | None,
     end_reason: str | None,
     aborted: bool = False,
+    settled: bool = True,
     moves: Sequence[str] | None = None,
     at: datetime | None = None,
 ) -> bool:
@@ -146,11 +163,13 @@ async def finish_game(
 
     Args:
         result: Our view; None only if aborted, or if the server does not report it.
+        settled: False: decisions are left to judge or to forecast; `settle_game` when that is done.
         moves: The final list; None: leave the stored one.
         at: When the game ended, aware; None: now.
     """
     values: dict[str, object] = {
         "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
+        "is_settled": settled,
         "result": None if aborted else result,
         "end_reason": end_reason,
         "ended_at": at or now_utc(),
@@ -162,6 +181,13 @@ async def finish_game(
     return ended.scalar_one_or_none() is not None
 
 
+async def settle_game(session: AsyncSession, game_id: int) -> None:
+    """Note that nothing is left to judge or to forecast in a game; no change if it is open."""
+    await session.execute(
+        update(GameRow).where(GameRow.id == game_id, GameRow.state != GameStatus.OPEN).values(is_settled=True)
+    )
+
+
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
     """Undo the end of a game that goes on after all, and what followed from that end.
 
@@ -170,7 +196,7 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
     await session.execute(
         update(GameRow)
         .where(GameRow.id == game_id)
-        .values(state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
+        .values(state=GameStatus.OPEN, is_settled=False, result=None, end_reason=None, ended_at=None)
     )
     game = await get_game_by_id(session, game_id)
     plies = 0 if game is None else len(game.moves)
@@ -350,6 +376,7 @@ def _decoded(row: GameRow) -> StoredGame:
         trial_id=row.trial_id,
         moves=tuple(row.moves.split()),
         state=row.state,
+        is_settled=row.is_settled,
         result=row.result,
         end_reason=row.end_reason,
         rating_diff=row.rating_diff,

@@ -65,6 +65,7 @@ ENGINE = {
     },
     "engine.forecasts": {
         "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop", "temptation",
+        "uci",
     },
     "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {

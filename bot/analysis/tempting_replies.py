@@ -224,12 +224,12 @@ def _confirmed(
     if searched.confirm_depth == 0:
         return list(made)
     costs = {reply.reply: reply.confirmed_cost for reply in searched.tempting}
-    return [None if each is None else _with_costs(each, searched.confirm_depth, costs) for each in made]
+    return [None if each is None else _with_costs(each, searched, costs) for each in made]
 
 
-def _with_costs(made: ReplyForecast, depth: int, costs: dict[str, int | None]) -> ReplyForecast:
+def _with_costs(made: ReplyForecast, searched: ReplyForecast, costs: dict[str, int | None]) -> ReplyForecast:
     known = [cost for each in made.tempting if (cost := costs[each.reply]) is not None]
-    return confirmed_by(made, depth, known)
+    return confirmed_by(made, searched.confirm_depth, known, searched.confirm_source)
 
 
 def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str) -> BaitTable:

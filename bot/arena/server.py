@@ -26,7 +26,6 @@ from bot.base.errors import ConfigError
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
-from storage.records import GameStatus
 from storage.report import game_report
 
 __all__ = ["Arena", "add_bot", "serve", "stored_report"]
@@ -249,7 +248,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             if reveal or not found.is_drawn:
                 return (await game_report(session, found)).to_json()
             # Not before every reply is judged: how long that takes depends on the player.
-            return None if found.state is GameStatus.OPEN else blind_report(await game_report(session, found))
+            return blind_report(await game_report(session, found)) if found.is_settled else None
 
     return report
 

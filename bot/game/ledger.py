@@ -3,8 +3,8 @@
 A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
 step is idempotent and follows from what the server shows and what is stored already, so a restart that
-repeats the steps finishes whatever was left undone.  The game stays open until all its decisions are settled;
-the next start resumes open games.
+repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has told its
+end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio
@@ -44,7 +44,15 @@ from storage.errors import DuplicateDecision
 from storage.events import list_events
 from storage.filters import Filters
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
-from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
+from storage.games import (
+    count_by_player,
+    finish_game,
+    get_game,
+    open_game,
+    reopen_game,
+    set_moves,
+    settle_game,
+)
 from storage.outcomes import record_outcome, record_reply_time
 from storage.records import (
     AccountKey,
@@ -115,8 +123,8 @@ class GameLedger:
 
     @property
     def is_open(self) -> bool:
-        """Whether the game is known, and not finished in the ledger."""
-        return self._game is not None and self._game.state is GameStatus.OPEN
+        """Whether the game is known, and decisions of it may be left to make, to judge or to forecast."""
+        return self._game is not None and not self._game.is_settled
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
@@ -148,7 +156,14 @@ class GameLedger:
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
                 logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
-                known = replace(known, state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
+                known = replace(
+                    known,
+                    state=GameStatus.OPEN,
+                    is_settled=False,
+                    result=None,
+                    end_reason=None,
+                    ended_at=None,
+                )
             self._game = known
             if self.is_open:
                 await self._take_up(session, known, snapshot.state.moves)
@@ -161,6 +176,23 @@ class GameLedger:
         if self._game is not None:
             self._moves = self._game.moves
         return self._game is not None
+
+    async def resume_end(self) -> GameEnd | None:
+        """Look up a game that is over but not settled, without data from the server.
+
+        Returns:
+            Its end; None: there is no such game, or the server never told its end and may tell it yet.
+        """
+        async with self._database.read() as session:
+            known = await get_game(session, self._owner, self._site_game_id)
+        if known is None or known.is_settled or known.state is GameStatus.OPEN:
+            return None
+        reason = EndReason(known.end_reason or EndReason.OTHER)
+        if reason is EndReason.UNTOLD:
+            return None
+        self._game, self._moves = known, known.moves
+        winners = {GameResult.WIN: known.our_side, GameResult.LOSS: 1 - known.our_side}
+        return GameEnd(reason, None if known.result is None else winners.get(known.result), reason.value)
 
     async def find(self, ply: int, position: str) -> StoredDecision | None:
         """The standing decision at a ply, if it was made in this position."""
@@ -273,8 +305,8 @@ class GameLedger:
             stored = await get_decision(session, self.game.id, ply)
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
-    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> Closed:
-        """Close the ledger of a game whose decisions are settled.
+    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> None:
+        """End the game, once; its ledger stays open.
 
         Args:
             ended_at: When the game ended, aware; None: now.
@@ -288,11 +320,19 @@ class GameLedger:
                 result=result,
                 end_reason=end.reason.value,
                 aborted=is_aborted,
+                settled=False,
                 moves=self._moves,
                 at=ended_at,
             )
+
+    async def close(self, end: GameEnd) -> Closed:
+        """Close the ledger of a finished game whose decisions are settled."""
+        async with self._transaction() as session:
+            await settle_game(session, self.game.id)
             counts = await bait_counts(session, self.game.id)
-        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)
+        is_aborted = end.reason is EndReason.ABORTED
+        verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
+        return Closed(verdict, counts)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""

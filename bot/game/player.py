@@ -129,7 +129,8 @@ class GamePlayer:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open.
+        A game that the server adjourns leaves its ledger open.  Of a game that is over in the ledger, and
+        not settled, the server is not asked.
 
         Raises:
             AuthError: The server does not accept us any more.
@@ -139,10 +140,12 @@ class GamePlayer:
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 self._set_up()
-                try:
-                    await self._listen()
-                except RefusedError as error:
-                    await self._server_forgot(error)
+                self._end = await self._ledger.resume_end()
+                if self._end is None:
+                    try:
+                        await self._listen()
+                    except RefusedError as error:
+                        await self._server_forgot(error)
                 self._leave()
                 if self._end is not None and self._ledger.is_open:
                     await self._finish(self._end)
@@ -503,6 +506,7 @@ class GamePlayer:
             rating=game.opponent_rating,
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
+            engines=self._services.engines,
         )
         try:
             made = await self._services.pool.run(
@@ -559,14 +563,16 @@ class GamePlayer:
         self._end = GameEnd(EndReason.UNTOLD if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
-        ended_at = datetime.now(UTC)  # completing the last profiles may take minutes beside other games
+        ended_at = datetime.now(UTC)
         moves = self._session.moves or self._ledger.game.moves
         if end.reason is EndReason.UNTOLD:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)
+        await self._ledger.finish(end, ended_at)
+        # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
-        closed = await self._ledger.finish(end, ended_at)
+        closed = await self._ledger.close(end)
         if (saved := self._services.saved_games) is not None:
             await saved.save(self._services.database, self._services.owner, self.game_id)
         game = self._ledger.game

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
-from storage.damage import reason_of, require_damage, require_number
+from storage.damage import read_batch, reason_of, require_number
 from storage.statistics.facts import require_forecast, require_ratings
 from storage.tables.base import Base
 from storage.tables.games import (
@@ -65,20 +65,16 @@ async def _damaged(
 ) -> list[DamagedRow]:
     """The damaged rows among those with these keys."""
     columns = table.__table__.columns
-    found = []
-    try:
-        rows = (await session.execute(select(*columns).where(key.in_(keys)))).all()
-        for row in rows:
+
+    async def read(some: Sequence[int]) -> list[DamagedRow]:
+        for row in (await session.execute(select(*columns).where(key.in_(some)))).all():
             _require_types(row, columns)
             check(row)
-    except Exception as error:
-        require_damage(error)
-        if len(keys) > 1:  # one damaged row hides its whole batch, so read this batch row by row
-            for each in keys:
-                found += await _damaged(session, table, key, [each], check)
-        else:
-            found.append(DamagedRow(table.__tablename__, keys[0], reason_of(error)))
-    return found
+        return []
+
+    return await read_batch(
+        keys, read, lambda each, error: DamagedRow(table.__tablename__, each, reason_of(error))
+    )
 
 
 def _require_types(row: Any, columns: Any) -> None:

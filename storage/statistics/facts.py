@@ -62,6 +62,8 @@ class GameFact:
     opponent_rating: int | None
     our_rating: int | None
     state: GameStatus
+    is_settled: bool
+    """As `storage.records.StoredGame.is_settled`."""
     result: GameResult | None
     end_reason: str | None
     our_side: int
@@ -165,6 +167,7 @@ async def game_facts(
             GameRow.opponent_rating,
             GameRow.our_rating,
             GameRow.state,
+            GameRow.is_settled,
             GameRow.result,
             GameRow.end_reason,
             GameRow.our_side,
@@ -229,6 +232,7 @@ def _game_fact(row: Any) -> GameFact:
         opponent_rating=row.opponent_rating,
         our_rating=row.our_rating,
         state=row.state,
+        is_settled=row.is_settled,
         result=row.result,
         end_reason=row.end_reason,
         our_side=row.our_side,
@@ -334,8 +338,8 @@ def _reply_fact(row: Any) -> ReplyFact:
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
     """Decisions with a complete profile that are judged or forecast by earlier rules, or lack a forecast.
 
-    ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that still run are left
-    out, since their forecasts may be on the way.
+    ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that are not settled are
+    left out, since their forecasts may be on the way.
     """
     found = await session.scalar(
         select(func.count(DecisionRow.id))
@@ -346,6 +350,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
             *standing(),
             DecisionRow.is_complete.is_(True),
             GameRow.state == GameStatus.FINISHED,
+            GameRow.is_settled.is_(True),
             or_(
                 DecisionRow.rule != RULE,
                 OutcomeRow.rule != RULE,

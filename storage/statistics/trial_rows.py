@@ -6,6 +6,7 @@ Where a stored record is damaged, the others still count: each damaged one is na
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Select, Text, cast, select
@@ -18,7 +19,7 @@ from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, decoding, read_json, require_damage, require_number
+from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
@@ -108,7 +109,7 @@ def _trial_game(
 ) -> TrialGame:
     spent = [] if game.state is GameStatus.ABORTED else costs
     settled_at = None
-    if game.state is not GameStatus.OPEN:  # a clock that was set back must not put the end before the draw
+    if game.is_settled:  # a clock that was set back must not put the end before the draw
         settled_at = max(game.ended_at or game.started_at, game.started_at)
     return TrialGame(
         game_id=game.id,
@@ -188,20 +189,12 @@ async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, 
 
 async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
     """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
-    try:
-        rows = {row.id: row for row in await session.execute(_statement(keys))}
-        return [rows[key] for key in keys]
-    except Exception as error:
-        require_damage(error)
-    # One damaged row hides its whole batch, so read this batch row by row.
-    found: list[Any] = []
-    for key in keys:
-        try:
-            found.append((await session.execute(_statement([key]))).one())
-        except Exception as error:
-            require_damage(error)
-            found.append(Unreadable.because("decision", key, error))
-    return found
+
+    async def read(some: Sequence[int]) -> list[Any]:
+        rows = {row.id: row for row in await session.execute(_statement(some))}
+        return [rows[key] for key in some]
+
+    return await read_batch(keys, read, partial(Unreadable.because, "decision"))
 
 
 def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
@@ -215,7 +208,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             # As they are: one damaged record must not hide the others.
             as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
-            GameRow.state,
+            GameRow.is_settled,
             GameRow.ended_at,
             GameRow.variant,
             GameRow.initial_position,
@@ -261,7 +254,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
             excluded = "repeated lot"
         lots.add(lot)
     settled_at = row.at
-    if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
+    if row.is_settled:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
     return trial_decision(

@@ -1,6 +1,7 @@
 """What says that a row is damaged, and what else goes wrong with a database."""
 
 import sqlite3
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from storage.damage import (
     Unreadable,
     decode_json,
     decoding,
+    read_batch,
     read_json,
     read_rows,
     require_damage,
@@ -126,3 +128,38 @@ def test_damage(error: Exception) -> None:
 def test_other_failures_are_raised_again(error: Exception) -> None:
     with pytest.raises(type(error)):
         require_damage(error)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "batches", "found"),
+    [
+        ((), [[3, 1, 2]], ["row 3", "row 1", "row 2"]),
+        ((1,), [[3, 1, 2], [3], [1], [2]], ["row 3", "1: odd", "row 2"]),
+        ((3, 1, 2), [[3, 1, 2], [3], [1], [2]], ["3: odd", "1: odd", "2: odd"]),
+    ],
+)
+async def test_a_damaged_row_does_not_hide_its_batch(
+    damaged: tuple[int, ...], batches: list[list[int]], found: list[str]
+) -> None:
+    asked = []
+
+    async def read(keys: Sequence[int]) -> list[str]:
+        asked.append(list(keys))
+        if set(keys) & set(damaged):
+            raise RecordError("odd")
+        return [f"row {key}" for key in keys]
+
+    assert await read_batch([3, 1, 2], read, lambda key, error: f"{key}: {error}") == found
+    assert asked == batches
+
+
+@pytest.mark.parametrize("first_works", [False, True])
+async def test_a_lost_database_is_no_damaged_row(first_works: bool) -> None:
+    class Lost(OSError):
+        pass
+
+    async def read(keys: Sequence[int]) -> list[str]:
+        raise Lost if len(keys) == 1 or not first_works else RecordError("odd")
+
+    with pytest.raises(Lost):
+        await read_batch([1, 2], read, lambda _key, _error: "")

@@ -40,7 +40,7 @@ def games(migrated_file: Path) -> Path:
             await mark_confirmed(session, decision_id)
             foreseen = forecast(made.chosen, expected_scale_centi(made))
             costs = [each.cost for each in foreseen.tempting]
-            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
             assert (game.id, decision_id) == (9, 9)
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]

@@ -37,7 +37,7 @@ def three_games(migrated_file: Path) -> None:
                 decision_id = await settled(session, game.id, ply, made, outcome)
                 foreseen = forecast(made.chosen, expected_scale_centi(made))
                 costs = [each.cost for each in foreseen.tempting]
-                await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+                await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6", "c3", "f4"]
             )

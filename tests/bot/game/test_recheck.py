@@ -343,11 +343,25 @@ async def test_open_games_are_left_alone(database: Database) -> None:
     await play(database)
     await lose_outcomes(database)
     async with database.write() as session:
-        await session.execute(update(GameRow).values(state=GameStatus.OPEN, result=None, ended_at=None))
+        await session.execute(
+            update(GameRow).values(state=GameStatus.OPEN, is_settled=False, result=None, ended_at=None)
+        )
     ours = len(await stored_decisions(database))
     found = await recheck(database)
     assert counts(found) == (ours, 0, 0)
     assert found.left == {"its game is still open": ours}
+    assert await books(database) == []
+
+
+async def test_finished_games_that_are_still_judged_are_left_alone(database: Database) -> None:
+    await play(database)
+    await lose_outcomes(database)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(is_settled=False))
+    ours = len(await stored_decisions(database))
+    found = await recheck(database)
+    assert counts(found) == (ours, 0, 0)
+    assert found.left == {"its game is over, and the program that played it is still judging it": ours}
     assert await books(database) == []
 
 
