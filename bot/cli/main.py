@@ -39,9 +39,30 @@ COMMANDS = {
         "Study traps in analysed games of people, with 95 % intervals by persons.",
     ),
     "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
-    "status": LazyCommand(
-        "bot.cli.control", "status", "Show what the running program does: its accounts and games."
+    "status": LazyCommand("bot.cli.control", "status", "Show what the running program does."),
+    "pause": LazyCommand(
+        "bot.cli.control", "pause", "Let no new game begin, at all accounts; running games go on."
     ),
+    "resume": LazyCommand("bot.cli.control", "resume", "End the pause."),
+    "drain": LazyCommand(
+        "bot.cli.control",
+        "drain",
+        "Finish the running games and stop the program, as the first SIGTERM does.",
+    ),
+    "abort": LazyCommand(
+        "bot.cli.control",
+        "abort",
+        "Ask the site to abort a game, which most allow only before both have moved.",
+    ),
+    "resign": LazyCommand("bot.cli.control", "resign", "Resign a game."),
+    "say": LazyCommand("bot.cli.control", "say", "Send the opponent in a game a message."),
+    "block": LazyCommand(
+        "bot.cli.control",
+        "block",
+        "Play no more games with an account of the site, also after a restart; a game that has begun goes on.",
+    ),
+    "unblock": LazyCommand("bot.cli.control", "unblock", "Undo `block`; block lists in the settings stay."),
+    "log": LazyCommand("bot.cli.control", "log_level", "Log from this level on, until the program ends."),
     "reload": LazyCommand(
         "bot.cli.control", "reload", "Make the running program read its settings again, as SIGHUP does."
     ),
@@ -112,9 +133,44 @@ MODEL_COMMANDS = {
     ),
 }
 
+ARENA_ACCOUNT_COMMANDS = {
+    "list": LazyCommand(
+        "bot.cli.arena_accounts",
+        "list_command",
+        "List the arena's accounts: what each may do, its games, and how many go on.",
+    ),
+    "approve": LazyCommand(
+        "bot.cli.arena_accounts",
+        "approve",
+        "Let an account play that waits for approval (setting arena.approve_accounts).",
+    ),
+    "ban": LazyCommand(
+        "bot.cli.arena_accounts", "ban", "Shut an account out: its token stops working and its streams end."
+    ),
+    "unban": LazyCommand(
+        "bot.cli.arena_accounts", "unban", "Let a banned account in again, with the token that it had."
+    ),
+    "revoke": LazyCommand(
+        "bot.cli.arena_accounts", "revoke", "Make an account's token invalid; its games and its name stay."
+    ),
+    "rename": LazyCommand(
+        "bot.cli.arena_accounts",
+        "rename",
+        "Give an account another name; its token, ratings and games stay.",
+    ),
+    "delete": LazyCommand(
+        "bot.cli.arena_accounts",
+        "delete",
+        "Delete an account for good: its name, token, ratings and chat.",
+    ),
+}
+
 app = lazy_group(COMMANDS, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lazy_group(DATABASE_COMMANDS, help="The database: schema and records."), name="db")
 app.add_typer(lazy_group(TRIAL_COMMANDS, help="Trials: planned comparisons of players."), name="trial")
+app.add_typer(
+    lazy_group(ARENA_ACCOUNT_COMMANDS, help="The arena's accounts, for its owner."), name="arena-account"
+)
 app.add_typer(lazy_group(MODEL_COMMANDS, help="Models of how people move."), name="model")
 
 
