@@ -123,7 +123,6 @@ class Lobby:
         tasks.create_task(self._follow_link())
         self._matching = tasks.create_task(self._matchmaker.run())
         self._fetching = tasks.create_task(self._block_urls.run())
-        tasks.create_task(self._stored_blocks.run(self._services.sleep, self._decline_blocked))
         await stay_connected(
             lambda: self.link.watched(self._server.account_events()),
             self._handle,
@@ -150,6 +149,8 @@ class Lobby:
         if self._matching is not None and config.matchmaking != old.matchmaking:
             self._matching.cancel()
             self._matching = self._background.tasks.create_task(self._matchmaker.run())
+        if self._matching is not None:
+            self._background.start("reading the blocked accounts", self.refresh_blocks)
         self._change()
 
     def _follow_rules(self) -> None:
@@ -288,6 +289,7 @@ class Lobby:
 
     async def _catch_up(self) -> None:
         """Query what was missed while the link was down or dropped from the server's queue."""
+        await self.refresh_blocks()  # another program may have changed them
         unreported = self._games.unreported()
         await self._games.take_up()
         await self._games.ask_ratings(unreported)

@@ -1,16 +1,12 @@
 """The accounts that the operator has blocked at a site by command, from the database."""
 
 import logging
-from collections.abc import Awaitable, Callable
 
 from storage.control.blocks import list_blocks
 from storage.database import Database
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
-
-REFRESH_S = 60.0
-"""Seconds between two readings: another program may have changed the list."""
 
 
 class StoredBlocks:
@@ -42,17 +38,3 @@ class StoredBlocks:
             self._has_failed = True
         else:
             self._has_failed = False
-
-    async def run(self, sleep: Callable[[float], Awaitable[None]], on_change: Callable[[], None]) -> None:
-        """Read them now and every `REFRESH_S` seconds, until cancelled.
-
-        Args:
-            sleep: Waits that many seconds.
-            on_change: Called when the list has changed.
-        """
-        while True:
-            before = self._names
-            await self.refresh()
-            if self._names != before:
-                on_change()
-            await sleep(REFRESH_S)

@@ -74,7 +74,9 @@ def delete(
     """
     if not yes:
         typer.confirm(
-            f"Delete {name} and all that says who it was?  This cannot be undone.", abort=True, err=True
+            f"Delete {printable(name)} and all that says who it was?  This cannot be undone.",
+            abort=True,
+            err=True,
         )
     _change(context, "delete", name)
 

@@ -87,7 +87,7 @@ def block(
     name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
     account: OurAccount = None,
 ) -> None:
-    """Play no more games with an account of the site, also after a restart; a game that has begun goes on."""
+    """Play no more games with an account of the site, also after a restart; running games go on."""
     _ask(context, PATIENCE_S, command="block", name=name, account=account)
 
 

@@ -59,7 +59,7 @@ COMMANDS = {
     "block": LazyCommand(
         "bot.cli.control",
         "block",
-        "Play no more games with an account of the site, also after a restart; a game that has begun goes on.",
+        "Play no more games with an account of the site, also after a restart; running games go on.",
     ),
     "unblock": LazyCommand("bot.cli.control", "unblock", "Undo `block`; block lists in the settings stay."),
     "log": LazyCommand("bot.cli.control", "log_level", "Log from this level on, until the program ends."),

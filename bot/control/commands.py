@@ -52,8 +52,9 @@ class OperatorCommands:
         }
 
     async def _status(self, request: Request, tell: Tell) -> None:
+        as_json = flag(request, "json")
         status = await self._actions.status()
-        if flag(request, "json"):
+        if as_json:
             tell(json.dumps(status.to_json()))
             return
         for line in status_lines(status):

@@ -21,7 +21,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=64), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_blocks")),
-        sa.UniqueConstraint("site", "name", name=op.f("uq_blocks_site")),
+        sa.UniqueConstraint("site", "name", name=op.f("uq_blocks_site_name")),
     )
     with op.batch_alter_table("arena_accounts", schema=None) as batch_op:
         batch_op.add_column(

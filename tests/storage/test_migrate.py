@@ -224,8 +224,11 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
 async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) -> None:
     """Nothing else changes.  An earlier program finds a row for each game, counted by today's rule."""
 
-    def down(connection: Connection) -> None:
-        command.downgrade(migrate._config(connection), "0010")
+    def down(connection: Connection, revision: str = "0010") -> None:
+        command.downgrade(migrate._config(connection), revision)
+
+    def up(connection: Connection) -> None:
+        command.upgrade(migrate._config(connection), "0011")
 
     def everything(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
         names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version", "tallies"})
@@ -262,12 +265,13 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
 
     engine = create_engine(parse_url(url))
     async with engine.begin() as connection:
+        await connection.run_sync(down, "0011")
         before = await connection.run_sync(everything)
         await connection.run_sync(down)
         assert await connection.run_sync(everything) == before
         rows = await connection.execute(text("SELECT * FROM tallies ORDER BY game_id"))
         tallies = [dict(row) for row in rows.mappings()]
-    await migrate.upgrade(engine)
+        await connection.run_sync(up)
     async with engine.connect() as connection:
         assert await connection.run_sync(everything) == before
         assert not await connection.run_sync(lambda sync: inspect(sync).has_table("tallies"))
