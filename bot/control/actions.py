@@ -45,7 +45,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Game:
+class _FoundGame:
     """A game that an action is about."""
 
     lobby: Lobby
@@ -242,7 +242,7 @@ class ControlActions:
             note.result = f"game {found.key}: said"
         return note.result
 
-    def _found(self, game: str, account: str | None, note: Note) -> _Game:
+    def _found(self, game: str, account: str | None, note: Note) -> _FoundGame:
         """The one game in play whose key begins so.
 
         Raises:
@@ -256,7 +256,7 @@ class ControlActions:
             for key in lobby.playing if lobby is not None else ():
                 player = lobby.player(key) if lobby is not None else None
                 if lobby is not None and player is not None and key.startswith(beginning):
-                    games.append(_Game(lobby, key, player))
+                    games.append(_FoundGame(lobby, key, player))
         exact = [found for found in games if found.key == beginning]
         games = exact or games
         if not games:
