@@ -123,6 +123,17 @@ class Database:
         """Close every connection; no transaction may be open."""
         await self._engine.dispose()
 
+    async def ping(self) -> float:
+        """Ask the database for an answer; returns the seconds that it took.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        began = time.perf_counter()
+        async with self.read() as session:
+            await session.execute(text("SELECT 1"))
+        return time.perf_counter() - began
+
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
         """A transaction that only reads.  Call only functions of `storage` in the block.

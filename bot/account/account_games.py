@@ -98,6 +98,11 @@ class AccountGames:
         """Keys of the games whose ledger is open."""
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
+    def player(self, game_id: str) -> GamePlayer | None:
+        """The player of a game whose ledger is open; None: there is no such game."""
+        game = self._games.get(game_id)
+        return None if game is None else game.player
+
     # --- What happens -----------------------------------------------------------------------------------
 
     def start(

@@ -205,6 +205,8 @@ class ArenaConfig(Section):
     instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
+    approve_accounts: bool = False
+    """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds until an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)

@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy import text
 
 from bot import daemon
-from bot.arena import server
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
@@ -269,7 +268,7 @@ def test_arena_serves_alone(desdemona: Command, monkeypatch: pytest.MonkeyPatch)
     async def serve(config: Config) -> None:
         seen.append(config)
 
-    monkeypatch.setattr(server, "serve", serve)
+    monkeypatch.setattr(daemon, "serve_arena", serve)
     monkeypatch.setattr("bot.base.log.set_up", lambda _config: None)
     assert desdemona("arena")[0] == 0
     assert len(seen) == 1
