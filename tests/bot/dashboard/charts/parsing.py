@@ -4,6 +4,8 @@ import re
 from itertools import groupby
 from xml.etree import ElementTree
 
+from bot.dashboard.charts.markup import text_width
+
 SVG = "{http://www.w3.org/2000/svg}"
 Element = ElementTree.Element
 _TOKEN = re.compile(r"([A-Za-z])|(-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?)")
@@ -61,3 +63,16 @@ def numbers_of(root: Element) -> list[float]:
 def runs(values: list[str]) -> list[list[str]]:
     """The stretches of cells that are not empty."""
     return [list(run) for is_empty, run in groupby(values, lambda text: not text) if not is_empty]
+
+
+def strays(svg: Element) -> list[tuple[str, float, float]]:
+    """Texts that begin, end or lie outside their drawing, by an estimate of their widths."""
+    left, top, width, height = map(float, svg.get("viewBox", "").split())
+    found = []
+    for each in svg.iter("text"):
+        x, y, kinds = float(each.get("x", "")), float(each.get("y", "")), each.get("class", "").split()
+        length = text_width(each.text or "", 12)
+        start = x - length * (1 if "end" in kinds else 0.5 if "mid" in kinds else 0)
+        if not (left - 1 <= start and start + length <= left + width + 1 and top + 8 <= y <= top + height):
+            found.append((each.text or "", x, y))
+    return found

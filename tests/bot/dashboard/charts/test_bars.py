@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from bot.dashboard.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
 from bot.dashboard.charts.figure import NARROW_WIDTH, ChartSize
-from tests.bot.dashboard.charts.parsing import Element, numbers_of, parsed, table_of, texts, with_class
+from tests.bot.dashboard.charts.parsing import (
+    Element,
+    numbers_of,
+    parsed,
+    strays,
+    table_of,
+    texts,
+    with_class,
+)
 from tests.bot.dashboard.charts.samples import fates
 
 KINDS = {"bar-good", "bar-trap", "bar-slip", "bar-other"}
@@ -109,3 +117,27 @@ def test_texts_stay_texts() -> None:
     root, drawn = drawing_of(chart)
     assert not list(root.iter("img"))
     assert texts(drawn) == [hostile, f"3 {hostile}", "100 %"]
+
+
+def test_bars_lie_below_their_labels_and_inside_the_drawing() -> None:
+    for kind in ("wide", "narrow"):
+        _, drawn = drawing_of(fates(), kind)
+        assert strays(drawn) == []
+        height = float(drawn.get("viewBox", "").split()[3])
+        for number, group in enumerate(each for each in drawn if each.tag == "g"):
+            label = float(next(group.iter("text")).get("y", ""))
+            path = next(each for each in group.iter("path") if each.get("class", "").startswith("bar-"))
+            top = float(path.get("d", "").split("H")[0].split()[1])
+            assert label < top == 58 * number + 20
+        assert height == 4 * 58 + 48
+
+
+def test_only_the_ends_of_a_bar_are_round() -> None:
+    _, drawn = drawing_of(fates())
+    shapes = [each.get("d", "") for each in drawn.iter("path") if each.get("class") in KINDS]
+    first, middle, last = shapes[:3]
+    assert "q0.0 0 0.0" in first
+    assert first.endswith("q0 -7.0 7.0 -7.0Z")
+    assert "q7" not in middle
+    assert middle.endswith("q0 -0.0 0.0 -0.0Z")
+    assert "q7.0 0 7.0 7.0" in last

@@ -205,8 +205,22 @@ def test_bad_rows_are_named(rows: tuple[str, ...]) -> None:
         in_words("chess", rows)
 
 
+def test_ranks_beyond_nine_come_last() -> None:
+    empty = "........."
+    rows = ("R........", "R........", *(empty,) * 7, "R........")
+    assert in_words("xiangqi", rows) == "Red: chariots a1 a9 a10."
+
+
+def test_rings_fit_their_squares() -> None:
+    svg = board("othello", marks=(BoardMark(MarkKind.BAIT, ("a1",)),))
+    assert [float(each.get("r", "")) < 0.5 for each in svg.iter("circle")] == [True, True]
+
+
 def test_a_board_wider_than_the_alphabet_is_refused() -> None:
     board_svg("go", ("." * 26,), title="t")
+    for rows in ((), ("",)):
+        with pytest.raises(ValueError, match="no board of go: "):
+            board_svg("go", rows, title="t")
     with pytest.raises(ValueError, match="no board of go: "):
         board_svg("go", ("." * 27,), title="t")
 

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,15 @@ from hypothesis import strategies as st
 from bot.dashboard.charts.figure import ChartSize
 from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
 from bot.dashboard.charts.numbers import MINUS
-from tests.bot.dashboard.charts.parsing import Element, numbers_of, parsed, table_of, texts, with_class
+from tests.bot.dashboard.charts.parsing import (
+    Element,
+    numbers_of,
+    parsed,
+    strays,
+    table_of,
+    texts,
+    with_class,
+)
 from tests.bot.dashboard.charts.samples import groups
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -158,3 +167,35 @@ def test_long_labels_are_cut_in_the_drawing_only() -> None:
     assert table_of(root)[1][0][0] == label
     assert any(text.startswith("<b>a very") and text.endswith("…") for text in texts(drawn))
     assert not list(root.iter("b"))
+
+
+@pytest.mark.parametrize("limits", [None, (-10.0, 10.0)])
+def test_intervals_stay_between_labels_and_counts(limits: tuple[float, float] | None) -> None:
+    shifted = tuple(
+        replace(row, low=row.low + 300, value=row.value + 300, high=row.high + 300)
+        for row in groups().rows
+        if row.low is not None and row.value is not None and row.high is not None
+    )
+    moved = replace(
+        groups(), rows=shifted, neutral=300.0, limits=limits and (limits[0] + 300, limits[1] + 300)
+    )
+    for chart in (replace(groups(), limits=limits), moved):
+        for kind, start, end in (("wide", 140, 490), ("narrow", 14, 286)):
+            _, drawn = drawing_of(chart, kind)
+            assert strays(drawn) == []
+            ends = []
+            for each in drawn.iter("path"):
+                if each.get("class", "").startswith("interval-"):
+                    left, right = re.findall(r"^M([\d.]+) [\d.]+H([\d.]+)", each.get("d", ""))[0]
+                    ends += [float(left), float(right)]
+            assert start <= min(ends) < max(ends) <= end
+            # The axis is used, but for a margin on both sides where there are no limits.
+            share = (max(ends) - min(ends)) / (end - start)
+            assert share > 0.75
+
+
+def test_the_sum_of_all_rows_stands_out() -> None:
+    _, drawn = drawing_of(groups())
+    sizes = [float(each.get("r", "")) for each in drawn.iter("circle")]
+    assert sizes[0] > sizes[1] == sizes[2]
+    assert [each.text for each in with_class(drawn, "row-total")] == ["All games"]

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,7 @@ from tests.bot.dashboard.charts.parsing import (
     parsed,
     polylines,
     runs,
+    strays,
     table_of,
     texts,
     with_class,
@@ -298,3 +300,49 @@ def test_texts_stay_texts(name: str, text: str) -> None:
     assert not list(root.iter("img"))
     assert hostile in texts(wide)
     assert table_of(root)[0] == [hostile, hostile, hostile]
+
+
+@pytest.mark.parametrize("chart", [difference_by_games(), time_to_move(), performance()])
+def test_ticks_are_labelled_where_they_are(chart: LineChart) -> None:
+    _, *drawings = drawn(chart)
+    for svg in drawings:
+        assert strays(svg) == []
+        (grid,) = with_class(svg, "grid")
+        lines = re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", grid.get("d", ""))
+        assert "".join(f"M{a} {b}H{c}" for a, b, c in lines) == grid.get("d")
+        left, right, low, high = map(float, svg.get("data-span", "").split())
+        assert all(abs(float(a) - left) < 0.1 and abs(float(c) - right) < 0.1 for a, _, c in lines)
+        beside = [each for each in with_class(svg, "tick") if "end" in each.get("class", "").split()]
+        assert [float(each.get("y", "")) - 4 for each in beside] == pytest.approx(
+            [float(b) for _, b, _ in lines], abs=0.1
+        )
+        below = [each for each in with_class(svg, "tick") if float(each.get("y", "")) > float(lines[0][1])]
+        below = [each for each in below if "mid" in each.get("class", "").split()]
+        assert below
+        if not chart.is_over_time:
+            for each in below:
+                value = float((each.text or "").replace(",", ""))
+                assert float(each.get("x", "")) == pytest.approx(
+                    left + (value - low) / (high - low) * (right - left), abs=0.1
+                )
+
+
+def test_one_moment_of_both_lines_is_in_the_middle() -> None:
+    noon = datetime(2026, 11, 25, 12, tzinfo=UTC)
+    near = noon.replace(microsecond=400_000)
+    both = (ChartLine("a", (noon,), (3.0,)), ChartLine("b", (near,), (4.0,)))
+    _, wide, _ = drawn(LineChart("t", "d", "x", both))
+    _, _, low, high = map(float, wide.get("data-span", "").split())
+    assert low + high == pytest.approx(noon.timestamp() + near.timestamp(), abs=1e-2)
+    assert high - low == pytest.approx(86_400.4)
+
+
+def test_a_caption_above_leaves_room_for_its_detail() -> None:
+    low = ChartLine("a", (0.0, 1.0, 2.0, 3.0, 4.0), (0.0, 0.1, 0.2, 0.1, 0.0))
+    chart = LineChart("t", "d", "x", (low,), limits=(0.0, 10.0), mark=MarkedPoint(2.0, 0.2, "here", "it is"))
+    caption, dot, wide = captions(chart)
+    (detail,) = (each for each in wide.iter("text") if each.text == "it is")
+    (leader,) = with_class(wide, "leader")
+    begin, end = leader.get("d", "").split("V")
+    assert float(caption.get("y", "")) + 16 == float(detail.get("y", "")) < float(end)
+    assert float(end) < float(begin.split()[1]) == pytest.approx(float(dot.get("cy", "")), abs=0.1)

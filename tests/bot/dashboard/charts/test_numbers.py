@@ -1,5 +1,6 @@
 import math
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -156,6 +157,36 @@ def test_time_ticks_are_where_people_expect_them() -> None:
     assert ticks_of(start, timedelta(days=200), 5) == ["2027", "Mar", "May"]
     assert ticks_of(start, timedelta(days=1500), 6) == ["2027", "2028", "2029", "2030", "2031"]
     assert ticks_of(start, timedelta(seconds=50), 6)[:2] == ["15:00:00", "15:00:10"]
+
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+STEPS = (
+    *(1, 2, 5, 10, 15, 30),
+    *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
+    *(HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 8 * HOUR, 12 * HOUR),
+    *(DAY, 2 * DAY, 7 * DAY, 14 * DAY),
+)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_time_ticks_have_round_distances(step: int) -> None:
+    start = seconds(datetime(2026, 11, 24, 0, 0, 1, tzinfo=UTC))
+    ticks = time_ticks(start, start + 6 * step, 6)
+    assert len(ticks) == 6
+    assert {b - a for (a, _), (b, _) in pairwise(ticks)} == {step}
+
+
+def test_months_and_years_have_round_distances() -> None:
+    new_year = datetime(2025, 1, 1, tzinfo=UTC)
+    every = ["2025", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    assert ticks_of(new_year, timedelta(days=364), 12) == every
+    assert ticks_of(new_year, timedelta(days=364), 6) == every[::2]
+    assert ticks_of(new_year, timedelta(days=364), 4) == every[::3]
+    assert ticks_of(new_year, timedelta(days=364), 2) == every[::6]
+    assert ticks_of(datetime(1, 6, 5, tzinfo=UTC), timedelta(days=130), 5) == ["Jul", "Aug", "Sep", "Oct"]
+    assert ticks_of(new_year, timedelta(days=3 * 366), 4) == ["2025", "2026", "2027", "2028"]
+    assert ticks_of(new_year, timedelta(days=30 * 366), 4) == ["2030", "2040", "2050"]
+    assert ticks_of(new_year, timedelta(days=8 * 366), 5) == ["2026", "2028", "2030", "2032"]
 
 
 def test_moments_are_written_in_utc() -> None:
