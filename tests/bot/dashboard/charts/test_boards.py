@@ -103,6 +103,7 @@ def test_a_page_has_each_shape_once(game: str) -> None:
 
 def test_games_that_look_the_same_share_their_shapes() -> None:
     assert board_shapes(["chess", "crazyhouse"]) == board_shapes(["chess"])
+    assert board_shapes(["othello", "chess"]) == board_shapes(["chess", "othello"])
     assert not list(parsed(board_shapes(["tictactoe"])).iter("g"))
 
 

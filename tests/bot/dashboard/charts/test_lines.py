@@ -63,18 +63,19 @@ def test_bad_charts_are_named() -> None:
 
 
 def test_the_table_has_a_row_for_each_x() -> None:
-    other = ChartLine("standard", (2.0, 3.0, 3.0), (7.0, 8.0, 9.0))
+    other = ChartLine("standard", (0.0, 2.0, 3.0, 3.0), (6.0, 7.0, 8.0, 9.0))
     chart = chart_of(LINE, other, y_style=NumberStyle(1, is_signed=True, unit=" %"))
     table = line_table(chart, drawn_lines(chart))
     assert table.caption == "Points"
     assert table.head == ("games", "trappy", "95 %", "standard")
     assert table.rows == (
+        ("0", "", "", "+6.0 %"),
         ("1", "+5.0 %", "+4.0 to +6.0", ""),
         ("2", "", "", "+7.0 %"),
         ("3", "\N{MINUS SIGN}1.0 %", "\N{MINUS SIGN}2.0 to 0.0", "+8.0 %"),
         ("3", "", "", "+9.0 %"),
     )
-    assert table.positions == (1, 2, 3, 3)
+    assert table.positions == (0, 1, 2, 3, 3)
 
 
 def test_the_table_without_lines_has_its_head() -> None:
