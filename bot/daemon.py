@@ -20,6 +20,8 @@ from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_account
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
 from bot.control import listening
+from bot.dashboard.menu import PAGES
+from bot.dashboard.server import Dashboard
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
@@ -110,6 +112,10 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
         commands = OperatorCommands(runners, database, settings.reload)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
+        if config.dashboard.enabled:
+            dashboard = Dashboard(config.dashboard, database, PAGES)
+            if address := await stack.enter_async_context(dashboard.running()):
+                logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None

@@ -91,6 +91,7 @@ STORAGE = {
     "storage.migrate": {"tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
+    "storage.queries": {"database", "errors", "filters", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"damage", "errors", "inserts", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
@@ -111,8 +112,11 @@ BOT = {
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
     "bot.control": {"base"},
+    "bot.dashboard": {"base"},
     "bot.operator_commands": {"account", "base", "control"},
-    "bot.daemon": {"control", "operator_commands", "base", "servers", "arena", "game", "account"},
+    "bot.daemon": {
+        "control", "dashboard", "operator_commands", "base", "servers", "arena", "game", "account",
+    },
     "bot.cli": {
         "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
         "control", "daemon",

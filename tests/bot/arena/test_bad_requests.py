@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
-from bot.arena.rate_limiter import Rate, RateLimiter
+from bot.base.rate_limiter import Rate, RateLimiter
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError

@@ -4,7 +4,7 @@ import pytest
 
 from bot.arena import connection_limit as connections
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.rate_limiter import Rate
+from bot.base.rate_limiter import Rate
 from bot.base.config import load_config
 from bot.base.errors import ConfigError
 from tests.bot.arena.conftest import House, Street
