@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,7 @@ class Answer:
     is_cut: bool
     """There are more rows than were wanted."""
 
-    def records(self) -> list[Mapping[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """The rows by column; a column's name that occurs again gets a number."""
         names: list[str] = []
         for name in self.columns:

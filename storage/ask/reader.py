@@ -51,9 +51,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """
     try:
         if request["url"].startswith("sqlite"):
-            columns, rows = _of_sqlite(
-                request["url"].partition(":///")[2], request["sql"], request["most_rows"]
-            )
+            path = request["url"].partition(":///")[2]
+            columns, rows = _of_sqlite(path, request["sql"], request["most_rows"])
         else:
             columns, rows = asyncio.run(
                 _of_postgresql(request["url"], request["sql"], request["limit_s"], request["most_rows"])
@@ -97,9 +96,8 @@ async def _of_postgresql(
 
     address = "postgresql:" + url.partition(":")[2]
     try:
-        connection = await asyncpg.connect(
-            address, server_settings={"statement_timeout": f"{limit_s * 1000:.0f}"}
-        )
+        settings = {"statement_timeout": f"{limit_s * 1000:.0f}"}
+        connection = await asyncpg.connect(address, server_settings=settings)
     except (OSError, asyncpg.PostgresError) as error:
         raise Refused(f"the database cannot be reached: {error}") from None
     try:

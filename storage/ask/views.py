@@ -1,8 +1,8 @@
 """The views that questions in SQL may use: their names and columns are kept from version to version.
 
-The migration that makes them has their SQL.  Flags are 0 or 1; moments are text in UTC, ``2026-11-30 18:00:05``;
-costs, chances and probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from
-the opponent's side.  Decisions that were taken back or never played are in none of them.
+The migration that makes them has their SQL.  Flags are 0 or 1; moments are text in UTC,
+``2026-11-30 18:00:05``; costs, chances and probabilities are from 0 to 1; scores named ``_centi`` are
+hundredths of a disc or pawn, from the opponent's side.  Decisions that were taken back or never played are in none of them.
 """
 
 from collections.abc import Mapping
@@ -131,8 +131,8 @@ VIEWS: Mapping[str, AskView] = {
         },
     ),
     "ask_replies": AskView(
-        "One row for each reply that there was to each of our moves, as it looked and as it is. The largest view: "
-        "name a game or a decision.",
+        "One row for each reply that there was to each of our moves, as it looked and as it is. The largest "
+        "view: name a game or a decision.",
         {
             "decision_id": "of ask_decisions",
             "game_id": "of ask_games",
@@ -195,5 +195,5 @@ TABLES = (
     "reply_times",
     "trials",
 )
-"""The tables that the views are made of.  On SQLite a question may read these, too: its authorizer cannot tell a
-view's own reading from a query that has borrowed the view's name."""
+"""The tables that the views are made of.  On SQLite a question may read these, too: its authorizer cannot tell
+a view's own reading from a query that has borrowed the view's name."""
