@@ -3,8 +3,8 @@
 ``python -m storage.ask.reader`` reads one JSON object from standard input and writes one to standard output.
 The process reads only: SQLite's file is opened read-only, and an authorizer refuses everything but reading
 the views and the tables beneath; PostgreSQL gets a read-only transaction with a time limit, and what a login
-may read is for its grants to say.  Memory is limited, too: one function call can ask for gigabytes, and SQLite
-looks at no progress handler meanwhile.
+may read is for its grants to say.  Memory is limited, too: one function call can ask for gigabytes, and
+SQLite looks at no progress handler meanwhile.
 """
 
 import asyncio

@@ -2,7 +2,8 @@
 
 The migration that makes them has their SQL.  Flags are 0 or 1; moments are text in UTC,
 ``2026-11-30 18:00:05``; costs, chances and probabilities are from 0 to 1; scores named ``_centi`` are
-hundredths of a disc or pawn, from the opponent's side.  Decisions that were taken back or never played are in none of them.
+hundredths of a disc or pawn, from the opponent's side.  Decisions that were taken back or never played are in
+none of them.
 """
 
 from collections.abc import Mapping
@@ -195,5 +196,5 @@ TABLES = (
     "reply_times",
     "trials",
 )
-"""The tables that the views are made of.  On SQLite a question may read these, too: its authorizer cannot tell
-a view's own reading from a query that has borrowed the view's name."""
+"""The tables that the views are made of.  On SQLite a question may read these, too: its authorizer cannot
+tell a view's own reading from a query that has borrowed the view's name."""
