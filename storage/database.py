@@ -16,7 +16,14 @@ import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -157,6 +164,14 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._write_turn, self._writers.begin() as session:
                 yield session
+
+    async def connect(self) -> AsyncConnection:
+        """A connection without transactions, for its owner to close; call in `telling_failures`."""
+        return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
+
+    def telling_failures(self) -> AbstractContextManager[None]:
+        """In the block a failure of the database is a `StorageError` that names it."""
+        return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
         """Raise `StorageError` if the database cannot be written; changes nothing."""
@@ -369,6 +384,8 @@ async def _switch_to_wal(connection: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
+    if options.get("isolation_level") == "AUTOCOMMIT":
+        return
     if before := options.get("sqlite_before_begin"):  # some settings cannot change inside a transaction
         connection.exec_driver_sql(before)
     give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
