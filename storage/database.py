@@ -36,6 +36,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
+from storage.sqlite_driver import SqliteDriver
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
@@ -300,7 +301,7 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
         # The ping detects connections that died when the server restarted.
         settings = {"server_settings": POSTGRES_SETTINGS}
         return _made(url, pool_pre_ping=True, connect_args=settings, **options)
-    engine = _made(url, **options)
+    engine = _made(url, module=SqliteDriver(), **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)

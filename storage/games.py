@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
@@ -11,7 +11,7 @@ from engine.decision import OutcomeKind
 from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.filters import Filters, filter_conditions
-from storage.inserts import insert_new
+from storage.inserts import core_table, insert_new
 from storage.records import (
     AccountKey,
     DecisionState,
@@ -33,6 +33,11 @@ from storage.tables.types import now_utc
 
 _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
 """Fields of a game that every report shows."""
+
+
+# Built once, and on the table itself, as in `storage.decisions`.
+_GAMES = core_table(GameRow)
+_SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
@@ -113,7 +118,7 @@ async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[Stor
 
 async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
     """Replace the list of moves with the server's."""
-    await session.execute(update(GameRow).where(GameRow.id == game_id).values(moves=" ".join(moves)))
+    await session.execute(_SET_MOVES, {"game_id": game_id, "moves": " ".join(moves)})
 
 
 async def finish_game(

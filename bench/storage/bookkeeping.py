@@ -1,6 +1,7 @@
 """Processor time of one decision's bookkeeping, by the ledger that the bot uses (`bot.game.ledger`).
 
-    python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6] [--games 4] [--at-once 8]
+    python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6]
+                                        [--games 4] [--at-once 8]
 
 Games are played once by the trappy player against itself, with their forecasts, before anything is timed.
 Then each is recorded as if a server showed it: the decision is looked up and committed, its move sent,
@@ -65,6 +66,24 @@ class Made:
     outcome: Outcome
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A database, and the role without which the ledger writes nothing."""
+
+    database: Database
+    role: Role
+
+
+@asynccontextmanager
+async def opened_at(url: str) -> AsyncIterator[Opened]:
+    database = await Database.open(url)
+    try:
+        async with database.sole("bench") as role:
+            yield Opened(database, role)
+    finally:
+        await database.close()
+
+
 class Watch:
     """Adds up the process's processor time by step."""
 
@@ -108,7 +127,7 @@ def shown(name: str, key: str) -> GameSnapshot:
         our_side=0,
         rated=True,
         speed=Speed.BLITZ,
-        clock=Clock(180.0, 2.0),
+        clock=Clock(180, 2),
         opponent=Opponent("anna", "Anna", 1600, False),
         our_rating=1500,
         state=GameState((), None, (False, False), (False, False), None),
@@ -116,10 +135,10 @@ def shown(name: str, key: str) -> GameSnapshot:
 
 
 async def record_game(
-    database: Database, name: str, key: str, moves: tuple[str, ...], made: Sequence[Made], watch: Watch
+    opened: Opened, name: str, key: str, moves: tuple[str, ...], made: Sequence[Made], watch: Watch
 ) -> list[float]:
     """Record a game, and return the seconds that each decision took to be committed."""
-    ledger = GameLedger(database, OWNER, Role(""), key)
+    ledger = GameLedger(opened.database, OWNER, opened.role, key)
     chosen = Selection("trappy", {"method": "only"})
     await ledger.open(shown(name, key), lambda _: chosen, TrapParams())
     await ledger.record((), 0)
@@ -194,17 +213,8 @@ def bare_sqlite(path: Path, moves: tuple[str, ...], made: Sequence[Made]) -> flo
     return spent_s
 
 
-@asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Database]:
-    database = await Database.open(url)
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
 async def measure(
-    database: Database,
+    opened: Opened,
     options: argparse.Namespace,
     moves: tuple[str, ...],
     made: Sequence[Made],
@@ -212,10 +222,10 @@ async def measure(
 ) -> None:
     """Print one database's times."""
     prefix = f"{time.time_ns():x}"  # a database that is given may have games of earlier runs
-    await record_game(database, options.game, f"{prefix}-first", moves, made, Watch())  # statements compiled
+    await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())  # statements compiled
     watch = Watch()
     for number in range(options.games):
-        await record_game(database, options.game, f"{prefix}-{number}", moves, made, watch)
+        await record_game(opened, options.game, f"{prefix}-{number}", moves, made, watch)
     decisions = options.games * len(made)
     spent_ms = {name: 1000 * watch.spent_s[name] / decisions for name in (*STEPS, *OTHERS)}
     for name in (*STEPS, *OTHERS):
@@ -228,7 +238,7 @@ async def measure(
         async with asyncio.TaskGroup() as tasks:
             running = [
                 tasks.create_task(
-                    record_game(database, options.game, f"{prefix}-at-once-{number}", moves, made, Watch())
+                    record_game(opened, options.game, f"{prefix}-at-once-{number}", moves, made, Watch())
                 )
                 for number in range(options.at_once)
             ]
@@ -253,8 +263,8 @@ async def run(options: argparse.Namespace, folder: Path) -> None:
     print(f"bare sqlite3: {bare_ms:.3f} ms of processor for four transactions")
     for url in [f"sqlite:///{folder / 'bench.db'}", *options.url]:
         print(url.partition(":")[0])
-        async with opened(url) as database:
-            await measure(database, options, moves, made, bare_ms)
+        async with opened_at(url) as opened:
+            await measure(opened, options, moves, made, bare_ms)
 
 
 def main() -> None:
