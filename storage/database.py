@@ -35,8 +35,9 @@ from sqlalchemy.ext.asyncio import (
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
+from storage.drivers.postgresql import watch_pool
+from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
-from storage.sqlite_driver import SqliteDriver
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
@@ -63,6 +64,12 @@ POSTGRES_SETTINGS = {
 }
 """PostgreSQL drops the connections of a machine that is gone after 11 s, with their locks; by default after
 two hours."""
+
+_HELD = text(
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    " AND pid = :backend AND classid = :lock AND objsubid = 2"
+    " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
+)
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
@@ -228,15 +235,10 @@ class Role:
         """
         if self._connection is None:
             return
-        found = await session.scalar(
-            text(
-                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
-                " AND pid = :backend AND classid = :lock AND objsubid = 2"
-                " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
-            ),
-            {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name},
+        found = await session.execute(
+            _HELD, {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name}
         )
-        if found is None:
+        if found.scalar_one_or_none() is None:
             raise self._lost()
 
     def _lost(self) -> RoleLost:
@@ -298,9 +300,10 @@ def parse_url(url: str) -> URL:
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
     """An engine whose connections are set up as described above; it has not connected yet."""
     if not url.drivername.startswith("sqlite"):
-        # The ping detects connections that died when the server restarted.
         settings = {"server_settings": POSTGRES_SETTINGS}
-        return _made(url, pool_pre_ping=True, connect_args=settings, **options)
+        engine = _made(url, connect_args=settings, **options)
+        watch_pool(engine.sync_engine)  # connections die when the server is restarted
+        return engine
     engine = _made(url, module=SqliteDriver(), **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)

@@ -19,11 +19,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
+from bot.game.cache.standing_decisions import StandingDecisions
 from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
 from bot.game.selection import Occasion, Selection
 from bot.game.session import common_plies
-from bot.game.standing_decisions import StandingDecisions
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.games import get_game as get_rules
