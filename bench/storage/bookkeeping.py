@@ -1,7 +1,7 @@
 """Processor time of one decision's bookkeeping, by the ledger that the bot uses (`bot.game.ledger`).
 
     python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6]
-                                        [--games 4] [--at-once 8]
+                                        [--games 4] [--at-once 8] [--pause 0]
 
 Games are played once by the trappy player against itself, with their forecasts, before anything is timed.
 Then each is recorded as if a server showed it: the decision is looked up and committed, its move sent,
@@ -10,12 +10,14 @@ times are those of this process with all its threads; a PostgreSQL server's own 
 them stands what the bare `sqlite3` module needs for the same rows in four transactions, in the same run.
 
 With `--at-once`, so many games are recorded at the same time, and the time from a decision to its commit
-is given, too.  `--postgres` starts a PostgreSQL server of its own and measures on it as well.
+is given, too; with `--pause` they wait before each decision, as games do, and the caches of the processor
+meanwhile serve others.  `--postgres` starts a PostgreSQL server of its own and measures on it as well.
 """
 
 import argparse
 import asyncio
 import json
+import random
 import sqlite3
 import tempfile
 import time
@@ -135,16 +137,24 @@ def shown(name: str, key: str) -> GameSnapshot:
 
 
 async def record_game(
-    opened: Opened, name: str, key: str, moves: tuple[str, ...], made: Sequence[Made], watch: Watch
+    opened: Opened,
+    name: str,
+    key: str,
+    moves: tuple[str, ...],
+    made: Sequence[Made],
+    watch: Watch,
+    pause_s: float = 0.0,
 ) -> list[float]:
     """Record a game, and return the seconds that each decision took to be committed."""
     ledger = GameLedger(opened.database, OWNER, opened.role, key)
     chosen = Selection("trappy", {"method": "only"})
     await ledger.open(shown(name, key), lambda _: chosen, TrapParams())
     await ledger.record((), 0)
-    waits_s = []
+    waits_s, rng = [], random.Random(key)
     for each in made:
         ply, before = each.ply, moves[: each.ply]
+        if pause_s:
+            await asyncio.sleep(rng.uniform(0, 2 * pause_s))
         with watch.step("find"):
             await ledger.find(ply, each.chosen.position)
         began = time.perf_counter()
@@ -238,7 +248,15 @@ async def measure(
         async with asyncio.TaskGroup() as tasks:
             running = [
                 tasks.create_task(
-                    record_game(opened, options.game, f"{prefix}-at-once-{number}", moves, made, Watch())
+                    record_game(
+                        opened,
+                        options.game,
+                        f"{prefix}-at-once-{number}",
+                        moves,
+                        made,
+                        Watch(),
+                        options.pause,
+                    )
                 )
                 for number in range(options.at_once)
             ]
@@ -279,6 +297,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--games", type=int, default=4, help="timed one after another")
     parser.add_argument("--at-once", type=int, default=8, help="games at the same time; 1: leave that out")
+    parser.add_argument("--pause", type=float, default=0.0, help="mean seconds before each decision of those")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bookkeeping-")))
