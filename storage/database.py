@@ -23,7 +23,7 @@ from urllib.parse import quote
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import (
     AsyncConnection,
@@ -357,15 +357,13 @@ def _begin_sqlite(connection: Connection) -> None:
     if before := options.get("sqlite_before_begin"):  # some settings cannot change inside a transaction
         connection.exec_driver_sql(before)
     give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
-    while True:
-        try:
-            connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
-        except OperationalError as error:
-            # SQLite has already waited, without blocking the event loop.
-            if not _is_busy(error.orig) or time.monotonic() >= give_up:
-                raise
-        else:
-            return
+
+    def try_again(error: sqlite3.Error) -> bool:
+        # SQLite has already waited, without blocking the event loop.
+        return _is_busy(error) and time.monotonic() < give_up
+
+    driver: Any = connection.connection.dbapi_connection
+    driver.begin(options.get("sqlite_begin", "BEGIN"), try_again)
 
 
 def _is_busy(error: BaseException | None) -> bool:

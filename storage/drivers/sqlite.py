@@ -2,8 +2,9 @@
 
 A call to the thread and back costs more processor time than most statements.  SQLAlchemy's own adapter makes
 four for each statement (open a cursor, execute, fetch, close), and one for each rollback, also of a
-transaction that has ended.  Here the thread does all that a statement needs in one call, and a connection
-without a transaction is not asked to roll back.  Results that are streamed go through SQLAlchemy's adapter.
+transaction that has ended.  Here the thread does all that a statement needs in one call, the first
+statement's also begins the transaction, and a connection without one is not asked to end it.  Results cannot
+be streamed: all rows are fetched at once.
 """
 
 import sqlite3
@@ -33,9 +34,20 @@ class _Ran(NamedTuple):
 
 
 def _execute(
-    connection: sqlite3.Connection, operation: str, parameters: Any = (), *, many: bool = False
+    connection: sqlite3.Connection,
+    operation: str,
+    parameters: Any = (),
+    *,
+    begin: str = "",
+    many: bool = False,
 ) -> tuple[_Ran, Iterable[Any]]:
-    """Run a statement and fetch all its rows; called in the connection's thread."""
+    """Run a statement and fetch all its rows; called in the connection's thread.
+
+    Args:
+        begin: Run before it; empty: nothing.
+    """
+    if begin:
+        connection.execute(begin)
     cursor = connection.cursor()
     try:
         if many:
@@ -53,6 +65,7 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
 
     _awaitable_cursor_close = False
     _adapt_connection: "_Connection"
+    _cursor: Any
 
     def _make_new_cursor(self, connection: Any) -> Any:  # noqa: ARG002
         return _Ran()
@@ -67,19 +80,20 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
         self._run(True, operation, seq_of_parameters)
 
     def _run(self, many: bool, *arguments: Any) -> None:
-        connection = self._adapt_connection
-        self._cursor, rows = connection.call(partial(_execute, connection.sqlite, many=many), *arguments)
+        self._cursor, rows = self._adapt_connection.run(many, *arguments)
         self._rows = deque(rows)
 
 
 class _Connection(AsyncAdapt_aiosqlite_connection):
-    __slots__ = ("_is_idle",)
+    __slots__ = ("_begin", "_is_idle", "_try_again")
 
     _cursor_cls = _Cursor
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._is_idle = True
+        self._begin = ""
+        self._try_again: Callable[[sqlite3.Error], bool]
 
     @property
     def sqlite(self) -> sqlite3.Connection:
@@ -87,7 +101,45 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
         found: sqlite3.Connection = self._connection._conn
         return found
 
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def begin(self, statement: str, try_again: Callable[[sqlite3.Error], bool]) -> None:
+        """Begin a transaction with the next statement, in the same call to the thread.
+
+        Args:
+            statement: ``BEGIN``, in one of its forms.
+            try_again: Says whether to begin again after this error.
+        """
+        self._begin, self._try_again = statement, try_again
+
+    def run(self, many: bool, *arguments: Any) -> tuple[_Ran, Iterable[Any]]:
+        """Run a statement, or one for many rows, and fetch the results."""
+        begin = self._begin
+        while True:
+            try:
+                function = partial(_execute, self.sqlite, begin=begin, many=many)
+                result: tuple[_Ran, Iterable[Any]] = self._call(function, *arguments)
+            except sqlite3.Error as error:
+                if self.sqlite.in_transaction:  # it has begun, and the statement itself failed
+                    self._begin = ""
+                    raise
+                if not begin or not self._try_again(error):
+                    raise
+            else:
+                self._begin = ""
+                return result
+
+    def commit(self) -> None:
+        self._end(sqlite3.Connection.commit)
+
+    def rollback(self) -> None:
+        self._end(sqlite3.Connection.rollback)
+
+    def _end(self, function: Callable[[sqlite3.Connection], None]) -> None:
+        self._begin = ""
+        known = self._connection._connection
+        if known and (known.in_transaction or not self._is_idle):
+            self._call(function, known)
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run a function in the connection's thread."""
         self._is_idle = False  # and it stays so if the task is cancelled while the thread is at work
         try:
@@ -97,15 +149,6 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
             self._handle_exception(error)
         self._is_idle = True
         return result
-
-    def commit(self) -> None:
-        if self._connection._connection:
-            self.call(self.sqlite.commit)
-
-    def rollback(self) -> None:
-        open_one = self._connection._connection
-        if open_one and (open_one.in_transaction or not self._is_idle):
-            self.call(open_one.rollback)
 
 
 class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
