@@ -9,6 +9,7 @@ machine may be gone.
 import time
 from typing import Any
 
+from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import InvalidatePoolError
@@ -17,6 +18,7 @@ from sqlalchemy.util import await_
 
 ASK_AFTER_S = 1.0
 """A connection that has been idle for so long is asked whether it lives."""
+QUESTION = "SELECT 1"
 
 _IDLE_SINCE = "idle_since"
 
@@ -38,6 +40,6 @@ def _taken(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
     idle_since = entry.info.get(_IDLE_SINCE)
     if idle_since is not None and time.monotonic() - idle_since >= ASK_AFTER_S:
         try:
-            await_(known.execute(";"))
-        except Exception as error:
+            await_(known.execute(QUESTION))
+        except (OSError, PostgresError, InterfaceError) as error:
             raise InvalidatePoolError(f"the connection is dead: {error}") from error

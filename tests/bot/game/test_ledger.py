@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,10 +19,11 @@ from engine.temptation import forecast
 from storage.database import Database, Role
 from storage.decisions import get_decision, mark_sent
 from storage.errors import StorageError
-from storage.forecasts import get_forecast
+from storage.forecasts import get_forecast, store_forecast
+from storage.outcomes import record_outcome
 from storage.records import DecisionState, ReplyTime, StoredDecision, TimeSource
 from tests.bot.fakes import GAME_ID, FakeServer
-from tests.storage.samples import ARENA, decision
+from tests.storage.samples import ARENA, ERRED, decision
 
 CHOSEN, WHOLE = decision(quality=225.0, complete=False), decision(quality=225.0)
 FORECAST = forecast(WHOLE.chosen, expected_scale_centi(WHOLE))
@@ -214,3 +216,26 @@ async def test_a_dropped_decision_is_remembered_as_such(database: Database) -> N
     found = await ledger.find(0, CHOSEN.position)
     assert found is not None
     assert found.state is DecisionState.DROPPED
+
+
+async def test_an_outcome_of_another_program_stands(database: Database) -> None:
+    ledger = await begun(database)
+    stored = await committed(ledger, WHOLE)
+    async with database.write() as session:
+        assert await record_outcome(session, stored.id, ERRED)
+    await ledger.record(("f5", "d6"), 0)
+    found = await ledger.find(0, CHOSEN.position)
+    assert found is not None
+    assert found.outcome == ERRED
+
+
+async def test_a_forecast_of_another_program_stands(database: Database) -> None:
+    ledger = await begun(database)
+    stored = await committed(ledger, WHOLE)
+    kept = replace(FORECAST, odds=(0.5, 0.25, 0.25))
+    async with database.write() as session:
+        assert await store_forecast(session, stored.id, WHOLE, kept)
+    await ledger.forecast(stored, WHOLE, FORECAST)
+    await ledger.record(("f5", "d6"), 0)
+    async with database.read() as session:
+        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == 0.25

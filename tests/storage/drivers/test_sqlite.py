@@ -41,14 +41,30 @@ async def engine(path: Path) -> AsyncIterator[AsyncEngine]:
     await made.dispose()
 
 
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+class Calls(list[Any]):
     """The calls to threads, as they are made."""
-    made: list[Any] = []
+
+    def __init__(self) -> None:
+        self._one_more = asyncio.Event()
+
+    def add(self, call: Any) -> None:
+        self.append(call)
+        self._one_more.set()
+
+    async def until(self, count: int) -> None:
+        """Wait for so many."""
+        while len(self) < count:
+            self._one_more.clear()
+            await self._one_more.wait()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    made = Calls()
     real: Any = core.Connection._execute
 
     async def counted(self: Any, function: Any, *arguments: Any, **more: Any) -> Any:
-        made.append(arguments[0] if arguments and isinstance(arguments[0], str) else function)
+        made.add(arguments[0] if arguments and isinstance(arguments[0], str) else function)
         return await real(self, function, *arguments, **more)
 
     monkeypatch.setattr(core.Connection, "_execute", counted)
@@ -56,7 +72,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 async def test_a_transaction_calls_the_thread_once_a_statement_and_to_commit(
-    engine: AsyncEngine, calls: list[Any]
+    engine: AsyncEngine, calls: Calls
 ) -> None:
     async with engine.connect() as connection:
         await connection.execute(text("SELECT 1"))  # connected by now
@@ -70,7 +86,7 @@ async def test_a_transaction_calls_the_thread_once_a_statement_and_to_commit(
     assert calls[2] is sqlite3.Connection.commit
 
 
-async def test_nothing_is_ended_that_has_not_begun(engine: AsyncEngine, calls: list[Any]) -> None:
+async def test_nothing_is_ended_that_has_not_begun(engine: AsyncEngine, calls: Calls) -> None:
     async with engine.connect() as connection:
         await connection.execute(text("SELECT 1"))
     calls.clear()
@@ -79,6 +95,17 @@ async def test_nothing_is_ended_that_has_not_begun(engine: AsyncEngine, calls: l
     async with engine.connect() as connection:
         await connection.rollback()
     assert calls == []
+
+
+async def test_a_transaction_without_statements_does_not_begin_with_the_next_one(engine: AsyncEngine) -> None:
+    async with engine.begin():
+        pass
+    unguarded = engine.execution_options(
+        sqlite_before_begin="PRAGMA foreign_keys = OFF"
+    )  # not in a transaction
+    async with unguarded.connect() as connection:
+        assert (await connection.execute(text("PRAGMA foreign_keys"))).scalar_one() == 0
+        await connection.invalidate()
 
 
 async def test_a_statement_that_fails_is_rolled_back_with_the_others(engine: AsyncEngine) -> None:
@@ -161,5 +188,31 @@ async def test_a_task_cancelled_in_a_statement_gives_the_lock_back(engine: Async
     task = asyncio.create_task(write())
     with pytest.raises(asyncio.CancelledError):
         await task
+    async with writing.begin() as connection:
+        assert (await connection.execute(select(T.c.id))).all() == []
+
+
+async def test_a_task_cancelled_while_it_waits_for_the_lock_gives_it_back(
+    engine: AsyncEngine, path: Path, calls: Calls
+) -> None:
+    writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE")
+    async with writing.begin() as connection:
+        await connection.execute(select(T.c.id))  # connected by now
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    calls.clear()
+
+    async def write() -> None:
+        async with writing.begin() as connection:
+            await connection.execute(insert(T).values(site_id="anna", **VALUES))
+
+    task = asyncio.create_task(write())
+    await calls.until(1)
+    task.cancel()
+    await calls.until(2)
+    other.close()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert calls[1] is sqlite3.Connection.rollback
     async with writing.begin() as connection:
         assert (await connection.execute(select(T.c.id))).all() == []
