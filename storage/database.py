@@ -11,6 +11,7 @@ machine may find it taken for a long time.  The caller therefore says how long t
 
 import asyncio
 import fcntl
+import json
 import os
 import sqlite3
 import time
@@ -35,6 +36,7 @@ from sqlalchemy.ext.asyncio import (
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
+from storage.damage import decode_json
 from storage.drivers.postgresql import watch_pool
 from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
@@ -313,9 +315,15 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
 
 def _made(url: URL, **options: Any) -> AsyncEngine:
     try:
-        return create_async_engine(url, **options)
+        return create_async_engine(
+            url, json_serializer=_compact_json, json_deserializer=decode_json, **options
+        )
     except (TypeError, ValueError) as error:
         raise _odd_option(error) from error
+
+
+def _compact_json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _odd_option(error: Exception) -> StorageError:

@@ -3,18 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, Text, bindparam, cast, func, select, update
+from sqlalchemy import BindParameter, Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
-from engine.decision import Decision, Outcome
+from engine.decision import Candidate, Decision, Outcome
 from engine.judgement import RULE, judge_decision
-from storage.damage import read_json
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
+from storage.packing.records import unpack
 from storage.records import DecisionState, StoredDecision
 from storage.tables.games import DecisionRow, OutcomeRow
-from storage.tables.types import now_utc
+from storage.tables.types import as_stored, now_utc
 
 # The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
 # SQLite does.  The values still go through the columns' types.
@@ -64,6 +64,7 @@ async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: De
         nodes=decision.nodes,
         time_s=decision.time_s,
         created_at=moment,
+        search_mode=decision.search_mode,
         record=decision.to_record(),
         **judged,
     )
@@ -101,13 +102,12 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
 
     Damaged records are left out: `desdemona db recheck` names them.
     """
-    # As text: a record that is no JSON must not stop the game.
-    statement = select(DecisionRow.ply, cast(DecisionRow.record, Text).label("record"))
+    statement = select(DecisionRow.ply, as_stored(DecisionRow.record).label("record"))
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     found: dict[tuple[int, str], int] = {}
     for row in rows:
         try:
-            made = Decision.from_record(read_json(row.record))
+            made = Decision.from_record(unpack(row.record))
             if made.draw is not None:
                 found.setdefault((row.ply, made.position), int(made.draw.seed, 16))
         except Exception:  # noqa: S112 - a damaged record may contain anything
@@ -187,6 +187,24 @@ async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
     )
 
 
+def reply_scores(candidate: Candidate) -> list[list[Any]]:
+    """The replies to a move as the database has them for queries.
+
+    Args:
+        candidate: With its whole profile.
+
+    Returns:
+        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and what it scores after two plies, after one
+        less than the full depth (at depth 2: after two), and after all, in centi-units, our view.  All
+        depths are in the record.
+    """
+    found = []
+    for each in candidate.replies:
+        scores = each.scores_centi
+        found.append([each.reply, scores[0], scores[-2:][0], scores[-1]])
+    return found
+
+
 def _standing(game_id: int) -> Select[DecisionRow]:
     return (
         select(DecisionRow)
@@ -208,6 +226,7 @@ def _trap_columns(decision: Decision) -> dict[str, Any]:
         "reply_count": len(judgement.replies),
         "is_decided": judgement.is_decided,
         "rule": RULE,
+        "replies": reply_scores(decision.chosen),
     }
 
 

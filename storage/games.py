@@ -10,6 +10,7 @@ from sqlalchemy.orm import joinedload
 from engine.decision import OutcomeKind
 from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
+from storage.damage import decoding, require_number
 from storage.filters import Filters, filter_conditions
 from storage.inserts import core_table, insert_new
 from storage.records import (
@@ -33,6 +34,10 @@ from storage.tables.types import now_utc
 
 _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
 """Fields of a game that every report shows."""
+_NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
+"""The same, of numbers that may be unknown."""
+_MOST = 2**63 - 1
+"""The largest number that a column of whole numbers holds."""
 
 
 # Built once, and on the table itself, as in `storage.decisions`.
@@ -104,9 +109,20 @@ async def list_games(
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
-async def list_games_by_site_id(session: AsyncSession, site_game_id: str) -> list[StoredGame]:
-    """Games with this key, of any account on any site; rarely more than one."""
-    statement = games_statement().where(GameRow.site_game_id == site_game_id).order_by(GameRow.id)
+async def list_games_by_site_id(
+    session: AsyncSession, site_game_id: str, *, is_prefix: bool = False
+) -> list[StoredGame]:
+    """Games with this key, of any account on any site; rarely more than one.
+
+    Args:
+        session: Of the database.
+        site_game_id: The key, in its exact letters.
+        is_prefix: Also those whose key only begins so.
+    """
+    key = GameRow.site_game_id
+    # Not LIKE, which takes small letters for capitals on SQLite.
+    is_it = func.substr(key, 1, len(site_game_id)) == site_game_id if is_prefix else key == site_game_id
+    statement = games_statement().where(is_it).order_by(GameRow.id)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
@@ -282,7 +298,7 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
 
 
 def require_readable(game: StoredGame) -> None:
-    """Refuse a game of which a text is none: SQLite stores bytes in any column.
+    """Refuse a game of which a text or a number is none: SQLite stores any value in any column.
 
     Raises:
         RecordError: The message names the game and the value.
@@ -291,9 +307,19 @@ def require_readable(game: StoredGame) -> None:
     for name, value in texts.items():
         if not isinstance(value, str):
             raise RecordError(f"game {game.id}: {name} is {value!r:.60}, not text")
+    with decoding(f"game {game.id}"):
+        require_number("our_side", game.our_side, 0, 1)
+        for name in _NUMBERS:
+            if (number := getattr(game, name)) is not None:
+                require_number(name, number, -_MOST, _MOST)
 
 
 def _stored(row: GameRow) -> StoredGame:
+    with decoding(f"game {row.id}"):
+        return _decoded(row)
+
+
+def _decoded(row: GameRow) -> StoredGame:
     config = row.engine_config
     return StoredGame(
         id=row.id,

@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import migrations
 from storage import tables
+from storage.packing.records import keep, pack, unpack
 from storage.tables.base import Base
 from storage.tables.types import render_item
 
@@ -158,6 +159,8 @@ def _config(connection: Connection) -> "Config":
     config.attributes["connection"] = connection
     config.attributes["target_metadata"] = all_tables()
     config.attributes["render_item"] = render_item
+    # A packed format once released never changes, so migrations may use them like types of SQLAlchemy's.
+    config.attributes["packing"] = {"pack": pack, "keep": keep, "unpack": unpack}
     return config
 
 

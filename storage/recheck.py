@@ -12,14 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.decision import Decision, Outcome
+from engine.errors import RecordError
 from engine.judgement import RULE
 from engine.temptation import ReplyForecast
 from storage.damage import require_damage
 from storage.decisions import store_profile
 from storage.forecasts import store_forecast
 from storage.outcomes import record_outcome
+from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from storage.tables.types import as_stored
 
 T = TypeVar("T")
 _Statement = Select[*tuple[Any, ...]]
@@ -55,12 +58,17 @@ class RecordedDecision:
     forecast_rule: int | None
     """The version of the rules that made its forecast; None: it has none."""
     forecast: object
-    """Input of `ReplyForecast.from_record`; None: it has none, or this is not valid JSON."""
+    """Input of `unpack`; None: it has none."""
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
+    search_mode: str | None
+    """The record's; None: it was damaged when the column was added."""
+    replies: object
+    """The replies to the move as queries see them (`reply_scores`); None: the profile is incomplete, or
+    this is not valid JSON."""
     record: object
-    """Input of `Decision.from_record`; None: not valid JSON."""
+    """Input of `unpack`."""
     created_at: datetime
 
 
@@ -135,12 +143,14 @@ def _decisions() -> _Statement:
             OutcomeRow.reply.label("outcome_reply"),
             DecisionRow.rule,
             ForecastRow.rule.label("forecast_rule"),
-            cast(ForecastRow.record, Text).label("forecast"),
+            as_stored(ForecastRow.record).label("forecast"),
             GameRow.opponent_rating,
             GameRow.clock_initial_s,
             GameRow.clock_increment_s,
-            # As text: one damaged record must not hide the others.
-            cast(DecisionRow.record, Text).label("record"),
+            DecisionRow.search_mode,
+            cast(DecisionRow.replies, Text).label("replies"),
+            # As they are: one damaged record must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
             DecisionRow.created_at,
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
@@ -150,10 +160,10 @@ def _decisions() -> _Statement:
 
 
 def _decision(row: Any) -> RecordedDecision:
-    """Return a row of `_decisions`; TypeError if SQLite has a value of another type in a column."""
+    """Return a row of `_decisions`; RecordError if SQLite has a value of another type in a column."""
     for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
         if not isinstance(getattr(row, name), kind):
-            raise TypeError(f"{name} is {getattr(row, name)!r}")
+            raise RecordError(f"{name} is {getattr(row, name)!r}")
     return RecordedDecision(
         id=row.id,
         game_id=row.game_id,
@@ -173,11 +183,13 @@ def _decision(row: Any) -> RecordedDecision:
         outcome_reply=row.outcome_reply,
         rule=row.rule,
         forecast_rule=row.forecast_rule,
-        forecast=None if row.forecast is None else _read(row.forecast),
+        forecast=row.forecast,
         opponent_rating=row.opponent_rating,
         clock_initial_s=row.clock_initial_s,
         clock_increment_s=row.clock_increment_s,
-        record=_read(row.record),
+        search_mode=row.search_mode,
+        replies=None if row.replies is None else _read(row.replies),
+        record=row.record,
         created_at=row.created_at,
     )
 
@@ -222,7 +234,7 @@ async def next_decision(
     """
     statement = (
         select(
-            cast(DecisionRow.record, Text).label("record"),
+            as_stored(DecisionRow.record).label("record"),
             DecisionRow.takeback,
             DecisionRow.created_at,
         )
@@ -233,8 +245,10 @@ async def next_decision(
     row = (await session.execute(statement)).one_or_none()
     if row is None:
         return None
-    record = _read(row.record)
-    position = record.get("position") if isinstance(record, dict) else None
+    try:
+        position = unpack(row.record).get("position")
+    except RecordError:
+        position = None
     return NextDecision(str(position), row.takeback != 0, row.created_at)
 
 

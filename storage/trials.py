@@ -20,7 +20,7 @@ from engine.errors import RecordError
 from engine.game import BadPosition
 from engine.games import get_game
 from engine.player_kinds import PLAYER_KINDS
-from storage.damage import VALUE_ERRORS, reason_of, require_damage
+from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
 from storage.errors import TrialError
 from storage.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
@@ -200,7 +200,11 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     )
     try:
         found = (await session.execute(statement)).one_or_none()
-        return found.id if found is not None and _names(json.loads(found.arms)) == new.arms else None
+        if found is None:
+            return None
+        with decoding():
+            arms = _names(json.loads(found.arms))
+        return found.id if arms == new.arms else None
     except Exception as error:
         require_damage(error)
         logger.warning(

@@ -64,8 +64,8 @@ COMMANDS = {
         "stats",
         "Results, errors and traps of groups of games, beside what chance and a model of people expect.",
     ),
-    "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
-    "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
+    "games": LazyCommand("bot.cli.games.command", "games", "List the latest games."),
+    "show": LazyCommand("bot.cli.games.command", "show", "Show a game and its traps, move by move."),
 }
 DATABASE_COMMANDS = {
     "upgrade": LazyCommand(

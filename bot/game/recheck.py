@@ -34,6 +34,7 @@ from engine.temptation import ReplyForecast
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events
+from storage.packing.records import unpack
 from storage.recheck import (
     NextDecision,
     RecordedDecision,
@@ -197,11 +198,8 @@ class _Recheck:
         self._findings.wrong.append(WrongRecord(found.site, found.site_game_id, found.ply, reason))
 
     def _verified(self) -> Decision:
-        record = self._found.record
-        if not isinstance(record, dict):
-            raise RecordError("not the record of a decision: no JSON object")
         try:
-            decision = Decision.from_record(record)
+            decision = Decision.from_record(unpack(self._found.record))
             get_game(decision.game).parse_position(decision.position)
             verify(decision)
             self._checks.check(self._found, decision)

@@ -12,6 +12,8 @@ from engine.game import IllegalMove, if_it_goes_on, positions
 from engine.games import get_game
 from engine.judgement import judge_decision
 from engine.temptation import RULE, ReplyForecast
+from storage.decisions import reply_scores
+from storage.packing.records import unpack
 from storage.recheck import RecordedDecision
 from storage.records import DecisionState, GameStatus
 
@@ -36,7 +38,7 @@ class RecordChecks:
         Raises:
             RecordError: They contradict each other; the message says where.
         """
-        for name in ("move", "depth"):
+        for name in ("move", "depth", "search_mode"):
             if getattr(found, name) != getattr(decision, name):
                 raise RecordError(
                     f"{name} is {getattr(decision, name)} in the record, "
@@ -45,6 +47,7 @@ class RecordChecks:
         if found.game != decision.game:
             raise RecordError(f"the record is of {decision.game}, but the game is {found.game}")
         self._check_position(found, decision)
+        _check_replies(found, decision)
         _check_forecast(found, decision)
         if decision.draw is not None:
             self._check_lot(found, decision)
@@ -94,12 +97,19 @@ class RecordChecks:
             raise RecordError(f"its seed {draw.seed} is that of decision {decision_id}, too")
 
 
+def _check_replies(found: RecordedDecision, decision: Decision) -> None:
+    replies = reply_scores(decision.chosen) if decision.chosen.is_whole else None
+    if found.replies != replies:
+        raise RecordError(f"its row has other replies to {decision.move}, or other scores of them")
+
+
 def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
     if found.forecast_rule != RULE or not decision.is_complete:
         return
-    if not isinstance(found.forecast, dict):
-        raise RecordError("its forecast is no JSON object")
-    made = ReplyForecast.from_record(found.forecast)
+    try:
+        made = ReplyForecast.from_record(unpack(found.forecast))
+    except RecordError as error:
+        raise RecordError(f"its forecast: {error}") from error
     if made.replies != tuple(each.reply for each in judge_decision(decision).replies):
         raise RecordError(f"its forecast is not of the replies to {decision.move}")
     if (made.other is None) is not (decision.draw is None):

@@ -42,6 +42,7 @@ from storage.inference.trial import (
     check_draw,
     contrast,
     endpoint,
+    hide_early,
     lot_guard,
     select,
     treated_of,
@@ -158,11 +159,18 @@ class GamesReport(TrialCounts):
     """The largest first; each interval is right by itself."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        guards = {"guard": self.guard, "cost_guard": self.cost_guard}
+        """Plain JSON values; estimates for which it is too early are hidden (`storage.inference.trial`)."""
         found = asdict(self)
-        for name, guard in guards.items():
-            found[name]["broken"] = list(guard.broken)
+        for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
+            found[guard]["broken"] = list(of.broken)
+            why = of.lacks_an_arm(self)
+            hide_early(found[outcome], why)
+            for stratum in found["strata"]:
+                hide_early(stratum[outcome], why)
+            hide_early(found[guard])
+        found["elo"]["too_early"] = is_early = found["score"]["estimate"]["too_early"]
+        if is_early:
+            found["elo"] |= dict.fromkeys(("value", "low", "high"))
         return found
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from sqlalchemy import ColumnElement, Enum, Float, Integer, String, select
+from sqlalchemy import ColumnElement, Float, Integer, String, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
@@ -91,9 +91,7 @@ def _require_types(row: Any, columns: Any) -> None:
         elif isinstance(column.type, Float):
             require_number(column.name, value, -_LARGEST, _LARGEST)
         elif (isinstance(column.type, Integer) and not isinstance(value, int)) or (
-            isinstance(column.type, String)
-            and not isinstance(column.type, Enum)
-            and not isinstance(value, str)
+            isinstance(column.type, String) and not isinstance(value, str)
         ):
             raise RecordError(f"{column.name} is {value!r:.60}")
 

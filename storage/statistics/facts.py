@@ -15,7 +15,7 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.damage import read_rows, require_number
+from storage.damage import read_rows, require_number, require_texts
 from storage.filters import Filters, TrapSettings, filter_conditions, standing
 from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import (
@@ -33,6 +33,8 @@ _MOST = 2**31 - 1
 """The largest number that every database stores as an integer."""
 _ROUNDED = 0.01
 """By so much rounding may take a sum of probabilities beyond 0 or 1."""
+_TEXTS = ("site", "account", "game", "speed", "player", "engine_version")
+"""Columns of a game that groups are formed by."""
 _SHARES = (
     *("error_uniform", "error_expected", "fall_uniform", "fall_expected"),
     *("bait_uniform", "bait_expected"),
@@ -202,6 +204,8 @@ def require_ratings(row: Any) -> None:
 
 def _game_fact(row: Any) -> GameFact:
     require_ratings(row)
+    require_texts(row, *_TEXTS)
+    require_number("our_side", row.our_side, 0, 1)
     return GameFact(
         id=row.id,
         site=row.site,
@@ -297,6 +301,7 @@ def require_forecast(row: Any) -> None:
 
 
 def _reply_fact(row: Any) -> ReplyFact:
+    require_texts(row, "model_name", "model_sha256", "prior")
     for name in ("ply", "reply_count"):
         require_number(name, getattr(row, name), 0, _MOST)
     require_number("the cost of the reply", row.cost, 0, WHOLE)

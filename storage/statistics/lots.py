@@ -25,22 +25,14 @@ class LotTraffic:
     """Their decisions by lot that got a reply, the only ones that count in a trial."""
 
 
-def is_by_lot(session: AsyncSession, otherwise: ColumnElement[bool]) -> ColumnElement[bool]:
+def is_by_lot(otherwise: ColumnElement[bool]) -> ColumnElement[bool]:
     """Whether a lot made a decision, as a condition on `DecisionRow`.
 
     Args:
-        session: Of the query.
-        otherwise: The condition where the record is no JSON object, which only happens on SQLite.
+        otherwise: The condition where nobody knows: the record was damaged when migration 0012 read it.
     """
-    condition: ColumnElement[bool] = DecisionRow.record["search_mode"].as_string() == TRIAL_MODE
-    if session.get_bind().dialect.name != "sqlite":
-        return condition
-    # Not `and`: SQLite's JSON functions fail on other text, and only `case` says what is computed first.
-    return case(
-        (func.json_valid(DecisionRow.record) == 0, otherwise),
-        (func.json_type(DecisionRow.record) != "object", otherwise),
-        else_=condition,
-    )
+    mode = DecisionRow.search_mode
+    return case((mode.is_(None), otherwise), else_=mode == TRIAL_MODE)
 
 
 async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> LotTraffic:
@@ -58,7 +50,7 @@ async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> 
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .where(OutcomeRow.reply.is_not(None), is_by_lot(session, false()))
+        .where(OutcomeRow.reply.is_not(None), is_by_lot(false()))
     )
     return LotTraffic(
         await session.scalar(games.where(*which)) or 0, await session.scalar(lots.where(*which)) or 0

@@ -12,19 +12,22 @@ from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision
-from engine.errors import RecordError
+from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
+from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, read_json, require_damage
+from storage.damage import Unreadable, decoding, read_json, require_damage, require_number
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
+from storage.packing.records import unpack
 from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.types import as_stored
 from storage.trials import StoredTrial, is_own_position
 
 _BATCH = 100
@@ -68,15 +71,29 @@ async def trial_games(
     for game in games:
         if game.id not in drawn or game.player not in (treated, control):
             continue
+        row = drawn[game.id]
         try:
-            row = drawn[game.id]
-            chances = read_json(row.selection)["chances"]
-            chance = chances[treated] / (chances[treated] + chances[control])
-            excluded = _excluded(game.is_bot, row.variant, row.initial_position)
-            found.append(_trial_game(game, game.player == treated, chance, costs[game.id], excluded))
-        except Exception as error:  # a damaged record may contain anything
+            chance = _chance(row.selection, treated, control)
+        except RecordError as error:
             unreadable.append(Unreadable.because("game", game.id, error))
+            continue
+        excluded = _excluded(game.is_bot, row.variant, row.initial_position)
+        found.append(_trial_game(game, game.player == treated, chance, costs[game.id], excluded))
     return found, unreadable
+
+
+def _chance(selection: str, treated: str, control: str) -> float:
+    """The chance of the treated player, among these two, that the record of a draw has.
+
+    Raises:
+        RecordError: The record is damaged.
+    """
+    with decoding():
+        chances = read_json(selection)["chances"]
+        chance = chances[treated] / (chances[treated] + chances[control])
+    if not 0 < chance < 1:
+        raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
+    return float(chance)
 
 
 def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str | None:
@@ -133,7 +150,7 @@ async def trial_decisions(
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .where(
             GameRow.trial_id == trial.id,
-            is_by_lot(session, GameRow.player.in_(DRAWING)),
+            is_by_lot(GameRow.player.in_(DRAWING)),
             *filter_conditions(filters or Filters()),
         )
         .order_by(DecisionRow.created_at, DecisionRow.id)
@@ -149,7 +166,7 @@ async def trial_decisions(
                 continue
             try:
                 found.append(_read(row, games_before[row.game_id], lots))
-            except Exception as error:  # a damaged record may contain anything
+            except (RecordError, IncompleteProfile) as error:
                 unreadable.append(Unreadable.because("decision", row.id, error))
     return found, unreadable
 
@@ -195,8 +212,8 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
-            # As text: one damaged record must not hide the others.
-            cast(DecisionRow.record, Text).label("record"),
+            # As they are: one damaged record must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
             GameRow.state,
             GameRow.ended_at,
@@ -205,7 +222,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
-            cast(ForecastRow.record, Text).label("forecast"),
+            as_stored(ForecastRow.record).label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
@@ -216,14 +233,27 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
 
 
 def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> TrialDecision:
-    """A row of `_statement`; any exception if it is damaged.
+    """A row of `_statement`, as it is counted.
 
     Args:
         row: The row.
         games_before: As `trial_decision` wants it.
         lots: Game, ply and seed of the rows before it; this one's are added.
+
+    Raises:
+        RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
+        IncompleteProfile: A profile that should be whole is not.
     """
-    made = Decision.from_record(read_json(row.record))
+    made = Decision.from_record(unpack(row.record))
+    foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
+    with decoding():
+        rules = get_game(made.game)
+        rules.parse_position(made.position)
+    if row.move != made.move:
+        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
+    verify_lot(made)
+    for name in ("trap_value", "sound_value"):
+        require_number(f"the draw's {name}", getattr(made.draw, name), 0, WHOLE)
     excluded = _excluded(row.is_bot, row.variant, row.initial_position)
     if made.draw is not None:
         lot = row.game_id, row.ply, made.draw.seed
@@ -234,7 +264,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
     if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
-    found = trial_decision(
+    return trial_decision(
         row.id,
         row.game_id,
         row.opponent_id,
@@ -242,14 +272,10 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
         made,
-        None if row.forecast is None else ReplyForecast.from_record(read_json(row.forecast)),
+        foreseen,
         row.reply,
         excluded,
     )
-    if row.move != made.move:
-        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
-    verify_lot(made)
-    return found
 
 
 def trial_decision(

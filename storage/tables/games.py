@@ -28,6 +28,8 @@ from storage.tables.types import (
     JsonType,
     KeyColumn,
     NameColumn,
+    PackedRecord,
+    RepliesType,
     UtcTime,
     enum_column,
 )
@@ -178,8 +180,13 @@ class DecisionRow(Base):
     created_at: Mapped[UtcTime]
     sent_at: Mapped[UtcTime | None]
     confirmed_at: Mapped[UtcTime | None]
+    # `Decision.search_mode`; null: the record was damaged when the column was added.
+    search_mode: Mapped[KeyColumn | None]
+    # For each reply to the move its text, s_2, s_(D-1) and s_D (`storage.decisions.reply_scores`); null until
+    # the profile is complete.
+    replies: Mapped[list[list[Any]] | None] = mapped_column(RepliesType)
     # `Decision.to_record`; the last column, so that reading the others never touches its pages.
-    record: Mapped[dict[str, Any]] = mapped_column(JsonType)
+    record: Mapped[dict[str, Any]] = mapped_column(PackedRecord)
 
     outcome: Mapped["OutcomeRow | None"] = relationship(lazy="raise", viewonly=True)
 
@@ -233,7 +240,7 @@ class ForecastRow(Base):
     reply_odds: Mapped[float | None]
     at: Mapped[UtcTime]
     # `ReplyForecast.to_record`.
-    record: Mapped[JsonColumn]
+    record: Mapped[dict[str, Any]] = mapped_column(PackedRecord)
 
 
 class ReplyTimeRow(Base):

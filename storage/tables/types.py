@@ -1,17 +1,47 @@
 """Column types for keys, times, JSON and enumerations that mean the same on every database."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from sqlalchemy import BigInteger, DateTime, Enum, Integer, String
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Enum, Integer, LargeBinary, String, type_coerce
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import mapped_column
 from sqlalchemy.types import JSON, TypeDecorator
 
+from engine.errors import RecordError
+from storage.damage import VALUE_ERRORS, reason_of
+from storage.packing.records import pack, unpack
 
-class UtcDateTime(TypeDecorator[datetime]):
+T = TypeVar("T")
+_Read = Callable[[Any], T | None]
+
+
+class _Checked(TypeDecorator[T]):
+    """A type whose stored values may be damaged: SQLite stores any value in any column.
+
+    Reading one that is no value of the type raises RecordError, so that nobody has to tell it from a bug.
+    """
+
+    __abstract__ = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> _Read[T] | None:
+        read = super().result_processor(dialect, coltype)
+        if read is None:
+            return None
+
+        def checked(value: Any) -> T | None:
+            try:
+                return read(value)
+            except VALUE_ERRORS as error:
+                raise RecordError(reason_of(error)) from error
+
+        return checked
+
+
+class UtcDateTime(_Checked[datetime]):
     """Aware UTC in, aware UTC out; SQLite has no time zones and stores UTC without one."""
 
     impl = DateTime(timezone=True)
@@ -31,19 +61,80 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def enum_column(kind: type[StrEnum]) -> Enum:
-    """A column of a `StrEnum`, stored as its value in plain text, so that a new member needs no migration."""
-    return Enum(
-        kind,
-        native_enum=False,
-        create_constraint=False,
-        length=32,
-        values_callable=lambda members: [member.value for member in members],
-    )
+class EnumText(_Checked[StrEnum]):
+    """A `StrEnum`, stored as its value in plain text, so that a new member needs no migration."""
+
+    impl = Enum
+    cache_ok = True
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        """
+        Args:
+            kind: The enumeration.
+        """
+        super().__init__(
+            kind,
+            native_enum=False,
+            create_constraint=False,
+            length=LONGEST_VALUE,
+            values_callable=lambda members: [member.value for member in members],
+        )
+        self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
+
+
+def enum_column(kind: type[StrEnum]) -> EnumText:
+    """The type of a column of a `StrEnum`."""
+    return EnumText(kind)
+
+
+LONGEST_VALUE = 32
+"""Letters in the value of an enumeration, at most."""
+
+
+class PackedRecord(TypeDecorator[dict[str, Any]]):
+    """A record of plain JSON values, stored packed (`storage.packing.records`).
+
+    Reading one raises `RecordError` where it is damaged; `as_stored` reads around that.
+    """
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        return None if value is None else pack(value)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
+        # Instead of the type beneath, which cannot read a text; SQLite may have one.
+        return _unpacked
+
+
+def _unpacked(stored: object) -> dict[str, Any] | None:
+    return None if stored is None else unpack(stored)
+
+
+class _StoredRecord(TypeDecorator[object]):
+    """What a column of packed records holds, whatever it is."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002
+        return None
+
+
+def as_stored(record: Any) -> ColumnElement[object]:
+    """A column of packed records for a query that must not fail at a damaged one.
+
+    Each value is to be unpacked by itself (`storage.packing.records.unpack`).
+    """
+    return type_coerce(record, _StoredRecord)
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
+
+RepliesType = JSON(none_as_null=True)
+"""JSON as text on PostgreSQL, too, where it takes half the room of JSONB."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
@@ -76,8 +167,12 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
         return False
     if isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
-    if isinstance(item, Enum):
-        return f"sa.String(length={item.length})"
+    if isinstance(item, EnumText):
+        return f"sa.String(length={LONGEST_VALUE})"
+    if isinstance(item, PackedRecord):
+        return "sa.LargeBinary()"
+    if item is RepliesType:
+        return "sa.JSON()"
     if isinstance(item, JSON):
         context.imports.add("from sqlalchemy.dialects import postgresql")
         return "sa.JSON().with_variant(postgresql.JSONB(), 'postgresql')"

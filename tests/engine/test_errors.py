@@ -35,7 +35,7 @@ PARSING = {
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
-    "storage/damage.py": {"read_json"},
+    "storage/damage.py": {"decode_json", "read_json"},
     "storage/recheck.py": {"_read"},  # JSON
 }
 

@@ -8,7 +8,16 @@ import pytest
 from sqlalchemy.exc import InvalidRequestError, OperationalError
 
 from engine.errors import RecordError
-from storage.damage import Unreadable, naming, read_json, read_rows, require_damage, require_number
+from storage.damage import (
+    Unreadable,
+    decode_json,
+    decoding,
+    read_json,
+    read_rows,
+    require_damage,
+    require_number,
+    require_texts,
+)
 
 
 def driver_error(message: str) -> OperationalError:
@@ -46,7 +55,7 @@ def test_a_record_is_named(error: Exception, reason: str) -> None:
             raise error
         return int(row.id)
 
-    with pytest.raises(RecordError) as told, naming("game 7"):
+    with pytest.raises(RecordError) as told, decoding("game 7"):
         raise error
     assert str(told.value) == reason
     rows = [SimpleNamespace(id=number) for number in (6, 7, 8)]
@@ -58,7 +67,7 @@ def test_a_record_is_named(error: Exception, reason: str) -> None:
 
 @pytest.mark.parametrize("error", [driver_error("database is locked"), OSError(), TimeoutError()])
 def test_other_failures_are_no_damage(error: Exception) -> None:
-    with pytest.raises(type(error)), naming("game 7"):
+    with pytest.raises(type(error)), decoding("game 7"):
         raise error
 
 
@@ -92,14 +101,28 @@ def test_what_is_no_record(text: Any, reason: str) -> None:
         read_json(text)
 
 
-@pytest.mark.parametrize(
-    "error", [LookupError("x"), ValueError("x"), TypeError("x"), driver_error(NOT_UTF_8)]
-)
+def test_json_of_any_kind() -> None:
+    assert decode_json("[1, null]") == [1, None]
+    with pytest.raises(RecordError, match="JSONDecodeError: Expecting property name"):
+        decode_json("{")
+
+
+def test_what_is_no_text() -> None:
+    row = SimpleNamespace(site="arena", name=b"x")
+    require_texts(row, "site")
+    with pytest.raises(RecordError, match="name is b'x', not text"):
+        require_texts(row, "site", "name")
+
+
+@pytest.mark.parametrize("error", [RecordError("x"), driver_error(NOT_UTF_8)])
 def test_damage(error: Exception) -> None:
     require_damage(error)
 
 
-@pytest.mark.parametrize("error", [driver_error("database is locked"), OSError(), InvalidRequestError()])
+@pytest.mark.parametrize(
+    "error",
+    [driver_error("database is locked"), OSError(), InvalidRequestError(), ValueError("a bug of ours")],
+)
 def test_other_failures_are_raised_again(error: Exception) -> None:
     with pytest.raises(type(error)):
         require_damage(error)

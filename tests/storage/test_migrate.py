@@ -2,7 +2,9 @@ import ast
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from dataclasses import replace
+from importlib import import_module
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -10,23 +12,27 @@ from pathlib import Path
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, delete, func, inspect, select, text, update
+from sqlalchemy import Connection, LargeBinary, delete, func, inspect, select, text, type_coerce, update
 
 import migrations
+from engine.decision import Decision
+from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.judgement import expected_scale_centi
 from engine.params import Scale, TrapParams
 from engine.temptation import forecast
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
-from storage.decisions import commit_decision, mark_dropped, void_after
+from storage.decisions import commit_decision, mark_dropped, reply_scores, void_after
 from storage.errors import StorageError
 from storage.events import record_event
-from storage.forecasts import store_forecast
+from storage.forecasts import forecasts_of_game, store_forecast
 from storage.games import adopt_records, get_game
 from storage.outcomes import record_reply_time
+from storage.packing.records import COLUMNS, PLAIN, unpack
 from storage.records import ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
+from storage.tables.types import as_stored
 from storage.trials import NewTrial, start_trial
 from tests.storage.samples import (
     ARENA,
@@ -36,10 +42,13 @@ from tests.storage.samples import (
     OPTIMAL,
     UNANSWERED,
     decision,
+    drawn_decision,
     opened,
     settled,
 )
 
+WITHOUT_KEYS = {"sqlite_before_begin": "PRAGMA foreign_keys = OFF"}
+"""As while upgrading: a table of SQLite is altered by copying it."""
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
 
 
@@ -67,7 +76,7 @@ async def test_every_step_can_be_taken_back(url: str) -> None:
         command.downgrade(migrate._config(connection), "base")
 
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         await connection.run_sync(down)
         assert await connection.run_sync(lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
     await engine.dispose()
@@ -201,7 +210,7 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
     before = await rows()
     await database.close()
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         await connection.run_sync(down)
         await connection.execute(
             text("UPDATE decisions SET record = '{\"candidates\": []}' WHERE id = :id"), {"id": decision_id}
@@ -224,8 +233,8 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
 async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) -> None:
     """Nothing else changes.  An earlier program finds a row for each game, counted by today's rule."""
 
-    def down(connection: Connection) -> None:
-        command.downgrade(migrate._config(connection), "0010")
+    def down(connection: Connection, to: str) -> None:
+        command.downgrade(migrate._config(connection), to)
 
     def everything(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
         names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version", "tallies"})
@@ -261,16 +270,18 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
     await database.close()
 
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
+        await connection.run_sync(down, "0011")
         before = await connection.run_sync(everything)
-        await connection.run_sync(down)
+        await connection.run_sync(down, "0010")
         assert await connection.run_sync(everything) == before
         rows = await connection.execute(text("SELECT * FROM tallies ORDER BY game_id"))
         tallies = [dict(row) for row in rows.mappings()]
     await migrate.upgrade(engine)
-    async with engine.connect() as connection:
-        assert await connection.run_sync(everything) == before
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         assert not await connection.run_sync(lambda sync: inspect(sync).has_table("tallies"))
+        await connection.run_sync(down, "0011")
+        assert await connection.run_sync(everything) == before
     await engine.dispose()
     assert [len(rows) for name, rows in before.items() if name in ("decisions", "games")] == [19, 3]
     assert all(before[name] for name in ("outcomes", "forecasts", "reply_times", "events", "trials"))
@@ -290,6 +301,84 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
         {"game_id": other.id, **nothing, "traps_set": 1},
         {"game_id": other.id + 1, **nothing},
     ]
+
+
+async def test_records_of_the_eleventh_schema_are_packed_and_come_back(
+    url: str, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In several batches.  What is no record stays what it is, and hides no other."""
+    script = import_module("migrations.versions.0012_packed_records")
+    monkeypatch.setattr(script, "BATCH", 2)
+
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0011")
+
+    async def run_down() -> None:
+        engine = create_engine(parse_url(url))
+        async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
+            await connection.run_sync(down)
+        await engine.dispose()
+
+    async def texts() -> list[str]:
+        """The records as the eleventh schema has them."""
+        engine = create_engine(parse_url(url))
+        as_text = "hex(record)" if backend == "sqlite" else "CAST(record AS TEXT)"
+        async with engine.connect() as connection:
+            rows = await connection.execute(text(f"SELECT {as_text} FROM decisions ORDER BY id"))
+            found = [str(row[0]) for row in rows]
+        await engine.dispose()
+        return found
+
+    made = [decision(quality=225.0), decision(complete=False), decision(), drawn_decision(trap=True)]
+    database = await Database.open(url)
+    async with database.write() as session:
+        game = await opened(session)
+        ids = [await commit_decision(session, game.id, ply, each) for ply, each in enumerate(made)]
+        foreseen = forecast(made[0].chosen, expected_scale_centi(made[0]))
+        await store_forecast(session, ids[0], made[0], foreseen)
+        ids += [await commit_decision(session, game.id, ply, decision()) for ply in (4, 5, 6)]
+    await database.close()
+    await run_down()
+    odd = ['{"candidates": 3}', "[1]", "{" if backend == "sqlite" else '"x"']
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        for key, each in zip(ids[4:], odd, strict=True):
+            await connection.execute(text(f"UPDATE decisions SET record = '{each}' WHERE id = {key}"))
+        if backend == "sqlite":
+            broken = f"UPDATE decisions SET record = CAST(x'7bff7d' AS TEXT) WHERE id = {ids[5]}"
+            await connection.execute(text(broken))
+    await engine.dispose()
+    before = await texts()
+
+    database = await Database.open(url)  # upgrades
+    columns = (DecisionRow.id, DecisionRow.search_mode, DecisionRow.replies)
+    async with database.read() as session:
+        rows = (
+            await session.execute(select(*columns, as_stored(DecisionRow.record)).order_by(columns[0]))
+        ).all()
+        assert await forecasts_of_game(session, game.id) == {ids[0]: foreseen}
+    assert [Decision.from_record(unpack(row[3])) for row in rows[:4]] == made
+    assert [row[3][0] for row in rows] == [COLUMNS, COLUMNS, COLUMNS, COLUMNS, COLUMNS, PLAIN, PLAIN]
+    assert [row.search_mode for row in rows] == ["exact"] * 3 + ["trial", "exact", None, None]
+    assert [row.replies for row in rows] == [
+        None if not each.is_complete else reply_scores(each.chosen) for each in made
+    ] + [None] * 3
+    assert rows[0].replies[1] == ["d6", -300, -250, 400]
+    for row in rows[5:]:
+        with pytest.raises(RecordError, match="no JSON"):
+            unpack(row[3])
+    async with database.write() as session:  # damage that JSON cannot hold
+        lost = update(DecisionRow).where(DecisionRow.id == ids[0])
+        await session.execute(lost.values(record=type_coerce(b"\x01zz", LargeBinary)))
+    await database.close()
+    await run_down()
+    assert (await texts())[1:] == before[1:]
+    database = await Database.open(url)
+    async with database.read() as session:
+        assert await session.scalar(select(DecisionRow.record).where(DecisionRow.id == ids[0])) == {
+            "packed": b64encode(b"\x01zz").decode()
+        }
+    await database.close()
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:

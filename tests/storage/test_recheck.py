@@ -7,9 +7,10 @@ from engine.decision import Decision
 from engine.judgement import RULE
 from storage import recheck as module
 from storage.database import Database
-from storage.decisions import list_decisions, mark_confirmed, void_after
+from storage.decisions import list_decisions, mark_confirmed, reply_scores, void_after
 from storage.errors import StorageError, UnreadableRow
 from storage.games import finish_game, reopen_game
+from storage.packing.records import unpack
 from storage.recheck import (
     RecordedDecision,
     UnreadableDecision,
@@ -66,7 +67,9 @@ async def test_decisions_come_in_batches(database: Database) -> None:
     assert (first.rule, second.rule, first.forecast_rule, second.forecast_rule) == (None, RULE, None, None)
     assert (first.site, first.site_game_id, first.ply, first.moves) == ("arena", "game0001", 0, MOVES)
     assert (first.game_state, first.state) == (GameStatus.FINISHED, DecisionState.CONFIRMED)
-    assert Decision.from_record(first.record) == decision(quality=225.0, complete=False)  # type: ignore[arg-type]
+    assert Decision.from_record(unpack(first.record)) == decision(quality=225.0, complete=False)
+    assert (first.search_mode, first.replies, second.search_mode) == ("exact", None, "exact")
+    assert second.replies == reply_scores(Decision.from_record(unpack(second.record)).chosen)
 
 
 async def test_taken_back_decisions_are_among_them(database: Database) -> None:
@@ -89,7 +92,7 @@ async def test_a_record_that_is_no_json_hides_no_other(database: Database, backe
     ids = await filled(database)
     async with database.write() as session:
         await session.execute(text("UPDATE decisions SET record = '{' WHERE id = :id"), {"id": ids[0]})
-    assert [found.record is None for found in await read(database)] == [True, False]
+    assert [found.record == "{" for found in await read(database)] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,8 @@ def test_show_tells_a_game(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("two_games")
 def test_show_of_an_unknown_or_ambiguous_game(desdemona: Command, database_file: Path) -> None:
-    assert desdemona("show", "third") == (2, "", "desdemona: no game 'third' is known\n")
+    unknown = "desdemona: no game 'third' is known; `desdemona games` lists the keys\n"
+    assert desdemona("show", "third") == (2, "", unknown)
 
     async def add(database: Database) -> None:
         async with database.write() as session:

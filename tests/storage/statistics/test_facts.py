@@ -4,7 +4,6 @@ The recomputation shares no code with the program but the rules: it reads the re
 expected scores, trappiness, errors and sums.
 """
 
-import json
 import math
 import random
 from collections import defaultdict
@@ -33,6 +32,7 @@ from storage.games import finish_game, set_moves
 from storage.inference.decisions import decisions_report
 from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
+from storage.packing.records import unpack
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics.facts import count_outdated, game_facts, model_text, reply_facts
 from storage.statistics.groups import By, GroupStatistics, group_statistics
@@ -113,7 +113,7 @@ def trappiness(scores: list[int]) -> float:
 
 def recomputed(row: Any) -> dict[str, float]:
     """What one judged reply adds to its group."""
-    record, foreseen = (json.loads(each) if isinstance(each, str) else each for each in row[3:5])
+    record, foreseen = (unpack(each) for each in row[3:5])
     game = get_game(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
@@ -333,7 +333,7 @@ async def play_by_lot(database: Database) -> StoredTrial:
 
 def lot_recomputed(row: Any) -> dict[str, Any]:
     """What a decision by lot says, from its record's JSON."""
-    record, foreseen = (json.loads(each) if isinstance(each, str) else each for each in row[2:4])
+    record, foreseen = (unpack(each) for each in row[2:4])
     draw, game = record["draw"], get_game(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64

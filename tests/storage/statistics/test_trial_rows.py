@@ -211,7 +211,7 @@ async def test_games_without_a_decision_by_lot_are_numbered_too(database: Databa
 
 
 DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
-    "no draw": ({"draw": None}, "the record of f7 has no other move that could have been drawn"),
+    "no draw": ({"draw": None}, "the record of f7 has no draw"),
     "a field": ({"depth": "six"}, "not the record of a decision: "),
     "position": ({"position": "zzz"}, "BadPosition: row 1 of 'zzz'"),
     "game": ({"game": "go"}, "KeyError: \"no game named 'go'"),
@@ -307,11 +307,11 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
         keys.append(await commit_decision(session, other, 0, decision()))
         for key, column in (
             (keys[1], "record = '{'"),
-            (keys[2], "record = '[' || record || ']'"),
+            (keys[2], "record = '[1]'"),
             (keys[4], "record = CAST(x'7bff' AS TEXT)"),
             (keys[5], "created_at = 'noon'"),
-            (keys[7], "record = ''"),
-            (keys[8], "record = ''"),
+            (keys[7], "record = '', search_mode = NULL"),
+            (keys[8], "record = '', search_mode = NULL"),
         ):
             await session.execute(text(f"UPDATE decisions SET {column} WHERE id = {key}"))
         forecasts = text(f"UPDATE forecasts SET record = 'null' WHERE decision_id = {keys[6]}")
@@ -335,7 +335,11 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
     [
         ({}, "KeyError: 'chances'"),
         ({"chances": {"standard": 1.0}}, "KeyError: 'trappy'"),
-        ({"chances": {"standard": 1.0, "trappy": 0.0}}, "ValueError: game "),
+        (
+            {"chances": {"standard": 1.0, "trappy": 0.0}},
+            "the chance of treatment is 0.0, not between 0 and 1",
+        ),
+        ({"chances": {"standard": 0, "trappy": 0}}, "ZeroDivisionError: "),
         ([], "no JSON object, but list"),
     ],
 )

@@ -1,0 +1,1 @@
+"""The packed form in which the records of decisions and forecasts are stored."""

@@ -1,0 +1,129 @@
+"""Packs the record of a decision or a forecast into a few hundred bytes, and unpacks it.
+
+The first byte of what is stored says how to read the rest:
+
+==== =========================================================================================
+byte what follows
+==== =========================================================================================
+0    the record as JSON text, or what was found in its place
+1    the CRC-32 of the contents (4 bytes, the lowest first), and the contents, compressed by raw deflate
+     (RFC 1951) with `DICTIONARY` before them
+==== =========================================================================================
+
+The contents begin with the record as JSON text, with null for each list that is not empty.  The names of
+these follow, and for each its length and its values as a column (`storage.packing.columns`).
+
+A format once released never changes: databases hold records in it.
+"""
+
+import json
+import zlib
+from typing import Any
+
+from engine.errors import RecordError
+from storage.damage import read_json
+from storage.packing.columns import ColumnReader, from_json, to_json, write_column, write_count, write_text
+from storage.packing.dictionary import DICTIONARY
+
+PLAIN, COLUMNS = 0, 1
+"""The formats, by their first byte."""
+
+MOST_BYTES = 1 << 20
+"""Size of the contents from which a record is stored as plain JSON: ten times the largest possible."""
+
+_LEVEL = 7
+_RAW_DEFLATE = -15
+_CHECKSUM_BYTES = 4
+
+
+def pack(record: object) -> bytes:
+    """What the database stores for a record.
+
+    Args:
+        record: Plain JSON values, of `Decision.to_record` or `ReplyForecast.to_record`.  Anything else that
+            JSON can express is stored as plain JSON.
+
+    Raises:
+        TypeError: JSON has no such value.
+    """
+    if isinstance(record, dict):
+        try:
+            contents = _contents(record)
+        except (TypeError, ValueError):  # not finite, not a text in Unicode, or nested too oddly
+            contents = b""
+        if 0 < len(contents) <= MOST_BYTES:
+            compressor = zlib.compressobj(_LEVEL, wbits=_RAW_DEFLATE, zdict=DICTIONARY)
+            packed = compressor.compress(contents) + compressor.flush()
+            return bytes((COLUMNS,)) + zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") + packed
+    return keep(json.dumps(record).encode())
+
+
+def keep(found: bytes) -> bytes:
+    """What the database stores for a text that is no record, so that nothing of it is lost."""
+    return bytes((PLAIN,)) + found
+
+
+def unpack(stored: object) -> dict[str, Any]:
+    """The record that `pack` packed.
+
+    Args:
+        stored: What the database has.  SQLite may have anything; a text is read as JSON.
+
+    Raises:
+        RecordError: It is damaged, or in a format that this version does not know.
+    """
+    if isinstance(stored, str):
+        return read_json(stored)
+    if not isinstance(stored, bytes) or not stored:
+        raise RecordError(f"no packed record, but {stored!r:.60}")
+    if stored[0] == PLAIN:
+        return read_json(_text(stored[1:]))
+    if stored[0] != COLUMNS:
+        raise RecordError(f"packed in format {stored[0]}, which this version does not know")
+    try:
+        contents = _decompressed(stored[1 + _CHECKSUM_BYTES :])
+        if zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") != stored[1 : 1 + _CHECKSUM_BYTES]:
+            raise ValueError("its checksum is another one")
+        return _record(ColumnReader(contents))
+    except (ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
+        raise RecordError(f"no packed record: {error}") from error
+
+
+def _text(found: bytes) -> str:
+    try:
+        return found.decode()
+    except UnicodeDecodeError as error:
+        raise RecordError(f"no JSON: {error}") from error
+
+
+def _contents(record: dict[str, Any]) -> bytes:
+    columns = {name: value for name, value in record.items() if value and isinstance(value, list | tuple)}
+    out = bytearray()
+    write_text(out, to_json({**record, **dict.fromkeys(columns)}))
+    write_text(out, to_json(list(columns)))
+    for values in columns.values():
+        write_count(out, len(values))
+        write_column(out, values)
+    return bytes(out)
+
+
+def _decompressed(packed: bytes) -> bytes:
+    decompressor = zlib.decompressobj(wbits=_RAW_DEFLATE, zdict=DICTIONARY)
+    contents = decompressor.decompress(packed, MOST_BYTES + 1)
+    if len(contents) > MOST_BYTES:
+        raise ValueError(f"its contents have more than {MOST_BYTES} bytes")
+    if not decompressor.eof or decompressor.unused_data:
+        raise ValueError("its compressed contents are incomplete, or followed by others")
+    return contents
+
+
+def _record(reader: ColumnReader) -> dict[str, Any]:
+    record, names = from_json(reader.text()), from_json(reader.text())
+    if not isinstance(record, dict):
+        raise TypeError("it has no names")
+    for name in names:
+        if record[name] is not None:
+            raise ValueError("a value is there twice")
+        record[name] = reader.column(reader.count())
+    reader.end()
+    return record
