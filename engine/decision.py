@@ -290,15 +290,16 @@ class Decision:
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
-        record = asdict(self)
+        record = asdict(replace(self, candidates=()))
         if self.pick is not None and not self.pick.origin:
             del record["pick"]["origin"]
         if self.tempting is None:  # what only one player uses does not lengthen the records of the others
             del record["tempting"]
         if self.draw is None:
             del record["draw"]
-        # What is not there takes no room: most of a record is replies.
-        candidates = [_without_none(candidate) for candidate in record["candidates"]]
+        # Not by `asdict`, which copies every value: most of a record is replies, whose values never change.
+        # What is not there takes no room.
+        candidates = [_without_none(candidate) for candidate in self.candidates]
         for candidate in candidates:
             candidate["replies"] = [_without_none(reply) for reply in candidate["replies"]]
         record["candidates"] = candidates
@@ -342,8 +343,9 @@ class Decision:
         return decision
 
 
-def _without_none(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if value is not None}
+def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
+    """The fields that are there, by name."""
+    return {name: found for name in value.__slots__ if (found := getattr(value, name)) is not None}
 
 
 def _check_types(decision: Decision) -> None:

@@ -31,7 +31,7 @@ from urllib.parse import quote
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import (
     AsyncConnection,
@@ -44,6 +44,8 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
 from storage.damage import decode_json
+from storage.drivers.postgresql import watch_pool
+from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
 
 BUSY_TIMEOUT_MS = 10_000
@@ -71,6 +73,12 @@ POSTGRES_SETTINGS = {
 }
 """PostgreSQL drops the connections of a machine that is gone after 11 s, with their locks; by default after
 two hours."""
+
+_HELD = text(
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    " AND pid = :backend AND classid = :lock AND objsubid = 2"
+    " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
+)
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
@@ -255,15 +263,10 @@ class Role:
         """
         if self._connection is None:
             return
-        found = await session.scalar(
-            text(
-                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
-                " AND pid = :backend AND classid = :lock AND objsubid = 2"
-                " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
-            ),
-            {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name},
+        found = await session.execute(
+            _HELD, {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name}
         )
-        if found is None:
+        if found.scalar_one_or_none() is None:
             raise self._lost()
 
     def _lost(self) -> RoleLost:
@@ -325,10 +328,11 @@ def parse_url(url: str) -> URL:
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
     """An engine whose connections are set up as described above; it has not connected yet."""
     if not url.drivername.startswith("sqlite"):
-        # The ping detects connections that died when the server restarted.
         settings = {"server_settings": POSTGRES_SETTINGS}
-        return _made(url, pool_pre_ping=True, connect_args=settings, **options)
-    engine = _made(url, **options)
+        engine = _made(url, connect_args=settings, **options)
+        watch_pool(engine.sync_engine)  # connections die when the server is restarted
+        return engine
+    engine = _made(url, module=SqliteDriver(), **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
@@ -389,15 +393,13 @@ def _begin_sqlite(connection: Connection) -> None:
     if before := options.get("sqlite_before_begin"):  # some settings cannot change inside a transaction
         connection.exec_driver_sql(before)
     give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
-    while True:
-        try:
-            connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
-        except OperationalError as error:
-            # SQLite has already waited, without blocking the event loop.
-            if not _is_busy(error.orig) or time.monotonic() >= give_up:
-                raise
-        else:
-            return
+
+    def try_again(error: sqlite3.Error) -> bool:
+        # SQLite has already waited, without blocking the event loop.
+        return _is_busy(error) and time.monotonic() < give_up
+
+    driver: Any = connection.connection.dbapi_connection
+    driver.begin(options.get("sqlite_begin", "BEGIN"), try_again)
 
 
 def _is_busy(error: BaseException | None) -> bool:

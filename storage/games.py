@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
@@ -12,7 +12,7 @@ from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.damage import decoding, require_number
 from storage.filters import Filters, filter_conditions
-from storage.inserts import insert_new
+from storage.inserts import core_table, insert_new
 from storage.records import (
     AccountKey,
     DecisionState,
@@ -38,6 +38,11 @@ _NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "
 """The same, of numbers that may be unknown."""
 _MOST = 2**63 - 1
 """The largest number that a column of whole numbers holds."""
+
+
+# Built once, and on the table itself, as in `storage.decisions`.
+_GAMES = core_table(GameRow)
+_SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
@@ -145,7 +150,7 @@ def unsettled_statement(owner: AccountKey) -> Select[GameRow]:
 
 async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
     """Replace the list of moves with the server's."""
-    await session.execute(update(GameRow).where(GameRow.id == game_id).values(moves=" ".join(moves)))
+    await session.execute(_SET_MOVES, {"game_id": game_id, "moves": " ".join(moves)})
 
 
 async def finish_game(

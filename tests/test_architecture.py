@@ -92,7 +92,8 @@ STORAGE = {
     "storage.events": {"records", "tables"},
     "storage.migrate": {"packing", "tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
-    "storage.database": {"damage", "errors", "migrate"},
+    "storage.drivers": set[str](),
+    "storage.database": {"damage", "drivers", "errors", "migrate"},
     "storage.queries": {
         "damage",
         "database",
