@@ -91,7 +91,7 @@ STORAGE = {
     "storage.migrate": {"tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
-    "storage.queries": {"database", "errors", "filters", "records", "tables"},
+    "storage.queries": {"database", "errors", "filters", "inference", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"damage", "errors", "inserts", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
