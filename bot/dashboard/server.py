@@ -9,7 +9,7 @@ import io
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from bot.base.errors import DesdemonaError
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
 from bot.dashboard.filter_chips import chips
 from bot.dashboard.live import LiveStream
-from bot.dashboard.page import BadQuery, NoSuchThing, Page, Query, Rows
+from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
 from bot.dashboard.page_cache import Cached, PageCache, TooSlow
 from bot.dashboard.rendering import environment, query_text
 from storage.database import Database
@@ -70,6 +70,7 @@ class Dashboard:
     ) -> None:
         self._config = config
         self._access = Access(config, read_dashboard_token(config), ticks=clock)
+        self._database = database
         self._cache = PageCache(database, clock)
         self._live = LiveStream(self._cache.version)
         self._pages = pages
@@ -90,6 +91,11 @@ class Dashboard:
                     web.get(f"/dash/api/{page.name}{_parts(page)}{ending}", self._handler(page, answer))
                     for page in pages
                     for ending, answer in ((".csv", self._csv), ("", self._json))
+                ),
+                *(
+                    web.get(f"{page.path}/download", self._download(page.download, page))
+                    for page in pages
+                    if page.download is not None
                 ),
                 *actions,
                 web.static(STATIC, FILES),
@@ -188,6 +194,16 @@ class Dashboard:
         response = web.Response(text=csv_text(tables[name]), content_type="text/csv", charset="utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{page.name}-{name}.csv"'
         return response
+
+    def _download(self, make: Callable[[Database, Query], Awaitable[Download]], page: Page) -> Handler:
+        async def handle(request: web.Request) -> web.Response:
+            made = await make(self._database, page.query(dict(request.query), request.match_info))
+            response = web.Response(text=made.text, content_type=made.media_type, charset="utf-8")
+            response.headers["Content-Disposition"] = f'attachment; filename="{made.name}"'
+            response.headers["Cache-Control"] = "private, no-cache"
+            return response
+
+        return handle
 
     def _render(self, template: str, **values: Any) -> str:
         menu = [page for page in self._pages if page.is_in_menu]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Row, and_, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -31,6 +31,7 @@ LEAST_PERSONS = 30
 MOST_SEARCHED = 20_000
 """The latest answered baits, among which the same one is looked for."""
 
+_BATCH = 500
 _LOWEST = -10_000
 """Below every rating, so that a whole division rounds down; a multiple of `BAND`."""
 
@@ -155,18 +156,21 @@ async def list_baits(
         BaitOrder.COST: ForecastRow.bait_cost,
         BaitOrder.NEWEST: ForecastRow.decision_id,
     }
-    statement = (
-        _met_baits()
+    # First the keys alone, from an index: sorting whole rows of all baits takes twice as long.
+    keys = await session.scalars(
+        select(ForecastRow.decision_id)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
         .where(*named_bait(), *shown_games(filters), *_fate(fate))
         .order_by(orders[order].desc(), ForecastRow.decision_id.desc())
         .limit(limit)
         .offset(offset)
     )
-    return [_met(row) for row in await session.execute(statement)]
+    return await _with_keys(session, keys.all())
 
 
 async def list_repeated(
-    session: AsyncSession, filters: Filters, fate: BaitFate
+    session: AsyncSession, filters: Filters, fate: BaitFate, limit: int, offset: int = 0
 ) -> tuple[list[RepeatedBait], int]:
     """Baits that were met several times, those that are taken most often first.
 
@@ -177,7 +181,7 @@ async def list_repeated(
         fate: `FELL`: that somebody took; `HELD`: that nobody did.
 
     Returns:
-        The baits, and how many met ones were searched.
+        Those from `offset` on, at most `limit`; and how many there are.
     """
     # First by columns that every row has: the moves of all games would be too much to read.
     latest = (
@@ -218,10 +222,9 @@ async def list_repeated(
     if fate is not BaitFate.ALL:
         found = [each for each in found if bool(each[0]) is (fate is BaitFate.FELL)]
     found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
-    searched = await session.scalar(select(func.count()).select_from(latest))
-    statement = _met_baits().where(ForecastRow.decision_id.in_([key for _, _, key in found]))
-    met = {row.id: _met(row) for row in await session.execute(statement)} if found else {}
-    return [RepeatedBait(many, taken, met[key]) for taken, many, key in found], int(searched or 0)
+    shown = found[offset : offset + limit]
+    met = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
+    return [RepeatedBait(many, taken, met[key]) for taken, many, key in shown], len(found)
 
 
 async def bait_counts(session: AsyncSession, filters: Filters) -> BaitCounts:
@@ -280,35 +283,41 @@ def _group(start: int | None, rows: Iterable[Row[Any]]) -> BaitGroup:
     )
 
 
-def _met_baits() -> Select[*tuple[Any, ...]]:
-    return (
-        select(
-            DecisionRow.id,
-            DecisionRow.game_id,
-            GameRow.game,
-            GameRow.site,
-            GameRow.player,
-            OpponentRow.name,
-            GameRow.opponent_rating,
-            DecisionRow.ply,
-            DecisionRow.move,
-            ForecastRow.bait,
-            ForecastRow.bait_odds,
-            ForecastRow.bait_cost,
-            ForecastRow.is_taken,
-            OutcomeRow.reply,
-            OutcomeRow.cost,
-            DecisionRow.created_at,
+async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[MetBait]:
+    """The baits of these decisions, in this order."""
+    found = {}
+    for start in range(0, len(keys), _BATCH):
+        rows = await session.execute(
+            select(
+                DecisionRow.id,
+                DecisionRow.game_id,
+                GameRow.game,
+                GameRow.site,
+                GameRow.player,
+                OpponentRow.name,
+                GameRow.opponent_rating,
+                DecisionRow.ply,
+                DecisionRow.move,
+                ForecastRow.bait,
+                ForecastRow.bait_odds,
+                ForecastRow.bait_cost,
+                ForecastRow.is_taken,
+                OutcomeRow.reply,
+                OutcomeRow.cost,
+                DecisionRow.created_at,
+            )
+            .select_from(ForecastRow)
+            .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+            .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
+            .where(ForecastRow.decision_id.in_(keys[start : start + _BATCH]))
         )
-        .select_from(ForecastRow)
-        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-    )
+        found.update({row.id: _met(row) for row in rows})
+    return [found[key] for key in keys if key in found]
 
 
-def _met(row: Row[Any]) -> MetBait:
+def _met(row: Any) -> MetBait:
     return MetBait(
         decision_id=row.id,
         game_id=row.game_id,

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, case, func, select, type_coerce
+from sqlalchemy import ColumnElement, String, and_, case, cast, func, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -17,6 +17,7 @@ from storage.queries.overview import named_bait
 from storage.queries.shown_games import shown_games
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
+from storage.tables.types import BigInt
 
 
 class WhichResult(StrEnum):
@@ -155,12 +156,15 @@ async def list_game_lines(
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
         case GameOrder.FALLEN:
+            # Not grouped by the column itself: SQLite would walk all decisions in the order of its index.
+            # Cast, because SQLite joins by an index only what has a type.
+            game_id = cast(DecisionRow.game_id + 0, BigInt)
             fallen = (
-                select(DecisionRow.game_id, func.count().label("fallen"))
+                select(game_id.label("game_id"), func.count().label("fallen"))
                 .select_from(ForecastRow)
                 .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
                 .where(*named_bait(), ForecastRow.is_taken.is_(True))
-                .group_by(DecisionRow.game_id)
+                .group_by(game_id)
                 .subquery()
             )
             statement = statement.outerjoin(fallen, fallen.c.game_id == GameRow.id)
