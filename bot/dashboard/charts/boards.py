@@ -69,7 +69,7 @@ class _Grid:
         column = ascii_lowercase.find(name[:1] or "-")
         number = int(name[1:]) if name[1:].isdecimal() else 0
         row = number - 1 if self.look.starts_at_top else self.rows - number
-        if not (0 <= column < self.columns and 0 <= row < self.rows and number):
+        if not (0 <= column < self.columns and 0 <= row < self.rows):
             raise ValueError(f"{name!r} is no square of a board of {self.columns} by {self.rows}")
         return self.corner(row, column)
 
@@ -173,7 +173,7 @@ def in_words(
 def _columns(game: str, look: GameLook, rows: Sequence[str]) -> int:
     """How many columns these rows have."""
     lengths = {len(row) for row in rows}
-    size = (max(lengths, default=0), len(rows))
+    size = (len(rows[0]) if rows else 0, len(rows))
     if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(look.key, size):
         raise ValueError(f"no board of {game}: {'/'.join(rows)[:200]!r}")
     return size[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from markupsafe import Markup
 
@@ -269,9 +269,9 @@ def _occupied(
     """The least and the greatest y of the point and of everything drawn between two x, as coordinates."""
     heights = [y]
     for line in lines:
-        for sample in line.samples:
-            if left <= plot.x.at(sample.x) <= right:
-                heights += [plot.y.at(each) for each in sample[1:] if each is not None]
+        for one, other in pairwise([line.samples[0], *line.samples]):
+            if plot.x.at(other.x) >= left and plot.x.at(one.x) <= right:
+                heights += [plot.y.at(each) for each in (*one[1:], *other[1:]) if each is not None]
     return max(min(heights), plot.y.end), min(max(heights), plot.y.start)
 
 

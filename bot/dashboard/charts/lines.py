@@ -90,14 +90,14 @@ class DrawnLine:
     """Empty: it has no intervals."""
     samples: tuple[LineSample, ...]
 
-    def thinned(self, width: float) -> "DrawnLine":
+    def thinned(self, width: int) -> "DrawnLine":
         """The line for a drawing of this width: whole, or a bucket for each eight pixels; see `thin`.
 
         Whole where there is no more than a sample for each two pixels.
         """
         if len(self.samples) <= width / 2:
             return self
-        return DrawnLine(self.name, self.band, thin(self.samples, math.floor(width / 8)))
+        return DrawnLine(self.name, self.band, thin(self.samples, width // 8))
 
 
 def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
@@ -124,7 +124,7 @@ def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
 
 def place(x: float | datetime) -> float:
     """An x as a number: POSIX time of a moment."""
-    return seconds(x) if isinstance(x, datetime) else float(x)
+    return seconds(x) if isinstance(x, datetime) else x
 
 
 def _samples(line: ChartLine) -> tuple[LineSample, ...]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 MINUS = "\N{MINUS SIGN}"
 _HUGE = 1e300
-"""Ticks stay this side of it, so that no sum of two overflows."""
+"""Greater numbers count as this one, so that no difference of two overflows."""
 _LEAST_SPAN = 1e-9
 """An axis spans at least this share of its greatest value: below, ticks differ by rounding errors only."""
 _MOST_DECIMALS = 6
@@ -80,7 +80,7 @@ class Ticks:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Where values lie on a drawing."""
+    """Where values lie on a drawing; its ends as from `span_of` or from ticks."""
 
     low: float
     high: float
@@ -92,18 +92,19 @@ class Axis:
 
     def at(self, value: float) -> float:
         """The coordinate of a value, which may lie off the axis, but not by more than 50 times its length."""
-        # Halves, because the difference of two huge numbers may overflow.
-        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        share = (value - self.low) / (self.high - self.low)
         return self.start + min(max(share, -50.0), 51.0) * (self.end - self.start)
 
 
 def span_of(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none."""
-    found = list(values)
+    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none.
+
+    Values beyond 1e300 count as 1e300.
+    """
+    found = [min(max(value, -_HUGE), _HUGE) for value in values]
     if not found:
         return 0.0, 1.0
-    low, high = max(min(found), -_HUGE), min(max(found), _HUGE)
-    low, high = min(low, high), max(low, high)
+    low, high = min(found), max(found)
     size = max(abs(low), abs(high))
     if size < 1 / _HUGE:
         return -1.0, 1.0
