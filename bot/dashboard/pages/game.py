@@ -200,8 +200,8 @@ class GameView:
         return sorted(found, key=rank, reverse=True)
 
     def cost(self, reply: ReplyReport) -> str:
-        """What a reply costs, with its unit."""
-        return cost_text(reply.cost_text, "" if self.moment is None else self.moment.unit)
+        """What a reply costs, without its unit."""
+        return cost_text(reply.cost_text, "")
 
     @property
     def bait_names(self) -> frozenset[str]:
@@ -224,7 +224,7 @@ class GameView:
         if best is None or other is None or len(best.scores_centi) < 2:
             return None
         worths = dict(zip(decision.replies, self.moment.worths, strict=True))
-        names = {best.reply: "the best reply", other.reply: "a bait" if other.reply in baits else "played"}
+        names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return line_chart(
             LineChart(
                 title="How the replies look by depth",

@@ -92,7 +92,8 @@ class TrapCard:
             return "The game ended before the reply."
         cost = self.bait.reply_cost
         if self.bait.is_taken:
-            return f"played {reply}" + ("" if cost is None else f" and lost {game_share(cost)}.")
+            how = "took it" if self.bait.reply == self.bait.bait else f"took another bait, {reply},"
+            return f"{how}." if cost is None else f"{how} and lost {game_share(cost)}."
         if not cost:
             return f"played {reply}, the best reply."
         return f"played {reply} instead, which cost {game_share(cost)}."
@@ -174,7 +175,7 @@ def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     found = group.interval
     if found is None or found.low is None or found.high is None:
-        return f"too few people: they count as {group.effective_persons:.0f} of {LEAST_PERSONS}"
+        return f"too few people for an interval ({group.effective_persons:.0f} of {LEAST_PERSONS})"
     low, high = max(found.low, 0.0), min(found.high, 1.0)
     return f"{percent(low).removesuffix(' %')} to {percent(high)}"
 
