@@ -20,7 +20,7 @@ from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_account
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
 from bot.control import listening
-from bot.dashboard.menu import PAGES
+from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
@@ -113,7 +113,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         commands = OperatorCommands(runners, database, settings.reload)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
-            dashboard = Dashboard(config.dashboard, database, PAGES)
+            dashboard = Dashboard(config.dashboard, database, pages(config.dashboard, config.storage.url))
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)

@@ -58,8 +58,7 @@ class Access:
     Args:
         config: Address and public address.
         token: The token; empty: none, which only a loopback address allows.
-        clock: Seconds since 1970, by which sessions end.
-        ticks: Seconds of a monotonic clock, for rate limits.
+        clock: Seconds of a monotonic clock, for rate limits.
 
     Raises:
         ConfigError: The address is not this machine's own and there is no token, or it is too short.
@@ -69,8 +68,7 @@ class Access:
         self,
         config: DashboardConfig,
         token: str,
-        clock: Callable[[], float] = time.time,
-        ticks: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if token and len(token) < LEAST_TOKEN:
             raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
@@ -86,13 +84,12 @@ class Access:
             )
         self._token = token.encode()
         self._key = hashlib.sha256(b"desdemona session " + self._token).digest()
-        self._clock = clock
         public = urlsplit(config.public_url)
         self._hosts = {*_LOCAL, config.host.lower(), *([public.hostname] if public.hostname else [])}
         self._origin = f"{public.scheme}://{public.netloc}".lower() if public.netloc else ""
         self._is_secure = public.scheme == "https"
-        self._attempts = RateLimiter(ATTEMPTS, ticks)
-        self._all_attempts = RateLimiter(ALL_ATTEMPTS, ticks)
+        self._attempts = RateLimiter(ATTEMPTS, clock)
+        self._all_attempts = RateLimiter(ALL_ATTEMPTS, clock)
 
     @property
     def needs_token(self) -> bool:
@@ -121,7 +118,7 @@ class Access:
             raise Refused(429, f"Too many attempts. Please try again in {wait} s.")
         if not hmac.compare_digest(token.strip().encode(), self._token):
             raise Refused(403, "This is not the token.")
-        ends = int(self._clock()) + SESSION_S
+        ends = int(self._now()) + SESSION_S
         said = f"{ends}.{secrets.token_hex(8)}"
         response.set_cookie(
             COOKIE,
@@ -137,6 +134,10 @@ class Access:
         """Take the session away."""
         response.del_cookie(COOKIE, path="/")
 
+    def _now(self) -> float:
+        """Seconds since 1970, by which sessions end."""
+        return time.time()
+
     def _is_known(self, request: web.Request) -> bool:
         if not self._token:
             return True
@@ -148,7 +149,7 @@ class Access:
         return (
             hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())
             and ends.isdecimal()
-            and int(ends) > self._clock()
+            and int(ends) > self._now()
         )
 
     def _signed(self, text: str) -> str:

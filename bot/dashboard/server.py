@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,17 @@ HEADERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for a page."""
+
+    request: web.Request
+    page: Page
+    query: Query
+    table: str
+    """Which table, for CSV; empty: the first."""
+
+
 class Dashboard:
     """The operator's page.
 
@@ -55,6 +67,7 @@ class Dashboard:
         pages: All pages, in the order of the menu.
         actions: Further routes, for instance the controls.
         clock: Seconds of a monotonic clock.
+        sleep: Waits some seconds.
 
     Raises:
         ConfigError: Others could reach it, and there is no token.
@@ -67,9 +80,13 @@ class Dashboard:
         pages: Sequence[Page],
         actions: Sequence[web.AbstractRouteDef] = (),
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self.listening = asyncio.Event()
+        """Set when it has an address."""
         self._config = config
-        self._access = Access(config, read_dashboard_token(config), ticks=clock)
+        self._sleep = sleep
+        self._access = Access(config, read_dashboard_token(config), clock)
         self._database = database
         self._cache = PageCache(database, clock)
         self._live = LiveStream(self._cache.version)
@@ -137,71 +154,63 @@ class Dashboard:
             with suppress(RuntimeError):
                 await site.stop()
             raise
+        self.listening.set()
         host, port = runner.addresses[0][:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}/dash"
 
     async def _try_again(self, runner: web.AppRunner) -> None:
         while True:
-            await asyncio.sleep(AGAIN_S)
+            await self._sleep(AGAIN_S)
             with suppress(OSError):
                 logger.info("the dashboard is at %s", await self._listen(runner))
                 return
 
     # --- Pages ------------------------------------------------------------------------------------------
 
-    def _handler(
-        self, page: Page, answer: Callable[[web.Request, Page, Query, Cached], web.Response]
-    ) -> Handler:
+    def _handler(self, page: Page, answer: Callable[[Asked, Cached], web.Response]) -> Handler:
         async def handle(request: web.Request) -> web.Response:
             given = dict(request.query)
             wanted = given.pop("table", "")
             query = page.query(given, request.match_info)
             cached = await self._cache.get(page, query)
-            request["table"] = wanted
-            return answer(request, page, query, cached)
+            return answer(Asked(request, page, query, wanted), cached)
 
         return handle
 
-    def _html(self, request: web.Request, page: Page, query: Query, cached: Cached) -> web.Response:
+    def _html(self, asked: Asked, cached: Cached) -> web.Response:
+        page, query, parts = asked.page, asked.query, asked.request.match_info
         text = self._render(
             page.template,
             page=page,
             view=cached.view,
             chips=chips(page, query),
             query=query,
-            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in request.match_info.values())}",
-            query_string=query_text({**query.texts(), **dict.fromkeys(request.match_info, "")}),
+            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in parts.values())}",
+            query_string=query_text({**query.texts(), **dict.fromkeys(parts, "")}),
         )
-        response = web.Response(text=text, content_type="text/html")
-        response.headers["Cache-Control"] = "private, no-cache"
-        response.enable_compression()
-        return response
+        return _private(web.Response(text=text, content_type="text/html"))
 
-    def _json(self, request: web.Request, page: Page, query: Query, cached: Cached) -> web.Response:  # noqa: ARG002
+    def _json(self, _asked: Asked, cached: Cached) -> web.Response:
         text = json.dumps(cached.view.to_json(), default=str, ensure_ascii=False)
-        response = web.Response(text=text, content_type="application/json")
-        response.headers["Cache-Control"] = "private, no-cache"
-        response.enable_compression()
-        return response
+        return _private(web.Response(text=text, content_type="application/json"))
 
-    def _csv(self, request: web.Request, page: Page, query: Query, cached: Cached) -> web.Response:  # noqa: ARG002
+    def _csv(self, asked: Asked, cached: Cached) -> web.Response:
         tables = cached.view.tables()
         if not tables:
             raise BadQuery("this page has no table")
-        name = request["table"] or next(iter(tables))
+        name = asked.table or next(iter(tables))
         if name not in tables:
             raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
         response = web.Response(text=csv_text(tables[name]), content_type="text/csv", charset="utf-8")
-        response.headers["Content-Disposition"] = f'attachment; filename="{page.name}-{name}.csv"'
-        return response
+        response.headers["Content-Disposition"] = f'attachment; filename="{asked.page.name}-{name}.csv"'
+        return _private(response)
 
     def _download(self, make: Callable[[Database, Query], Awaitable[Download]], page: Page) -> Handler:
         async def handle(request: web.Request) -> web.Response:
             made = await make(self._database, page.query(dict(request.query), request.match_info))
             response = web.Response(text=made.text, content_type=made.media_type, charset="utf-8")
             response.headers["Content-Disposition"] = f'attachment; filename="{made.name}"'
-            response.headers["Cache-Control"] = "private, no-cache"
-            return response
+            return _private(response)
 
         return handle
 
@@ -271,6 +280,13 @@ class Dashboard:
             text = self._render("failure.html", message=message, status=status)
             return web.Response(text=text, content_type="text/html", status=status)
         return web.json_response({"error": message}, status=status)
+
+
+def _private(response: web.Response) -> web.Response:
+    """For this reader alone, and checked each time."""
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.enable_compression()
+    return response
 
 
 def csv_text(rows: Rows) -> str:
