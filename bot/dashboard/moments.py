@@ -8,7 +8,7 @@ from markupsafe import Markup
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.dashboard.charts.boards import board_svg
-from bot.dashboard.verdicts import Verdict, judge_moment
+from bot.dashboard.verdicts import MomentVerdict, judge_moment
 from engine.expected import WHOLE, expected_score
 from engine.games import get_game
 from engine.judgement import expected_scale_centi
@@ -32,7 +32,7 @@ class Moment:
     """What scores count; empty: nothing."""
     opponent: str
     decision: DecisionReport
-    verdict: Verdict
+    verdict: MomentVerdict
     worths: tuple[tuple[float, ...], ...]
     """For each reply its worth to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
 

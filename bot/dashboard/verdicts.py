@@ -60,7 +60,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MomentVerdict:
     """What one move of ours led to."""
 
     kind: VerdictKind
@@ -100,7 +100,7 @@ class _Moment:
         return f"{self.played.name} cost {paid}; {self.best.name} was better."
 
 
-def judge_moment(decision: DecisionReport, opponent: str, unit: str) -> Verdict:
+def judge_moment(decision: DecisionReport, opponent: str, unit: str) -> MomentVerdict:
     """The verdict on a move.
 
     Args:
@@ -112,7 +112,7 @@ def judge_moment(decision: DecisionReport, opponent: str, unit: str) -> Verdict:
     kind = _kind(moment)
     title, line = _words(kind, moment)
     story = [_how_picked(decision), *_temptation(moment), line, _for_what(decision)]
-    return Verdict(
+    return MomentVerdict(
         kind, title, tuple(filter(None, story)), tuple(_facts(kind, moment)), tuple(_marks(moment))
     )
 

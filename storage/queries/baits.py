@@ -137,7 +137,7 @@ class BaitGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class BaitCounts:
+class BaitSummary:
     """All baits of some games."""
 
     everything: BaitGroup
@@ -227,7 +227,7 @@ async def list_repeated(
     return [RepeatedBait(many, taken, met[key]) for taken, many, key in shown], len(found)
 
 
-async def bait_counts(session: AsyncSession, filters: Filters) -> BaitCounts:
+async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     """How often baits were set, met and taken."""
     band = (GameRow.opponent_rating - _LOWEST) // BAND * BAND + _LOWEST
     phase = DecisionRow.ply // PHASE_PLIES * PHASE_PLIES
@@ -251,7 +251,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitCounts:
         )
     ).all()
     phases, bands = {row.phase for row in rows}, {row.band for row in rows}
-    return BaitCounts(
+    return BaitSummary(
         _group(None, rows),
         tuple(_group(start, (row for row in rows if row.phase == start)) for start in sorted(phases)),
         tuple(

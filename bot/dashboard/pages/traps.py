@@ -16,10 +16,10 @@ from storage.queries.baits import (
     LEAST_PERSONS,
     MOST_SEARCHED,
     PHASE_PLIES,
-    BaitCounts,
     BaitFate,
     BaitGroup,
     BaitOrder,
+    BaitSummary,
     MetBait,
     bait_counts,
     list_baits,
@@ -108,7 +108,7 @@ class TrapsView:
     """What the page shows."""
 
     cards: tuple[TrapCard, ...]
-    counts: BaitCounts
+    counts: BaitSummary
     fate: str
     order: str
     paging: Paging

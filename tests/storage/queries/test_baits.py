@@ -3,10 +3,11 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -16,6 +17,7 @@ from storage.filters import Filters
 from storage.inference.student import t_quantile
 from storage.queries import baits
 from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
+from storage.queries.game_list import GameOrder, WhichResult, list_game_lines
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from tests.bot.dashboard.samples import met_bait
@@ -179,7 +181,7 @@ async def test_lists_are_ordered_and_paged(database: Database, order: BaitOrder,
     assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted]
     for bait, row in zip(found, wanted, strict=True):
         assert (bait.odds, bait.is_taken) == (row.bait_odds, row.is_taken)
-        assert bait.cost == row.bait_cost / WHOLE
+        assert row.bait_cost == bait.cost * WHOLE
         assert bait.surprise == bait.odds * bait.cost
 
 
@@ -286,20 +288,32 @@ async def test_only_the_latest_are_searched(database: Database, monkeypatch: pyt
     assert found.met == 2
 
 
-async def test_sqlite_reads_the_index_and_no_table_whole(database: Database, backend: str) -> None:
+async def test_sqlite_reads_no_large_table_whole(database: Database, backend: str) -> None:
     if backend != "sqlite":
         return  # PostgreSQL plans by its statistics, and reads small tables whole
+    said: list[tuple[str, Any]] = []
+
+    def listen(_connection: object, _cursor: object, statement: str, values: Any, *_: object) -> None:
+        said.append((statement, values))
+
     async with database.read() as session:
-        plan = await session.execute(
-            text(
-                "EXPLAIN QUERY PLAN SELECT decisions.id FROM forecasts JOIN decisions ON"
-                " decisions.id = forecasts.decision_id WHERE forecasts.bait IS NOT NULL AND forecasts.rule = 1"
-                " ORDER BY forecasts.bait_odds * forecasts.bait_cost DESC"
-            )
-        )
-        steps = " ".join(str(row[3]) for row in plan)
-    assert "COVERING INDEX ix_forecasts_bait" in steps
-    assert "SCAN decisions" not in steps
+        connection = await session.connection()
+        event.listen(connection.sync_connection, "before_cursor_execute", listen)
+        for order in BaitOrder:
+            await list_baits(session, Filters(game="chess"), BaitFate.ALL, order, 9)
+        await list_repeated(session, Filters(), BaitFate.ALL, 9)
+        await bait_counts(session, Filters())
+        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 9)
+        for statement, values in said:
+            if not statement.startswith("SELECT"):
+                continue
+            plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            for *_, step in plan:
+                assert "SCAN decisions" not in step, statement
+                assert "SCAN outcomes" not in step, statement
+                if "SCAN forecasts" in step:
+                    assert "USING COVERING INDEX ix_forecasts_bait" in step, statement
+    assert len(said) > 5
 
 
 async def test_an_empty_database_has_nothing(database: Database) -> None:
