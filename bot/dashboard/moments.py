@@ -8,6 +8,7 @@ from markupsafe import Markup
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.dashboard.charts.boards import board_svg
+from bot.dashboard.trap_words import short_name
 from bot.dashboard.verdicts import MomentVerdict, judge_moment
 from engine.expected import WHOLE, expected_score
 from engine.games import get_game
@@ -115,7 +116,7 @@ def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | 
         unit=game.score_unit,
         opponent=stored.opponent_name,
         decision=report,
-        verdict=judge_moment(report, stored.opponent_name, game.score_unit),
+        verdict=judge_moment(report, short_name(stored.opponent_name), game.score_unit),
         worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
     )
     _ = found.board, found.board_before  # rows or squares that are none are damage, too

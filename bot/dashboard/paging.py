@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bot.dashboard.page import Query
 from bot.dashboard.rendering import query_text
 
-MOST_PAGES = 10_000
+MOST_PAGES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from math import floor
 
 from storage.report import ReplyReport
 
+LONGEST_NAME = 40
+"""Of people, within a sentence."""
 MINUS = "\N{MINUS SIGN}"
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SHARES = (
@@ -30,6 +32,12 @@ def people_play(odds: float) -> str:
 def game_share(cost: float) -> str:
     """A share of the game, from 0 to 1: ``29 % of the game``."""
     return f"{'under 1' if 0 < cost < 0.01 else whole(100 * cost)} % of the game"
+
+
+def short_name(name: str) -> str:
+    """A name within a sentence: at most `LONGEST_NAME` characters, and unable to turn the words around it."""
+    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def whole(value: float) -> int:

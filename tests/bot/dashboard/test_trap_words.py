@@ -8,6 +8,7 @@ from bot.dashboard.trap_words import (
     people_play,
     price,
     score_text,
+    short_name,
 )
 from storage.report import ReplyReport
 
@@ -80,3 +81,12 @@ def test_it_has_to_look_good_beside_every_best_reply() -> None:
     one, other = _reply("one", 10, 10, 0), _reply("other", -5, 10, 0)
     said = how_it_looks(_reply("bait", 0, 0, 90), one, [one, other])
     assert said == "Looking 3 plies ahead it looks better than one."
+
+
+def test_names_within_sentences_stay_short_and_turn_nothing_around() -> None:
+    assert short_name("Anna") == "Anna"
+    assert short_name("W" * 40) == "W" * 40
+    cut = short_name("W" * 41)
+    assert cut == "W" * 39 + "\N{HORIZONTAL ELLIPSIS}"
+    turned = short_name("\N{RIGHT-TO-LEFT OVERRIDE}gnorw")
+    assert turned == "\N{FIRST STRONG ISOLATE}\N{RIGHT-TO-LEFT OVERRIDE}gnorw\N{POP DIRECTIONAL ISOLATE}"
