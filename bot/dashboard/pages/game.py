@@ -17,7 +17,7 @@ from bot.dashboard.moments import Moment, read_moment_of
 from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
 from bot.dashboard.pages.games import ended
 from bot.dashboard.rendering import moment as moment_text
-from bot.dashboard.trap_words import cost_text, short_name
+from bot.dashboard.trap_words import cost_text
 from engine.errors import EngineFault
 from engine.expected import WHOLE
 from engine.formats import files
@@ -228,7 +228,7 @@ class GameView:
         return line_chart(
             LineChart(
                 title="How the replies look by depth",
-                description=f"Expected score of {best.name} and {other.name} for {short_name(self.moment.opponent)}.",
+                description=f"Expected score after {best.name} and {other.name}, for who played it.",
                 x_name="plies ahead",
                 lines=tuple(
                     _line(f"{reply.name}, {names[reply.reply]}", worths[reply]) for reply in (best, other)
