@@ -24,7 +24,8 @@ from tests.storage.samples import FELL, decision, opened, settled
 PATHS = ("/dash/traps", "/dash/traps?sort=taken", "/dash/games", "/dash/games/1", "/dash/games/7?ply=2")
 OUTSIDE = """return [...document.querySelectorAll('main *')].filter((element) => {
     const box = element.getBoundingClientRect();
-    return box.width && box.right > document.documentElement.clientWidth + 1
+    const room = (element.parentElement.closest('.card') ?? document.documentElement).getBoundingClientRect();
+    return box.width && box.right > room.right + 1
         && !element.closest('.scroll, .segments, .moves-box, .name, .visually-hidden')
         && !element.closest('details:not([open]), svg, .chart');
 }).map((element) => element.outerHTML.slice(0, 120))"""
