@@ -286,7 +286,7 @@ def _build_report(
         _sets_traps(stored.player),
         game.sides,
         tuple(names),
-        tuple(_decision(game, stored, made, forecasts.get(made.id)) for made in decisions),
+        tuple(decision_report(game, stored, made, forecasts.get(made.id)) for made in decisions),
     )
 
 
@@ -322,9 +322,21 @@ class _Board:
         return self.game.score_text(score_centi, self.position)
 
 
-def _decision(
+def decision_report(
     game: Game[Any], stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
 ) -> DecisionReport:
+    """The report of one decision.
+
+    Args:
+        game: The rules of its game.
+        stored: Its game.
+        made: The decision.
+        forecast: What people were expected to reply; None: not known yet.
+
+    Raises:
+        ValueError: The record contradicts the rules or itself.
+        EngineFault: It cannot be judged.
+    """
     decision = made.decision
     before = _Board(game, game.for_search(game.parse_position(decision.position)))
     after = before.after(decision.move)

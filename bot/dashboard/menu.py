@@ -2,7 +2,7 @@
 
 from bot.base.config import DashboardConfig
 from bot.dashboard.page import Page
-from bot.dashboard.pages import events, now, ratings, works
+from bot.dashboard.pages import events, game, games, now, ratings, traps, works
 from bot.dashboard.pages.ask import ask_page
 
 
@@ -14,4 +14,13 @@ def pages(config: DashboardConfig, database_url: str) -> tuple[Page, ...]:
         database_url: With its password, as in the settings.
     """
     asked = (ask_page(config.ask_url or database_url),) if config.can_ask(database_url) else ()
-    return (now.PAGE, works.PAGE, events.PAGE, ratings.PAGE, *asked)
+    return (
+        now.PAGE,
+        works.PAGE,
+        traps.PAGE,
+        games.PAGE,
+        game.PAGE,
+        events.PAGE,
+        ratings.PAGE,
+        *asked,
+    )

@@ -69,6 +69,16 @@ class Query:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that a page offers."""
+
+    text: str
+    media_type: str
+    name: str
+    """Of ASCII letters, digits, dots and hyphens."""
+
+
 @dataclass(frozen=True)
 class Page:
     """A page."""
@@ -91,6 +101,8 @@ class Page:
     is_in_menu: bool = True
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
+    download: Callable[[Database, Query], Awaitable[Download]] | None = None
+    """Makes the file at its path with ``/download``; None: there is none.  Raises what `load` raises."""
 
     @property
     def template(self) -> str:

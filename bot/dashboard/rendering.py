@@ -7,6 +7,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from bot.dashboard.charts.boards import board_shapes
+from bot.dashboard.trap_words import odds_text, score_text
 from engine.games import GAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -23,8 +25,17 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals.update(board_shapes=board_shapes, query_text=query_text)
     made.filters.update(
-        percent=percent, signed=signed, number=number, moment=moment, ago=ago, span=span, title_of=title_of
+        percent=percent,
+        signed=signed,
+        number=number,
+        moment=moment,
+        ago=ago,
+        span=span,
+        title_of=title_of,
+        score_text=score_text,
+        odds_text=odds_text,
     )
     return made
 

@@ -22,7 +22,7 @@ from bot.base.errors import DesdemonaError
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
 from bot.dashboard.filter_chips import chips
 from bot.dashboard.live import LiveStream
-from bot.dashboard.page import BadQuery, NoSuchThing, Page, Query, Rows
+from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
 from bot.dashboard.page_cache import Cached, PageCache, TooSlow
 from bot.dashboard.rendering import environment, query_text
 from storage.database import Database
@@ -87,6 +87,7 @@ class Dashboard:
         self._config = config
         self._sleep = sleep
         self._access = Access(config, read_dashboard_token(config), clock)
+        self._database = database
         self._cache = PageCache(database, clock)
         self._live = LiveStream(self._cache.version)
         self._pages = pages
@@ -107,6 +108,11 @@ class Dashboard:
                     web.get(f"/dash/api/{page.name}{_parts(page)}{ending}", self._handler(page, answer))
                     for page in pages
                     for ending, answer in ((".csv", self._csv), ("", self._json))
+                ),
+                *(
+                    web.get(f"{page.path}/download", self._download(page.download, page))
+                    for page in pages
+                    if page.download is not None
                 ),
                 *actions,
                 web.static(STATIC, FILES),
@@ -198,6 +204,15 @@ class Dashboard:
         response = web.Response(text=csv_text(tables[name]), content_type="text/csv", charset="utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{asked.page.name}-{name}.csv"'
         return _private(response)
+
+    def _download(self, make: Callable[[Database, Query], Awaitable[Download]], page: Page) -> Handler:
+        async def handle(request: web.Request) -> web.Response:
+            made = await make(self._database, page.query(dict(request.query), request.match_info))
+            response = web.Response(text=made.text, content_type=made.media_type, charset="utf-8")
+            response.headers["Content-Disposition"] = f'attachment; filename="{made.name}"'
+            return _private(response)
+
+        return handle
 
     def _render(self, template: str, **values: Any) -> str:
         menu = [page for page in self._pages if page.is_in_menu]

@@ -15,7 +15,7 @@ A column means the same as the field of that name in `storage.records`, unless a
 
 from typing import Any
 
-from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
@@ -215,6 +215,15 @@ class ForecastRow(Base):
     """What people were expected to reply to a move of ours (`engine.temptation.ReplyForecast`)."""
 
     __tablename__ = "forecasts"
+    __table_args__ = (
+        # Few forecasts have a bait; with all that lists and counts of baits read of them.
+        Index(
+            "ix_forecasts_bait",
+            *("decision_id", "rule", "is_taken", "bait", "bait_odds", "bait_cost", "bait_expected"),
+            sqlite_where=text("bait IS NOT NULL"),
+            postgresql_where=text("bait IS NOT NULL"),
+        ),
+    )
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     rule: Mapped[int]
