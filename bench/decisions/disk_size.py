@@ -10,7 +10,7 @@ place of autovacuum's over months; "at best" is the same rewritten without gaps;
 a migration back to revision 0011, which stored the records as JSON.  The positions are those of
 `bench.decisions.record_size`, each game's at its depth.
 
-Also measures the time to pack and to unpack a record with its profile, the best of several runs.
+Also measures the processor time to pack and to unpack a record with its profile, the best of several runs.
 """
 
 import argparse
@@ -186,13 +186,13 @@ async def on_postgresql(folder: str, name: str, made: list[StoredSample]) -> lis
 
 
 def best_us(function: Callable[[Any], object], values: Iterable[Any]) -> float:
-    """Microseconds a call, in the mean over the values, by the best of seven runs."""
+    """Microseconds of processor time a call, in the mean over the values, by the best of seven runs."""
     given, runs = list(values), []
     for _ in range(7):
-        began = time.perf_counter()
+        began = time.process_time()
         for value in given:
             function(value)
-        runs.append((time.perf_counter() - began) / len(given))
+        runs.append((time.process_time() - began) / len(given))
     return min(runs) * 1e6
 
 
