@@ -146,7 +146,7 @@ async def sizes(
     tidy, rewrite = statements
     database = await Database.open(url)
     await database.close()
-    empty = await run(tidy)
+    empty = await run(rewrite)  # migrations leave free pages behind
     database = await Database.open(url)
     await store(database, made, lambda: run(tidy))
     await database.close()
