@@ -5,7 +5,8 @@ if rows were removed by hand.  Everything that judging needs is in the database,
 would have been at the time.  Each decision has its own transaction, so an interrupted run loses nothing: the
 next one has less to do.
 
-Open games are only verified: judging them is left to the player that plays them.
+Games that are open, or over and not settled, are only verified: judging them is left to the program that
+plays the account.
 """
 
 import logging
@@ -240,6 +241,8 @@ class _Recheck:
         found = self._found
         if found.game_state is GameStatus.OPEN:
             raise _Left("its game is still open")
+        if not found.is_settled:
+            raise _Left("its game is over, and the program that played it is still judging it")
         if found.state is not DecisionState.CONFIRMED:
             raise _Left("the server never showed its move")
         if found.ply >= len(found.moves) or found.moves[found.ply] != decision.move:

@@ -15,7 +15,7 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.damage import read_rows, require_number
+from storage.damage import read_rows, require_number, require_texts
 from storage.filters import Filters, TrapSettings, filter_conditions, standing
 from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import (
@@ -33,6 +33,8 @@ _MOST = 2**31 - 1
 """The largest number that every database stores as an integer."""
 _ROUNDED = 0.01
 """By so much rounding may take a sum of probabilities beyond 0 or 1."""
+_TEXTS = ("site", "account", "game", "speed", "player", "engine_version")
+"""Columns of a game that groups are formed by."""
 _SHARES = (
     *("error_uniform", "error_expected", "fall_uniform", "fall_expected"),
     *("bait_uniform", "bait_expected"),
@@ -60,6 +62,8 @@ class GameFact:
     opponent_rating: int | None
     our_rating: int | None
     state: GameStatus
+    is_settled: bool
+    """As `storage.records.StoredGame.is_settled`."""
     result: GameResult | None
     end_reason: str | None
     our_side: int
@@ -163,6 +167,7 @@ async def game_facts(
             GameRow.opponent_rating,
             GameRow.our_rating,
             GameRow.state,
+            GameRow.is_settled,
             GameRow.result,
             GameRow.end_reason,
             GameRow.our_side,
@@ -202,6 +207,8 @@ def require_ratings(row: Any) -> None:
 
 def _game_fact(row: Any) -> GameFact:
     require_ratings(row)
+    require_texts(row, *_TEXTS)
+    require_number("our_side", row.our_side, 0, 1)
     return GameFact(
         id=row.id,
         site=row.site,
@@ -225,6 +232,7 @@ def _game_fact(row: Any) -> GameFact:
         opponent_rating=row.opponent_rating,
         our_rating=row.our_rating,
         state=row.state,
+        is_settled=row.is_settled,
         result=row.result,
         end_reason=row.end_reason,
         our_side=row.our_side,
@@ -297,6 +305,7 @@ def require_forecast(row: Any) -> None:
 
 
 def _reply_fact(row: Any) -> ReplyFact:
+    require_texts(row, "model_name", "model_sha256", "prior")
     for name in ("ply", "reply_count"):
         require_number(name, getattr(row, name), 0, _MOST)
     require_number("the cost of the reply", row.cost, 0, WHOLE)
@@ -329,8 +338,8 @@ def _reply_fact(row: Any) -> ReplyFact:
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
     """Decisions with a complete profile that are judged or forecast by earlier rules, or lack a forecast.
 
-    ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that still run are left
-    out, since their forecasts may be on the way.
+    ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that are not settled are
+    left out, since their forecasts may be on the way.
     """
     found = await session.scalar(
         select(func.count(DecisionRow.id))
@@ -341,6 +350,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
             *standing(),
             DecisionRow.is_complete.is_(True),
             GameRow.state == GameStatus.FINISHED,
+            GameRow.is_settled.is_(True),
             or_(
                 DecisionRow.rule != RULE,
                 OutcomeRow.rule != RULE,

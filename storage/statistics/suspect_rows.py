@@ -6,15 +6,18 @@ read, whatever a report selects; matches between programs and aborted games are 
 
 from collections import defaultdict
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 from sqlalchemy import case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
+from engine.errors import RecordError
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.damage import naming, read_rows
+from storage.damage import decoding, read_rows, require_number, require_texts
 from storage.filters import standing
 from storage.inference.suspects import COPIED_PLIES, PlayedGame, SuspectFlag, suspects
 from storage.records import MATCH_SITE, GameResult, GameStatus
@@ -23,6 +26,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 Flags = Mapping[int | str, tuple[SuspectFlag, ...]]
 """The flags of each game that has any, by the game's key."""
 
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LEFT = ("resignation", "left", "time")
 
 
@@ -36,8 +40,7 @@ async def suspect_games(session: AsyncSession) -> Flags:
             .where(OpponentRow.is_bot.is_(False))
         )
     )
-    with naming("suspect games"):
-        return {key: flags for key, flags in suspects(rows).items() if key in people}
+    return {key: flags for key, flags in suspects(rows).items() if key in people}
 
 
 async def played_games(session: AsyncSession) -> list[PlayedGame]:
@@ -71,6 +74,9 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
     )
 
     def played(row: Any) -> PlayedGame:
+        require_texts(row, "moves")
+        if row.started_at < _EARLIEST:  # the rules reckon with the time before it
+            raise RecordError(f"started_at is {row.started_at:%Y-%m-%d}, long before this program")
         moves = row.moves.split()
         replies, optimal, expected = judged.get(row.id, (0, 0, 0.0))
         return PlayedGame(
@@ -128,5 +134,7 @@ async def _reply_times(session: AsyncSession) -> dict[int, list[float]]:
     )
     found: dict[int, list[float]] = defaultdict(list)
     for row in rows:
+        with decoding(f"game {row.game_id}"):
+            require_number("the time of a reply", row.time_s, 0, inf)
         found[row.game_id].append(row.time_s)
     return found

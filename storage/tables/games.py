@@ -113,7 +113,8 @@ class GameRow(Base):
     __tablename__ = "games"
     __table_args__ = (
         UniqueConstraint("site", "account", "site_game_id"),
-        Index("ix_games_account_state", "site", "account", "state"),
+        # For the start of the program, which resumes what is not settled.
+        Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "account", "game", "player", "state"),
@@ -140,6 +141,8 @@ class GameRow(Base):
     # Also in engine_configs: every statistic groups by it, and a game never changes its player.
     player: Mapped[KeyColumn]
     state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
+    # False: the game is open, or some of its decisions are left to judge or to forecast.
+    is_settled: Mapped[bool] = mapped_column(default=False)
     result: Mapped[GameResult | None] = mapped_column(enum_column(GameResult))
     end_reason: Mapped[KeyColumn | None]
     rating_diff: Mapped[int | None]

@@ -1,5 +1,6 @@
 """Checks the invariants of a game's record against the server's own list of moves."""
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -18,6 +19,7 @@ from storage.games import get_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from storage.tables.games import ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer
+from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA
 
 
@@ -25,6 +27,14 @@ async def stored_game(database: Database) -> StoredGame:
     async with database.read() as session:
         game = await get_game(session, ARENA, GAME_ID)
     assert game is not None
+    return game
+
+
+async def finished(database: Database) -> StoredGame:
+    """Wait until a game is over in the ledger; the database tells nobody, so it is asked."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (game := await stored_game(database)).state is GameStatus.OPEN:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     return game
 
 

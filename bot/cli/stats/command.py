@@ -12,7 +12,6 @@ from bot.cli.common import (
     UsageError,
     ask_database,
     console,
-    damage_told,
     note,
     print_json,
     write,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from storage.statistics.facts import GameFact, ReplyFact
     from storage.statistics.groups import By
     from storage.statistics.lots import LotTraffic
+    from storage.statistics.pace import Pace
     from storage.trials import StoredTrial
 
 
@@ -82,8 +82,7 @@ def stats(
 
     keys = _keys(by)
     games, replies, outdated = _facts(context, filters, suspect)
-    with damage_told():
-        found = group_statistics(games, replies, keys)
+    found = group_statistics(games, replies, keys)
     write(
         output,
         tables.groups_view(found),
@@ -112,8 +111,7 @@ def _calibration(
     from storage.statistics.calibrations import group_calibrations
 
     games, replies, outdated = _facts(context, filters, suspect)
-    with damage_told():
-        found = group_calibrations(games, replies, by)
+    found = group_calibrations(games, replies, by)
     if not found and output is OutputFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
@@ -214,14 +212,15 @@ def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> N
     from storage.errors import StorageError
     from storage.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
     from storage.statistics.lots import lot_traffic
+    from storage.statistics.pace import recent_pace
 
-    async def read(database: "Database") -> "LotTraffic":
+    async def read(database: "Database") -> "tuple[LotTraffic, Pace]":
         async with database.read() as session:
-            return await lot_traffic(session, filters)
+            return await lot_traffic(session, filters), await recent_pace(session, datetime.now(UTC), filters)
 
-    traffic, decisions = None, plan_decisions()
+    traffic, pace, decisions = None, None, plan_decisions()
     try:
-        traffic = ask_database(context, read)
+        traffic, pace = ask_database(context, read)
         if traffic.games >= LEAST_GAMES:
             rate = traffic.lots / traffic.games
             decisions = plan_decisions(decisions_per_game=rate, measured_in=traffic.games)
@@ -229,7 +228,7 @@ def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> N
         note(f"{error}; so the plan assumes how often a lot decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, plan_view(rows, traffic), flat, nested=flat)
+    write(output, plan_view(rows, traffic, pace), flat, nested=flat)
 
 
 def _trial(
@@ -260,7 +259,7 @@ def _trial(
                 games, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
             if found.draws_decisions:
                 lots, report.damaged_decisions = await trial_decisions(session, found, filters)
-        # Outside the transaction, which would blame arithmetic that overflows on the database.
+        # After the transaction: other processes need not wait for arithmetic.
         if not is_alone:
             report.games = games_report(games, terms, at, flags)
         if found.draws_decisions:

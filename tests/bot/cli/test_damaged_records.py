@@ -40,7 +40,7 @@ def games(migrated_file: Path) -> Path:
             await mark_confirmed(session, decision_id)
             foreseen = forecast(made.chosen, expected_scale_centi(made))
             costs = [each.cost for each in foreseen.tempting]
-            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
             assert (game.id, decision_id) == (9, 9)
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]
@@ -145,7 +145,7 @@ def with_draw(path: Path, changes: dict[str, object]) -> None:
         ),
         (
             'UPDATE games SET selection = \'{"chances": {"standard": 0, "randomised": 1}}\' WHERE id = 2',
-            "1 game cannot be read (game 2: ValueError: game 2: the chance of treatment is 1.0",
+            "1 game cannot be read (game 2: the chance of treatment is 1.0",
         ),
         ({"params": {"chance": 7, "budget_percent": 2.0, "most_profiles": 6}}, "decision 3: "),
         ({"trap_value": 99999}, "decision 3: "),

@@ -82,7 +82,8 @@ def test_a_wrong_record_is_listed(desdemona: Command, decisions: int, database_f
     status, told, _ = desdemona("db", "recheck")
     assert status == 1
     assert told.splitlines()[0] == (
-        f"WRONG  arena game {GAME_ID}, ply 0: \\x1b[2J was played, but is not among the candidates"
+        f"WRONG  arena game {GAME_ID}, ply 0: "
+        "not the record of a decision: \\x1b[2J is not among the candidates"
     )
 
 

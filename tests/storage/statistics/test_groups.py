@@ -29,6 +29,7 @@ GAME = GameFact(
     opponent_rating=1510,
     our_rating=1600,
     state=GameStatus.FINISHED,
+    is_settled=True,
     result=GameResult.WIN,
     end_reason="normal",
     our_side=0,
