@@ -2,8 +2,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import Text, cast, select, text
 
+from engine.decision import Candidate, ReplyProfile
 from engine.judgement import RULE
 from storage.database import Database
 from storage.decisions import (
@@ -15,6 +16,7 @@ from storage.decisions import (
     mark_confirmed,
     mark_dropped,
     mark_sent,
+    reply_scores,
     store_profile,
     void_after,
 )
@@ -22,7 +24,7 @@ from storage.errors import DuplicateDecision, StorageError
 from storage.inserts import insert_new, insert_newer
 from storage.outcomes import record_outcome
 from storage.records import DecisionState
-from storage.tables.games import OpponentRow, OutcomeRow
+from storage.tables.games import DecisionRow, OpponentRow, OutcomeRow
 from storage.tables.types import now_utc
 from tests.storage.samples import DRAWN_AT, ERRED, FELL, OPTIMAL, decision, drawn_decision, opened
 
@@ -40,6 +42,29 @@ async def test_a_decision_comes_back_as_it_went_in(database: Database) -> None:
     assert (stored.id, stored.ply, stored.state) == (decision_id, 4, DecisionState.COMMITTED)
     assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, None)
     assert (stored.sent_at, stored.confirmed_at) == (None, None)
+
+
+async def test_the_columns_for_queries(database: Database) -> None:
+    """The replies come with the profile: after two plies, after one less than all, and after all."""
+    made = decision(quality=225.0)
+    async with database.write() as session:
+        game = await opened(session)
+        key = await commit_decision(session, game.id, 4, decision(quality=225.0, complete=False))
+        statement = select(
+            DecisionRow.search_mode, DecisionRow.replies, cast(DecisionRow.replies, Text).label("text")
+        )
+        assert (await session.execute(statement)).one() == ("exact", None, None)
+        await store_profile(session, key, made)
+        mode, replies, as_text = (await session.execute(statement)).one()
+    assert (mode, replies) == ("exact", [["f6", 50, 60, 100], ["d6", -300, -250, 400], ["f4", 0, 50, 200]])
+    assert as_text == '[["f6",50,60,100],["d6",-300,-250,400],["f4",0,50,200]]'
+
+
+def test_scores_at_depth_two_are_all_the_same() -> None:
+    candidate = Candidate("f5", 7, False, 7.0, replies=(ReplyProfile("f6", (7,)),), complete=True)
+    assert reply_scores(candidate) == [["f6", 7, 7, 7]]
+    deep = ReplyProfile("f6", (1, 2, 3, 4))
+    assert reply_scores(replace(candidate, replies=(deep,))) == [["f6", 1, 3, 4]]
 
 
 async def test_one_decision_for_a_ply(database: Database) -> None:

@@ -42,6 +42,18 @@ FIRST = "(SELECT min(id) FROM decisions)"
             "depth is .* in the record, but 61 in its row",
         ),
         (
+            f"UPDATE decisions SET search_mode = 'book' WHERE id = {FIRST}",
+            "search_mode is .* in the record, but book in its row",
+        ),
+        (
+            f"UPDATE decisions SET replies = '[]' WHERE id = {FIRST}",
+            "its row has other replies to .., or other scores of them",
+        ),
+        (
+            f"UPDATE decisions SET replies = NULL WHERE id = {FIRST}",
+            "its row has other replies to .., or other scores of them",
+        ),
+        (
             f"UPDATE outcomes SET reply = 'a0' WHERE decision_id = {FIRST}",
             "its outcome judges a0, but the reply was ..",
         ),

@@ -1,12 +1,49 @@
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import LargeBinary, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.errors import RecordError
+from storage.database import Database
+from storage.decisions import commit_decision
+from storage.packing.records import unpack
 from storage.records import GameResult, GameStatus
-from storage.tables.types import UtcDateTime, enum_column
+from storage.tables.games import DecisionRow
+from storage.tables.types import (
+    JsonType,
+    PackedRecord,
+    RepliesType,
+    UtcDateTime,
+    as_stored,
+    enum_column,
+    render_item,
+)
+from tests.storage.samples import decision, opened
+
+
+async def test_a_damaged_record_can_be_read_around(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        key = await commit_decision(session, game.id, 0, decision())
+        raw = select(as_stored(DecisionRow.record))
+        assert unpack(await session.scalar(raw)) == await session.scalar(select(DecisionRow.record))
+        damaged = update(DecisionRow).where(DecisionRow.id == key)
+        await session.execute(damaged.values(record=type_coerce(b"\x07", LargeBinary)))
+        assert await session.scalar(raw) == b"\x07"
+        with pytest.raises(RecordError, match="packed in format 7"):
+            await session.scalar(select(DecisionRow.record))
+
+
+def test_migrations_get_plain_types() -> None:
+    context = SimpleNamespace(imports=set())
+    assert render_item("type", PackedRecord(), context) == "sa.LargeBinary()"
+    assert render_item("type", RepliesType, context) == "sa.JSON()"
+    assert (
+        render_item("type", JsonType, context) == "sa.JSON().with_variant(postgresql.JSONB(), 'postgresql')"
+    )
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
