@@ -14,7 +14,7 @@ from engine.expected import WHOLE, expected_score
 from engine.games import get_game
 from engine.judgement import expected_scale_centi
 from engine.temptation import ReplyForecast
-from storage.damage import reason_of, require_damage
+from storage.damage import decoding, reason_of, require_damage
 from storage.decisions import get_decision
 from storage.forecasts import get_forecast
 from storage.games import get_game_by_id, require_readable
@@ -85,7 +85,8 @@ async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment |
         stored = await get_game_by_id(session, game_id)
         if stored is None:
             return "its game is gone"
-        require_readable(stored)
+        with decoding():
+            require_readable(stored)
         return await read_moment_of(session, stored, ply)
     except Exception as error:  # a damaged record may contain anything
         require_damage(error)
@@ -100,7 +101,8 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
             return "it is gone"
         forecast = await get_forecast(session, made.id)
         # Naming all replies is slow and must not block the event loop.
-        return await asyncio.to_thread(_moment, stored, made, forecast)
+        with decoding():
+            return await asyncio.to_thread(_moment, stored, made, forecast)
     except Exception as error:  # a damaged record may contain anything
         require_damage(error)
         return reason_of(error)
