@@ -11,7 +11,8 @@ from engine.decision import OutcomeKind
 from storage.inference.defaults import CAP_GAMES
 from storage.records import GameResult, GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
-from storage.statistics.groups import By, band_text, group_statistics, phase_text
+from storage.statistics.group_sums import group_statistics
+from storage.statistics.groups import By, band_text, phase_text
 
 START = datetime(2026, 11, 25, 12, tzinfo=UTC)
 GAME = GameFact(

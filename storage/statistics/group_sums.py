@@ -1,0 +1,348 @@
+"""The statistics of groups of games, from sums over their replies (`storage.statistics.reply_sums`).
+
+Everything that `GroupStatistics` says of replies follows from sums by group and person.  With n_c values of
+person c that add up to S_c, mean M = sum S_c / n, and Q the sum of the squares of all values:
+
+    sum d^2                 Q - n M^2                     d = v - M, over all values
+    sum_c (sum d)^2         sum_c (S_c - n_c M)^2         over persons
+
+and an interval by person needs no more (`storage.inference.any_time`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate_of_sums
+from storage.inference.defaults import CAP_GAMES
+from storage.inference.persons import Codes, codes_of
+from storage.intervals import OpponentGames, Performance, performances
+from storage.records import GameStatus
+from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.groups import (
+    OF_GAME,
+    OF_REPLY,
+    By,
+    Expected,
+    GroupStatistics,
+    complete_keys,
+    phase_name,
+)
+from storage.statistics.reply_sums import (
+    AT,
+    BAITS,
+    COLUMNS,
+    COST,
+    COUNTS,
+    ERRORS,
+    FALLS,
+    MEASURES,
+    Floats,
+    Measure,
+    reply_sums,
+)
+
+_OPT = {ERRORS: Opt.REPLIES, COST: Opt.REPLIES, BAITS: Opt.TRAPS, FALLS: Opt.TRAPS}
+_NOISE = 1e-13
+"""Of a sum of squares, what subtracting its mean leaves by rounding alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameTable:
+    """Games, by column; each has n of them in the same order."""
+
+    keys: Mapping[By, Sequence[str]]
+    """What they are grouped by, as far as it is asked for."""
+    persons: NDArray[Any]
+    """Key of the opponent's account."""
+    ratings: Floats
+    """The opponents'; NaN: unknown."""
+    scores: Floats
+    """Ours: 1, 1/2 or 0; NaN: no result."""
+    is_open: NDArray[np.bool_]
+    is_first: NDArray[np.bool_]
+    """Among the first `CAP_GAMES` games of the person, whose replies count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellTable:
+    """Cells of these games (`storage.statistics.reply_sums`), in the order of the games."""
+
+    rows: Floats
+    """Shape (cells, columns); the column `model` is not used."""
+    games: Codes
+    """Number of each cell's game in the table of games."""
+    models: Codes
+    """Number of each cell's model in `model_names`."""
+    model_names: Sequence[str]
+
+
+def group_statistics(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.PLAYER,)
+) -> list[GroupStatistics]:
+    """The statistics of each group, in the order of the groups' names.
+
+    Args:
+        games: All games.
+        replies: Replies in these games; those of other games are ignored.
+        by: What to group by; the game is added, and the site for rating bands.
+    """
+    table = GameTable(
+        keys={key: [OF_GAME[key](game) for game in games] for key in complete_keys(by) if key in OF_GAME},
+        persons=np.array([game.person for game in games], np.int64),
+        ratings=np.array([_number(game.opponent_rating) for game in games], np.float64),
+        scores=np.array([_number(game.score) for game in games], np.float64),
+        is_open=np.array([game.state is GameStatus.OPEN for game in games], bool),
+        is_first=np.array([game.games_before < CAP_GAMES for game in games], bool),
+    )
+    by_game: dict[int, list[ReplyFact]] = defaultdict(list)
+    for reply in replies:
+        by_game[reply.game_id].append(reply)
+    cells = CellCollector()
+    for number, game in enumerate(games):
+        sums = reply_sums(by_game[game.id])
+        cells.add(number, sums.models, sums.rows)
+    return grouped_sums(table, cells.table(), by)
+
+
+class CellCollector:
+    """Collects the cells of games into a table."""
+
+    def __init__(self) -> None:
+        self._rows: list[Floats] = []
+        self._games: list[Codes] = []
+        self._models: list[Codes] = []
+        self._names: dict[str, int] = {}
+
+    def add(self, games: int | Codes, models: Sequence[str], rows: Floats) -> None:
+        """Add cells.
+
+        Args:
+            games: Number of the game of all cells, or of each.
+            models: What the column `model` refers to.
+            rows: Of the cells.
+        """
+        if not len(rows):
+            return
+        numbers = np.array([self._names.setdefault(name, len(self._names)) for name in models], np.intp)
+        self._models.append(numbers[rows[:, AT["model"]].astype(np.intp)])
+        self._games.append(np.broadcast_to(np.asarray(games, np.intp), len(rows)))
+        self._rows.append(rows)
+
+    def table(self) -> CellTable:
+        """All cells so far, in the order of their games."""
+        if not self._rows:
+            nothing = np.zeros(0, np.intp)
+            return CellTable(rows=np.zeros((0, len(COLUMNS))), games=nothing, models=nothing, model_names=())
+        return CellTable(
+            rows=np.concatenate(self._rows),
+            games=np.concatenate(self._games),
+            models=np.concatenate(self._models),
+            model_names=tuple(self._names),
+        )
+
+
+def grouped_sums(games: GameTable, cells: CellTable, by: Sequence[By]) -> list[GroupStatistics]:
+    """The statistics of each group, in the order of the groups' names; `by` as for `group_statistics`."""
+    keys = complete_keys(by)
+    groups = _Groups(keys, games, cells)
+    sums = _Sums(groups, games, cells)
+    met = _performances(groups, games)
+    members = groups.members
+
+    def count(which: NDArray[np.bool_]) -> Codes:
+        return np.bincount(groups.of_member[which[members]], minlength=len(groups.names))
+
+    of_groups = {
+        "games": np.bincount(groups.of_member, minlength=len(groups.names)),
+        "wins": count(games.scores == 1),
+        "draws": count(games.scores == 0.5),
+        "losses": count(games.scores == 0),
+        "unfinished": count(games.is_open),
+        "persons": _distinct(groups.of_member, games.persons[members], len(groups.names)),
+    }
+    return [
+        GroupStatistics(
+            group=dict(zip((key.value for key in keys), name, strict=True)),
+            **{field: int(values[number]) for field, values in of_groups.items()},
+            performance=met[number],
+            models=sums.models[number],
+            **{field: int(sums.total(field)[number]) for field in COUNTS if field not in _TOLD},
+            errors=sums.expected(ERRORS, number),
+            cost=sums.expected(COST, number),
+            baits=sums.expected(BAITS, number),
+            falls=sums.expected(FALLS, number),
+        )
+        for number, name in enumerate(groups.names)
+    ]
+
+
+_TOLD = ("errors", "baits_taken")
+"""Counts that `Expected` tells."""
+
+
+class _Groups:
+    """Which games and cells belong to which group.
+
+    Args:
+        keys: What to group by, complete.
+        games: All of them.
+        cells: All of them.
+    """
+
+    def __init__(self, keys: Sequence[By], games: GameTable, cells: CellTable) -> None:
+        texts = list(zip(*(games.keys[key] for key in keys if key in OF_GAME), strict=True))
+        of_game = codes_of(texts)
+        known = list(dict.fromkeys(texts))
+        if not OF_REPLY & set(keys):
+            members, of_member, of_cell = np.arange(len(texts)), of_game, of_game[cells.games]
+            names = known
+        else:
+            phases = cells.rows[:, AT["phase"]].astype(np.intp)
+            code = of_game[cells.games]
+            parts = [(phases, By.PHASE), (cells.models, By.MODEL)]
+            used = [values for values, key in parts if key in keys]
+            stacked = np.stack([code, *used], axis=1) if len(code) else np.zeros((0, 1 + len(used)), np.intp)
+            rows, of_cell = np.unique(stacked, axis=0, return_inverse=True)
+            of_cell = of_cell.reshape(-1)
+            names = [_name(keys, known[row[0]], row[1:], cells.model_names) for row in rows.tolist()]
+            pairs = np.unique(np.stack([of_cell, cells.games], axis=1), axis=0) if len(code) else stacked
+            of_member, members = pairs[:, 0], pairs[:, 1]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), np.intp)
+        rank[order] = np.arange(len(names))
+        self.names: list[tuple[str, ...]] = [names[number] for number in order]
+        self.members: Codes = members
+        """Numbers of the games, each as often as it has groups."""
+        self.of_member: Codes = rank[of_member]
+        """The group of each of these."""
+        self.of_cell: Codes = rank[of_cell]
+
+
+def _name(
+    keys: Sequence[By], of_game: Sequence[str], of_reply: Sequence[int], models: Sequence[str]
+) -> tuple[str, ...]:
+    """A group's name: the parts that games have, and those that replies have, in the order of the keys."""
+    numbers = iter(of_reply)
+    told = {}
+    if By.PHASE in keys:
+        told[By.PHASE] = phase_name(next(numbers))
+    if By.MODEL in keys:
+        told[By.MODEL] = models[next(numbers)]
+    games = iter(of_game)
+    return tuple(told[key] if key in told else next(games) for key in keys)
+
+
+class _Sums:
+    """Sums of the cells that count, by group, and by group and person."""
+
+    def __init__(self, groups: _Groups, games: GameTable, cells: CellTable) -> None:
+        size = len(groups.names)
+        counted = games.is_first[cells.games]
+        rows, of_cell = cells.rows[counted], groups.of_cell[counted]
+        persons = codes_of(games.persons)[cells.games[counted]]
+        several = int(persons.max(initial=0)) + 1
+        pairs, numbers = np.unique(of_cell * several + persons, return_inverse=True)
+        # Added up in this order, which depends on nothing but the games.
+        order = np.argsort(numbers, kind="stable")
+        starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+        self._of_pair = pairs // several
+        self._by_person = (
+            np.add.reduceat(rows[order], starts, axis=0) if len(rows) else np.zeros((0, len(COLUMNS)))
+        )
+        self._size = size
+        self._totals = {name: self._grouped(self._by_person[:, AT[name]]) for name in (*COUNTS, *_SUMMED)}
+        has_replies = rows[:, AT["replies"]] > 0
+        named = cells.models[counted][has_replies].tolist()
+        told = set(zip(of_cell[has_replies].tolist(), named, strict=True))
+        models: list[list[str]] = [[] for _ in range(size)]
+        for group, model in told:
+            models[group].append(cells.model_names[model])
+        self.models = [tuple(sorted(names)) for names in models]
+        """The models of each group."""
+        self._estimates = {
+            (measure, other, squares): self._beyond(measure, other, squares)
+            for measure in MEASURES
+            for other, squares in (
+                (measure.chance, measure.chance_squares),
+                (measure.model, measure.model_squares),
+            )
+        }
+
+    def total(self, name: str) -> Floats:
+        """A column's sum in each group."""
+        return self._totals[name]
+
+    def expected(self, measure: Measure, group: int) -> Expected:
+        """What happened in a group, beside what was expected."""
+        n = int(self._totals[measure.seen_in][group])
+
+        def mean(name: str) -> float | None:
+            return float(self._totals[name][group]) / n if n else None
+
+        return Expected(
+            n,
+            mean(measure.happened),
+            mean(measure.chance),
+            mean(measure.model),
+            self._estimates[measure, measure.chance, measure.chance_squares][group],
+            self._estimates[measure, measure.model, measure.model_squares][group],
+        )
+
+    def _beyond(self, measure: Measure, other: str, squares: str) -> list[AnyTimeEstimate]:
+        """For each group the estimate of what happened less something else."""
+        counts = self._by_person[:, AT[measure.seen_in]]
+        sums = self._by_person[:, AT[measure.happened]] - self._by_person[:, AT[other]]
+        n = self._totals[measure.seen_in]
+        mean = self._grouped(sums) / np.maximum(n, 1)
+        whole = self._totals[squares]
+        spread = whole - n * mean**2
+        spread[spread < _NOISE * whole] = 0.0
+        by_person = self._grouped((sums - counts * mean[self._of_pair]) ** 2)
+        persons = self._grouped((counts > 0).astype(np.float64))
+        squared = self._grouped(counts**2)
+        effective = np.divide(n * n, squared, out=np.zeros(self._size), where=squared > 0)
+        design = SequenceDesign(_OPT[measure])
+        numbers = (n, persons, effective, mean, np.maximum(spread, by_person))
+        return [
+            estimate_of_sums(int(values), int(people), worth, middle, widest, design)
+            for values, people, worth, middle, widest in zip(
+                *(each.tolist() for each in numbers), strict=True
+            )
+        ]
+
+    def _grouped(self, values: Floats) -> Floats:
+        return np.bincount(self._of_pair, values, minlength=self._size).astype(np.float64)
+
+
+_SUMMED = ("cost", *(name for measure in MEASURES for name in measure[2:]))
+
+
+def _performances(groups: _Groups, games: GameTable) -> list[Performance]:
+    ratings, scores = games.ratings[groups.members], games.scores[groups.members]
+    known = np.isfinite(ratings) & np.isfinite(scores)
+    stacked = np.stack([groups.of_member[known].astype(np.float64), ratings[known]], axis=1)
+    pairs, number = np.unique(stacked, axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    count = np.bincount(number, minlength=len(pairs))
+    points = np.bincount(number, scores[known], minlength=len(pairs))
+    met: list[list[OpponentGames]] = [[] for _ in groups.names]
+    for (group, rating), games_met, scored in zip(
+        pairs.tolist(), count.tolist(), points.tolist(), strict=True
+    ):
+        met[int(group)].append(OpponentGames(int(rating), games_met, scored))
+    return performances(met)
+
+
+def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
+    """For each group the number of different values."""
+    several = int(values.max(initial=0)) + 1
+    return np.bincount(np.unique(groups * several + values) // several, minlength=size)
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else float(value)
