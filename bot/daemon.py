@@ -19,6 +19,7 @@ from bot.base import log
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
+from bot.base.game_summaries import summarise_in_background
 from bot.control import listening
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
@@ -113,9 +114,11 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None
+            summaries = tasks.create_task(summarise_in_background(database))
             async with asyncio.TaskGroup() as playing:
                 for runner in runners.values():
                     playing.create_task(runner.run(stop), name=f"account {runner.name}")
+            summaries.cancel()
             if opened is not None:
                 opened.cancel()
 

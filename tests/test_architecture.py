@@ -95,10 +95,10 @@ STORAGE = {
     "storage.decisions": {"damage", "errors", "inserts", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
-    "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
     "storage.statistics": {"damage", "filters", "inference", "intervals", "records", "tables", "trials"},
+    "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "records", "statistics", "tables"},
 }
 BOT = {
     "bot": set[str](),

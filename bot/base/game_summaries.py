@@ -4,15 +4,26 @@ import logging
 
 from storage.database import Database
 from storage.errors import StorageError
-from storage.statistics.summaries import games_over, games_to_summarise, remake, summarise
+from storage.statistics.summaries import (
+    BATCH,
+    SMALL_BATCH,
+    games_over,
+    games_to_summarise,
+    remake,
+    summarise,
+)
 
 logger = logging.getLogger(__name__)
 
 
-async def make_summaries(database: Database) -> int:
+async def make_summaries(database: Database, batch: int = BATCH) -> int:
     """Summarise the games that are over and lack a valid summary, each batch in a transaction of its own.
 
     It can be stopped at any time: the next run goes on.  Games of which something is damaged stay without.
+
+    Args:
+        database: Open.
+        batch: Games in each transaction.
 
     Returns:
         How many summaries were made.
@@ -20,7 +31,7 @@ async def make_summaries(database: Database) -> int:
     made = after = 0
     while True:
         async with database.read() as session:
-            games = await games_to_summarise(session, after)
+            games = await games_to_summarise(session, after, batch)
         if not games:
             return made
         async with database.write() as session:
@@ -37,7 +48,7 @@ async def check_summaries(database: Database) -> int:
     wrong = after = 0
     while True:
         async with database.read() as session:
-            games = await games_over(session, after)
+            games = await games_over(session, after, BATCH)
         if not games:
             return wrong
         async with database.write() as session:
@@ -48,7 +59,9 @@ async def check_summaries(database: Database) -> int:
 async def summarise_in_background(database: Database) -> None:
     """Make what is missing while the program plays; without it, statistics are slower and nothing else."""
     try:
-        if made := await make_summaries(database):
+        if made := await make_summaries(database, SMALL_BATCH):
             logger.info("summaries made for %d games that had none", made)
     except StorageError as error:
         logger.warning("games without a summary stay so for now: %s", error)
+    except Exception:  # no game may end because of it
+        logger.exception("making the summaries of games crashed")

@@ -57,6 +57,7 @@ from storage.records import (
     StoredGame,
 )
 from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.statistics.summaries import summarise
 from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
@@ -99,6 +100,8 @@ class GameLedger:
         self._strange: set[int] = set()
         # By ply: the standing decisions' evaluations of their moves.
         self._scores: dict[int, int] = {}
+        # Whether the game is over in the database, so that it has a summary.
+        self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -148,8 +151,9 @@ class GameLedger:
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
                 logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
+                await summarise(session, [known.id])
                 known = replace(known, state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
-            self._game = known
+            self._game, self._is_closed = known, known.state is not GameStatus.OPEN
             if self.is_open:
                 await self._take_up(session, known, snapshot.state.moves)
             return False
@@ -159,7 +163,7 @@ class GameLedger:
         async with self._database.read() as session:
             self._game = await get_game(session, self._owner, self._site_game_id)
         if self._game is not None:
-            self._moves = self._game.moves
+            self._moves, self._is_closed = self._game.moves, self._game.state is not GameStatus.OPEN
         return self._game is not None
 
     async def find(self, ply: int, position: str) -> StoredDecision | None:
@@ -291,6 +295,7 @@ class GameLedger:
                 moves=self._moves,
                 at=ended_at,
             )
+            self._is_closed = True
             counts = await bait_counts(session, self.game.id)
         return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)
 
@@ -349,6 +354,8 @@ class GameLedger:
         async with self._turn, self._database.write() as session:
             await self._role.verify(session)
             yield session
+            if self._is_closed:  # what is written later, a last forecast for instance, counts, too
+                await summarise(session, [self.game.id])
 
     def _keep_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:

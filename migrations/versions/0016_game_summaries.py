@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("optimal_expected", sa.Double(), nullable=False),
         sa.Column("models", sa.Text(), nullable=False),
         sa.Column("sums", sa.LargeBinary(), nullable=False),
+        sa.Column("phase_sums", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_game_summaries_game_id")),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_game_summaries")),
     )

@@ -19,6 +19,7 @@ from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number
 from storage.filters import Filters, TrapSettings, filter_conditions, standing
 from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
+from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
@@ -27,6 +28,7 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
 )
+from storage.tables.summaries import GameSummaryRow
 
 _BATCH = 500
 """Games in one statement."""
@@ -358,9 +360,12 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
     ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that still run are left
     out, since their forecasts may be on the way.
     """
-    statement = select(func.count(DecisionRow.id)).join(GameRow, GameRow.id == DecisionRow.game_id)
-    counted = _outdated(statement).where(GameRow.state == GameStatus.FINISHED, *selected(filters))
-    return await session.scalar(counted) or 0
+    which = GameRow.state == GameStatus.FINISHED, *selected(filters)
+    summed = select(func.sum(GameSummaryRow.outdated)).select_from(GameRow).join(GameSummaryRow, is_valid())
+    others = list(await session.scalars(without_summary(*which)))
+    return (await session.scalar(summed.where(*which)) or 0) + sum(
+        (await outdated_of_games(session, others)).values()
+    )
 
 
 async def outdated_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, int]:

@@ -6,7 +6,7 @@ for each; SQLite takes several times as long for that as for handing them over (
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,19 @@ from engine.errors import RecordError
 from storage.damage import naming
 from storage.filters import Filters, TrapSettings
 from storage.inference.defaults import CAP_GAMES
+from storage.inference.persons import codes_of
 from storage.records import GameResult, GameStatus
-from storage.statistics.facts import outdated_of_games, replies_of_games, require_rating, selected
-from storage.statistics.group_sums import CellCollector, CellTable, GameTable, grouped_sums
+from storage.statistics.facts import (
+    ReplyFact,
+    outdated_of_games,
+    replies_of_games,
+    require_rating,
+    selected,
+)
+from storage.statistics.group_sums import CellTable, GameTable, cell_table, grouped_sums
 from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys
-from storage.statistics.reply_sums import ReplySums, reply_sums, row_bytes, unpacked
-from storage.statistics.summaries import model_names
+from storage.statistics.reply_sums import ROW_BYTES, packed, reply_sums, unpacked
+from storage.statistics.summaries import model_names, models_text
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
@@ -40,12 +47,14 @@ class GroupRows:
     by: tuple[By, ...]
     games: Sequence[Any]
     """Rows of `_games`."""
-    late: frozenset[int]
+    columns: Mapping[str, Sequence[Any]]
+    """The same by column."""
+    late: Sequence[int]
     """Keys of games beyond their person's first `CAP_GAMES`."""
     configured: Mapping[int, tuple[str, str]]
     """Version and settings of each engine configuration."""
-    others: Mapping[int, ReplySums]
-    """The sums of the games that have no valid summary, by their keys."""
+    others: Mapping[int, tuple[str, bytes]]
+    """The columns `models` and `sums` of the summaries that games lack, by the games' keys."""
     outdated: int
     """Decisions that `storage.statistics.facts.count_outdated` counts in these games."""
 
@@ -58,75 +67,79 @@ class GroupRows:
         return grouped_sums(self._table(), self._cells(), self.by)
 
     def _table(self) -> GameTable:
-        games = self.games
-        for row in games:
-            is_number = row.opponent_rating is None or type(row.opponent_rating) is int
-            if row.result not in _SCORES or row.state not in _STATES or not is_number:
-                _refuse(row)
+        try:
+            ratings = np.array(self._column("opponent_rating"), np.float64)
+            scores = np.array([_SCORES[result] for result in self._column("result")], np.float64)
+            if not _STATES.issuperset(self._column("state")):
+                raise ValueError("there is a state that is none")
+        except (LookupError, TypeError, ValueError):
+            for row in self.games:
+                _require_game(row)
+            raise
         return GameTable(
             keys={key: self._texts(key) for key in self.by if key in OF_GAME},
-            persons=np.array([row.opponent_id for row in games], np.int64),
-            ratings=np.array(
-                [np.nan if row.opponent_rating is None else row.opponent_rating for row in games], np.float64
-            ),
-            scores=np.array([_SCORES[row.result] for row in games], np.float64),
-            is_open=np.array([row.state == GameStatus.OPEN for row in games], bool),
-            is_first=np.array([row.id not in self.late for row in games], bool),
+            persons=np.array(self._column("opponent_id"), np.int64),
+            ratings=ratings,
+            scores=scores,
+            is_open=np.array([state == _OPEN for state in self._column("state")], bool),
+            is_first=~np.isin(np.array(self._column("id"), np.int64), np.array(self.late, np.int64)),
         )
 
-    def _texts(self, key: By) -> list[str]:
+    def _texts(self, key: By) -> Sequence[str]:
         """What a key of games says of each."""
         if key is By.RATING_BAND:
-            bands = {rating: band_text(rating) for rating in {row.opponent_rating for row in self.games}}
-            return [bands[row.opponent_rating] for row in self.games]
+            ratings = self._column("opponent_rating")
+            bands = {rating: band_text(rating) for rating in set(ratings)}
+            return [bands[rating] for rating in ratings]
         if key is By.OPPONENT_KIND:
-            return ["program" if row.is_bot else "person" for row in self.games]
+            return ["program" if is_bot else "person" for is_bot in self._column("is_bot")]
         if key in _CONFIGURED:
             at = _CONFIGURED.index(key)
-            return [self.configured[row.engine_config_id][at] for row in self.games]
-        found: list[str] = [getattr(row, key.value) for row in self.games]
+            return [self.configured[number][at] for number in self._column("engine_config_id")]
+        found = self._column(key.value)
         if key is By.MONTH and (odd := {text for text in set(found) if not _MONTH.fullmatch(str(text))}):
             number = next(row.id for row in self.games if row.month in odd)
             raise RecordError(f"game {number}: it began in no month, but in {min(odd, key=str)!r:.60}")
         return found
 
     def _cells(self) -> CellTable:
-        cells = CellCollector()
-        by_models: dict[str, tuple[list[int], list[bytes]]] = {}
-        for number, row in enumerate(self.games):
-            if row.sums is None:
-                found = self.others[row.id]
-                cells.add(number, found.models, found.rows)
-            else:
-                numbers, parts = by_models.setdefault(row.models, ([], []))
-                numbers.append(number)
-                parts.append(row.sums)
-        size = row_bytes()
-        for models, (numbers, parts) in by_models.items():
-            with naming(f"a summary like that of game {self.games[numbers[0]].id}"):
-                lengths = [len(part) // size for part in parts]
-                cells.add(np.repeat(numbers, lengths), model_names(models), unpacked(b"".join(parts)))
-        return cells.table()
+        parts, lists = list(self._column("sums")), list(self._column("models"))
+        for number, key in enumerate(self._column("id")):
+            if key in self.others:
+                lists[number], parts[number] = self.others[key]
+        with naming("the summaries of games"):
+            rows = unpacked(b"".join(parts))
+            lengths = np.array([len(part) for part in parts], np.intp) // ROW_BYTES
+            games = np.repeat(np.arange(len(parts)), lengths)
+            names = [model_names(text) for text in dict.fromkeys(lists)]
+            return cell_table(rows, games, names, codes_of(lists))
+
+    def _column(self, name: str) -> Sequence[Any]:
+        return self.columns[name]
 
 
 _STATES = {state.value for state in GameStatus}
+_OPEN, _FINISHED = GameStatus.OPEN.value, GameStatus.FINISHED.value
 
 
-def _refuse(row: Any) -> None:
-    """Name what is damaged of a game's row."""
+def _require_game(row: Any) -> None:
+    """Refuse a game's row with values that cannot be.
+
+    Raises:
+        RecordError: The message names the game and the value.
+    """
     with naming(f"game {row.id}"):
         require_rating("opponent_rating", row.opponent_rating)
         GameStatus(row.state)
-        GameResult(row.result)
+        if row.result is not None:
+            GameResult(row.result)
 
 
 async def read_groups(
     session: AsyncSession,
     filters: Filters | None = None,
     by: Sequence[By] = (By.PLAYER,),
-    *,
-    suspects: Mapping[int | str, Any] | None = None,
-    is_suspect: bool = False,
+    among: Callable[[int], bool] | None = None,
 ) -> GroupRows:
     """Read what the statistics of the games that pass the filters need; those games are `game_facts`'s.
 
@@ -134,29 +147,46 @@ async def read_groups(
         session: Of the transaction.
         filters: Which games; None: all.
         by: What to group by; the game is added, and the site for rating bands.
-        suspects: The games that have flags (`storage.statistics.suspect_rows.suspect_games`); None: games are
-            not chosen by that.
-        is_suspect: Whether those with flags are wanted, or those without.
+        among: Whether a game is wanted, by its key; None: all are.  `GroupRows.outdated` is of all.
 
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
     keys = complete_keys(by)
-    rows = (await session.execute(_games(session, keys, filters))).all()
-    outdated = sum(row.outdated for row in rows if row.sums is not None and row.state == GameStatus.FINISHED)
-    over = [row.id for row in rows if row.sums is None and row.state == GameStatus.FINISHED]
-    outdated += sum((await outdated_of_games(session, over)).values())
-    if suspects is not None:
-        rows = [row for row in rows if (row.id in suspects) is is_suspect]
-    others = await replies_of_games(session, [row.id for row in rows if row.sums is None])
+    # Not by the session, which would make each row twice.
+    result = await (await session.connection()).execute(_games(session, keys, filters))
+    names, rows = tuple(result.keys()), result.all()
+    columns = _columns(names, rows)
+    finished = zip(columns["id"], columns["state"], columns["outdated"], strict=True)
+    counts = {key: count for key, state, count in finished if state == _FINISHED}
+    over = [key for key, count in counts.items() if count is None]
+    outdated = sum((await outdated_of_games(session, over)).values(), sum(filter(None, counts.values())))
+    if among is not None:
+        rows = [row for row in rows if among(row.id)]
+        columns = _columns(names, rows)
+    others = [key for key, sums in zip(columns["id"], columns["sums"], strict=True) if sums is None]
     return GroupRows(
         by=keys,
         games=rows,
-        late=frozenset(await session.scalars(_late())),
+        columns=columns,
+        late=list(await session.scalars(_late())),
         configured=await _configured(session) if set(keys) & set(_CONFIGURED) else {},
-        others={game: reply_sums(replies) for game, replies in others.items()},
+        others={
+            key: _made(replies, by_phase=By.PHASE in keys)
+            for key, replies in (await replies_of_games(session, others)).items()
+        },
         outdated=outdated,
     )
+
+
+def _columns(names: Sequence[str], rows: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    return dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
+
+
+def _made(replies: Sequence[ReplyFact], *, by_phase: bool) -> tuple[str, bytes]:
+    """The columns `models` and `sums` of a game's summary."""
+    found = reply_sums(replies)
+    return models_text(found.models), packed(found.phase_rows if by_phase else found.rows)
 
 
 def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -> Select[*tuple[Any, ...]]:
@@ -180,7 +210,7 @@ def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -
         GameRow.opponent_rating,
         GameSummaryRow.outdated,
         GameSummaryRow.models,
-        GameSummaryRow.sums,
+        (GameSummaryRow.phase_sums if By.PHASE in keys else GameSummaryRow.sums).label("sums"),
         *chosen,
     ).outerjoin(GameSummaryRow, is_valid())
     if By.OPPONENT_KIND in keys:

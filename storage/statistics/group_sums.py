@@ -70,7 +70,7 @@ class GameTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellTable:
-    """Cells of these games (`storage.statistics.reply_sums`), in the order of the games."""
+    """Cells of these games (`storage.statistics.reply_sums`): by phase if groups are."""
 
     rows: Floats
     """Shape (cells, columns); the column `model` is not used."""
@@ -91,59 +91,54 @@ def group_statistics(
         replies: Replies in these games; those of other games are ignored.
         by: What to group by; the game is added, and the site for rating bands.
     """
+    keys = complete_keys(by)
     table = GameTable(
-        keys={key: [OF_GAME[key](game) for game in games] for key in complete_keys(by) if key in OF_GAME},
+        keys={key: [OF_GAME[key](game) for game in games] for key in keys if key in OF_GAME},
         persons=np.array([game.person for game in games], np.int64),
-        ratings=np.array([_number(game.opponent_rating) for game in games], np.float64),
-        scores=np.array([_number(game.score) for game in games], np.float64),
+        ratings=np.array([game.opponent_rating for game in games], np.float64),
+        scores=np.array([game.score for game in games], np.float64),
         is_open=np.array([game.state is GameStatus.OPEN for game in games], bool),
         is_first=np.array([game.games_before < CAP_GAMES for game in games], bool),
     )
     by_game: dict[int, list[ReplyFact]] = defaultdict(list)
     for reply in replies:
         by_game[reply.game_id].append(reply)
-    cells = CellCollector()
-    for number, game in enumerate(games):
-        sums = reply_sums(by_game[game.id])
-        cells.add(number, sums.models, sums.rows)
-    return grouped_sums(table, cells.table(), by)
+    sums = [reply_sums(by_game[game.id]) for game in games]
+    rows = [each.phase_rows if By.PHASE in keys else each.rows for each in sums]
+    cells = cell_table(
+        np.concatenate([np.zeros((0, len(COLUMNS))), *rows]),
+        np.repeat(np.arange(len(rows)), [len(each) for each in rows]),
+        [each.models for each in sums],
+        np.arange(len(sums)),
+    )
+    return grouped_sums(table, cells, by)
 
 
-class CellCollector:
-    """Collects the cells of games into a table."""
+def cell_table(
+    rows: Floats, games: Codes, models: Sequence[Sequence[str]], models_of_game: Codes
+) -> CellTable:
+    """The cells of all games.
 
-    def __init__(self) -> None:
-        self._rows: list[Floats] = []
-        self._games: list[Codes] = []
-        self._models: list[Codes] = []
-        self._names: dict[str, int] = {}
+    Args:
+        rows: Of all games.
+        games: Number of each row's game.
+        models: Lists of models.
+        models_of_game: Number of the list to which the column `model` of each game's rows refers.
 
-    def add(self, games: int | Codes, models: Sequence[str], rows: Floats) -> None:
-        """Add cells.
-
-        Args:
-            games: Number of the game of all cells, or of each.
-            models: What the column `model` refers to.
-            rows: Of the cells.
-        """
-        if not len(rows):
-            return
-        numbers = np.array([self._names.setdefault(name, len(self._names)) for name in models], np.intp)
-        self._models.append(numbers[rows[:, AT["model"]].astype(np.intp)])
-        self._games.append(np.broadcast_to(np.asarray(games, np.intp), len(rows)))
-        self._rows.append(rows)
-
-    def table(self) -> CellTable:
-        """All cells so far, in the order of their games."""
-        if not self._rows:
-            nothing = np.zeros(0, np.intp)
-            return CellTable(rows=np.zeros((0, len(COLUMNS))), games=nothing, models=nothing, model_names=())
-        return CellTable(
-            rows=np.concatenate(self._rows),
-            games=np.concatenate(self._games),
-            models=np.concatenate(self._models),
-            model_names=tuple(self._names),
-        )
+    Raises:
+        IndexError: It refers to a model that is not in the list.
+    """
+    names = {
+        name: number for number, name in enumerate(dict.fromkeys(name for some in models for name in some))
+    }
+    most = max(map(len, models), default=0)
+    numbers = np.full((len(models), most + 1), len(names), np.intp)
+    for at, some in enumerate(models):
+        numbers[at, : len(some)] = [names[name] for name in some]
+    found = numbers[models_of_game[games], rows[:, AT["model"]].astype(np.intp)]
+    if (found == len(names)).any():
+        raise IndexError("a row is of a model that is not named")
+    return CellTable(rows=rows, games=games, models=found, model_names=tuple(names))
 
 
 def grouped_sums(games: GameTable, cells: CellTable, by: Sequence[By]) -> list[GroupStatistics]:
@@ -198,20 +193,18 @@ class _Groups:
         texts = list(zip(*(games.keys[key] for key in keys if key in OF_GAME), strict=True))
         of_game = codes_of(texts)
         known = list(dict.fromkeys(texts))
-        if not OF_REPLY & set(keys):
-            members, of_member, of_cell = np.arange(len(texts)), of_game, of_game[cells.games]
-            names = known
-        else:
+        if OF_REPLY & set(keys):
+            # A game belongs to each group that has one of its cells.
             phases = cells.rows[:, AT["phase"]].astype(np.intp)
-            code = of_game[cells.games]
-            parts = [(phases, By.PHASE), (cells.models, By.MODEL)]
-            used = [values for values, key in parts if key in keys]
-            stacked = np.stack([code, *used], axis=1) if len(code) else np.zeros((0, 1 + len(used)), np.intp)
-            rows, of_cell = np.unique(stacked, axis=0, return_inverse=True)
-            of_cell = of_cell.reshape(-1)
-            names = [_name(keys, known[row[0]], row[1:], cells.model_names) for row in rows.tolist()]
-            pairs = np.unique(np.stack([of_cell, cells.games], axis=1), axis=0) if len(code) else stacked
-            of_member, members = pairs[:, 0], pairs[:, 1]
+            parts = [(of_game[cells.games], None), (phases, By.PHASE), (cells.models, By.MODEL)]
+            used = [values for values, key in parts if key is None or key in keys]
+            _, first, of_cell = np.unique(_combined(used), return_index=True, return_inverse=True)
+            named = zip(*(values[first].tolist() for values in used), strict=True)
+            names = [_name(keys, known[each[0]], each[1:], cells.model_names) for each in named]
+            _, first = np.unique(_combined([of_cell, cells.games]), return_index=True)
+            of_member, members = of_cell[first], cells.games[first]
+        else:
+            members, of_member, of_cell, names = np.arange(len(texts)), of_game, of_game[cells.games], known
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.intp)
         rank[order] = np.arange(len(names))
@@ -242,27 +235,22 @@ class _Sums:
 
     def __init__(self, groups: _Groups, games: GameTable, cells: CellTable) -> None:
         size = len(groups.names)
-        counted = games.is_first[cells.games]
-        rows, of_cell = cells.rows[counted], groups.of_cell[counted]
-        persons = codes_of(games.persons)[cells.games[counted]]
-        several = int(persons.max(initial=0)) + 1
-        pairs, numbers = np.unique(of_cell * several + persons, return_inverse=True)
-        # Added up in this order, which depends on nothing but the games.
-        order = np.argsort(numbers, kind="stable")
-        starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-        self._of_pair = pairs // several
-        self._by_person = (
-            np.add.reduceat(rows[order], starts, axis=0) if len(rows) else np.zeros((0, len(COLUMNS)))
-        )
+        counted = np.flatnonzero(games.is_first[cells.games])
+        of_cell, models = groups.of_cell[counted], cells.models[counted]
+        pairs = _combined([of_cell, codes_of(games.persons)[cells.games[counted]]])
+        order = np.argsort(pairs, kind="stable")  # sums then depend on nothing but the games
+        starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+        rows = cells.rows.take(counted[order], axis=0)
+        self._by_person = np.add.reduceat(rows, starts, axis=0) if len(rows) else rows
+        self._of_pair = of_cell[order][starts]
         self._size = size
         self._totals = {name: self._grouped(self._by_person[:, AT[name]]) for name in (*COUNTS, *_SUMMED)}
-        has_replies = rows[:, AT["replies"]] > 0
-        named = cells.models[counted][has_replies].tolist()
-        told = set(zip(of_cell[has_replies].tolist(), named, strict=True))
-        models: list[list[str]] = [[] for _ in range(size)]
-        for group, model in told:
-            models[group].append(cells.model_names[model])
-        self.models = [tuple(sorted(names)) for names in models]
+        has_model = np.zeros((size, len(cells.model_names)), bool)
+        has_model[of_cell, models] |= cells.rows[counted, AT["replies"]] > 0
+        self.models = [
+            tuple(sorted(cells.model_names[number] for number in np.flatnonzero(has).tolist()))
+            for has in has_model
+        ]
         """The models of each group."""
         self._estimates = {
             (measure, other, squares): self._beyond(measure, other, squares)
@@ -324,25 +312,32 @@ _SUMMED = ("cost", *(name for measure in MEASURES for name in measure[2:]))
 
 def _performances(groups: _Groups, games: GameTable) -> list[Performance]:
     ratings, scores = games.ratings[groups.members], games.scores[groups.members]
-    known = np.isfinite(ratings) & np.isfinite(scores)
-    stacked = np.stack([groups.of_member[known].astype(np.float64), ratings[known]], axis=1)
-    pairs, number = np.unique(stacked, axis=0, return_inverse=True)
-    number = number.reshape(-1)
-    count = np.bincount(number, minlength=len(pairs))
-    points = np.bincount(number, scores[known], minlength=len(pairs))
+    known = np.flatnonzero(np.isfinite(ratings) & np.isfinite(scores))
+    least = int(ratings[known].min(initial=0))
+    above = (ratings[known] - least).astype(np.intp)
+    code = _combined([groups.of_member[known], above])
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    count = np.bincount(number, minlength=len(first)).tolist()
+    points = np.bincount(number, scores[known], minlength=len(first)).tolist()
     met: list[list[OpponentGames]] = [[] for _ in groups.names]
-    for (group, rating), games_met, scored in zip(
-        pairs.tolist(), count.tolist(), points.tolist(), strict=True
-    ):
-        met[int(group)].append(OpponentGames(int(rating), games_met, scored))
+    whose, rated = groups.of_member[known][first].tolist(), (above[first] + least).tolist()
+    for group, rating, games_met, scored in zip(whose, rated, count, points, strict=True):
+        met[group].append(OpponentGames(rating, games_met, scored))
     return performances(met)
 
 
 def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
     """For each group the number of different values."""
-    several = int(values.max(initial=0)) + 1
-    return np.bincount(np.unique(groups * several + values) // several, minlength=size)
+    _, first = np.unique(_combined([groups, codes_of(values)]), return_index=True)
+    return np.bincount(groups[first], minlength=size)
 
 
-def _number(value: float | None) -> float:
-    return np.nan if value is None else float(value)
+def _combined(parts: Sequence[Codes]) -> Codes:
+    """One number for each combination of numbers >= 0, in their order.
+
+    Those of games, phases, models and persons together stay far below 2^63.
+    """
+    found = np.zeros(len(parts[0]), np.intp)
+    for part in parts:
+        found = found * (int(part.max(initial=0)) + 1) + part
+    return found

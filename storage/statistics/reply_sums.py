@@ -1,12 +1,12 @@
 """Sums over the judged replies of a game, by phase and model: all that statistics of many games need of them.
 
 A mean needs n and sum v, an interval by person also sum v^2 (`storage.inference.any_time`).  So replies are
-added up by *cell*: the replies of one game in one phase, with forecasts of one model.  A cell has a row of
-numbers, `COLUMNS`; rows of any cells can be added.
+added up by *cell*: the replies of one game with forecasts of one model, of all phases or of one.  A cell has
+a row of numbers, `COLUMNS`; rows of any cells can be added.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -58,45 +58,52 @@ COLUMNS = ("phase", "model", *COUNTS, "cost", *(name for measure in MEASURES for
 """What a cell's row has: the phase, 0 for the first; the number of its model; sums."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
 """Where each column is."""
-_ROW = np.dtype("<f8")
+_NUMBER = np.dtype("<f8")
+ROW_BYTES = len(COLUMNS) * _NUMBER.itemsize
+"""The size of a packed row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplySums:
-    """The cells of a game, in the order of phase and model."""
+    """What the replies of a game add up to; rows in the order of phase and model."""
 
     models: tuple[str, ...]
-    """Who made the forecasts."""
+    """Who made the forecasts; the column `model` is an index of these."""
     rows: Floats
-    """Shape (cells, columns); `model` is an index of `models`."""
+    """By model, with 0 for a phase; shape (rows, columns)."""
+    phase_rows: Floats
+    """By phase and model; shape (rows, columns)."""
 
-    def packed(self) -> bytes:
-        """The rows as bytes: little-endian floating-point numbers of 64 bits."""
-        return self.rows.astype(_ROW).tobytes()
+
+def packed(rows: Floats) -> bytes:
+    """Rows as bytes: little-endian floating-point numbers of 64 bits."""
+    return rows.astype(_NUMBER).tobytes()
 
 
 def unpacked(data: bytes) -> Floats:
-    """The rows of any number of games, one after the other; shape (cells, columns).
+    """The rows of any number of games, packed one after the other; shape (rows, columns).
 
     Raises:
         ValueError: There is a part of a row.
     """
-    return np.asarray(np.frombuffer(data, _ROW), np.float64).reshape(-1, len(COLUMNS))
-
-
-def row_bytes() -> int:
-    """The size of a packed row."""
-    return len(COLUMNS) * _ROW.itemsize
+    return np.asarray(np.frombuffer(data, _NUMBER), np.float64).reshape(-1, len(COLUMNS))
 
 
 def reply_sums(replies: Sequence[ReplyFact]) -> ReplySums:
     """Add up the replies of one game."""
     models = tuple(sorted({reply.model for reply in replies}))
-    cells: dict[tuple[int, int], list[ReplyFact]] = defaultdict(list)
+    by_model: dict[tuple[int, int], list[ReplyFact]] = defaultdict(list)
+    by_phase: dict[tuple[int, int], list[ReplyFact]] = defaultdict(list)
     for reply in replies:
-        cells[phase_of(reply.ply + 1), models.index(reply.model)].append(reply)
+        model = models.index(reply.model)
+        by_model[0, model].append(reply)
+        by_phase[phase_of(reply.ply + 1), model].append(reply)
+    return ReplySums(models, _rows(by_model), _rows(by_phase))
+
+
+def _rows(cells: Mapping[tuple[int, int], Sequence[ReplyFact]]) -> Floats:
     rows = [_row(phase, model, some) for (phase, model), some in sorted(cells.items())]
-    return ReplySums(models, np.array(rows, np.float64).reshape(-1, len(COLUMNS)))
+    return np.array(rows, np.float64).reshape(-1, len(COLUMNS))
 
 
 def phase_of(ply: int) -> int:

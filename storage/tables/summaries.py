@@ -31,5 +31,7 @@ class GameSummaryRow(Base):
     optimal_expected: Mapped[float]
     # JSON: a list of the models that made the forecasts, by `storage.statistics.facts.model_text`.
     models: Mapped[str] = mapped_column(Text)
-    # `storage.statistics.reply_sums.ReplySums.packed`.
+    # `storage.statistics.reply_sums.packed`: of all replies by model, and by phase and model.  The larger one
+    # is the last column, so that reading the other never touches its pages.
     sums: Mapped[bytes] = mapped_column(LargeBinary)
+    phase_sums: Mapped[bytes] = mapped_column(LargeBinary)

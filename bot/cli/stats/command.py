@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from storage.inference.games import GamesReport
     from storage.inference.trial import TrialTerms
     from storage.statistics.facts import GameFact, ReplyFact
+    from storage.statistics.group_rows import GroupRows
     from storage.statistics.groups import By
     from storage.statistics.lots import LotTraffic
     from storage.trials import StoredTrial
@@ -78,12 +79,10 @@ def stats(
         return
     from bot.cli.stats import tables
     from storage.filters import Filters
-    from storage.statistics.groups import group_statistics
 
-    keys = _keys(by)
-    games, replies, outdated = _facts(context, filters, suspect)
+    read = _groups(context, filters, _keys(by), suspect)
     with damage_told():
-        found = group_statistics(games, replies, keys)
+        found = read.statistics()
     write(
         output,
         tables.groups_view(found),
@@ -98,7 +97,22 @@ def stats(
             f"The forecasts of {', '.join(first.group.values())} are by different models "
             f"({', '.join(first.models)}){others}: `--by` with model tells them apart."
         )
-    _note_outdated(outdated)
+    _note_outdated(read.outdated)
+
+
+def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":
+    """The games that are selected, with their summaries."""
+    from storage.statistics.group_rows import read_groups
+    from storage.statistics.suspect_rows import suspect_games
+
+    async def read(database: "Database") -> "GroupRows":
+        async with database.read() as session:
+            if suspect is None:
+                return await read_groups(session, filters, by)
+            flags = await suspect_games(session)
+            return await read_groups(session, filters, by, among=lambda key: (key in flags) is suspect)
+
+    return ask_database(context, read)
 
 
 def _calibration(
