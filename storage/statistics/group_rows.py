@@ -15,11 +15,11 @@ from sqlalchemy import ColumnElement, Select, String, case, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
-from storage.damage import naming
+from storage.damage import naming, read_rows
 from storage.filters import Filters, TrapSettings
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.persons import codes_of
-from storage.records import GameResult, GameStatus
+from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
 from storage.statistics.facts import (
     ReplyFact,
     outdated_of_games,
@@ -70,6 +70,8 @@ class GroupRows:
         try:
             ratings = np.array(self._column("opponent_rating"), np.float64)
             scores = np.array([_SCORES[result] for result in self._column("result")], np.float64)
+            if ((ratings < LEAST_RATING) | (ratings > MOST_RATING)).any():
+                raise ValueError("there is a rating that is none")
             if not _STATES.issuperset(self._column("state")):
                 raise ValueError("there is a state that is none")
         except (LookupError, TypeError, ValueError):
@@ -255,7 +257,7 @@ def _late() -> Select[int]:
 
 async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
     row = EngineConfigRow
-    found = await session.execute(
+    rows = await session.execute(
         select(
             row.id,
             row.engine_version,
@@ -268,4 +270,7 @@ async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
             row.threshold_percent,
         )
     )
-    return {each[0]: (each[1], TrapSettings(*each[2:]).text) for each in found}
+    texts = read_rows(
+        "engine configuration", rows, lambda each: (each[0], each[1], TrapSettings(*each[2:]).text)
+    )
+    return {key: (version, settings) for key, version, settings in texts}

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import String, delete, insert, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import RULE
@@ -107,9 +107,11 @@ async def _known(session: AsyncSession, games: Sequence[int]) -> dict[int, dict[
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
     """Those of the games that are over; nobody else can change or summarise them until we commit."""
-    statement = select(GameRow.id, GameRow.state).where(GameRow.id.in_(games))
-    rows = await session.execute(statement.order_by(GameRow.id).with_for_update())
-    return [row.id for row in rows if row.state is not GameStatus.OPEN]
+    # The state as text: a damaged one must not hide the other games.
+    statement = select(GameRow.id, type_coerce(GameRow.state, String).label("state"))
+    chosen = statement.where(GameRow.id.in_(games)).order_by(GameRow.id)
+    rows = await session.execute(chosen.with_for_update())
+    return [row.id for row in rows if row.state in (GameStatus.FINISHED, GameStatus.ABORTED)]
 
 
 async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[dict[str, Any]]:
