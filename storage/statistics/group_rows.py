@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Select, String, case, func, select, tuple_, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
 
 from engine.errors import RecordError
 from storage.damage import naming, read_rows
@@ -203,6 +204,7 @@ def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -
     chosen = [columns[key] for key in keys if key in columns]
     if set(keys) & set(_CONFIGURED):
         chosen.append(GameRow.engine_config_id.expression)
+    sums = GameSummaryRow.phase_sums if By.PHASE in keys else GameSummaryRow.sums
     statement = select(
         GameRow.id,
         GameRow.opponent_id,
@@ -212,7 +214,8 @@ def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -
         GameRow.opponent_rating,
         GameSummaryRow.outdated,
         GameSummaryRow.models,
-        (GameSummaryRow.phase_sums if By.PHASE in keys else GameSummaryRow.sums).label("sums"),
+        # Without a type, which would copy each value.
+        type_coerce(sums, NullType()).label("sums"),
         *chosen,
     ).outerjoin(GameSummaryRow, is_valid())
     if By.OPPONENT_KIND in keys:

@@ -48,7 +48,7 @@ from storage.statistics.reply_sums import (
 
 _OPT = {ERRORS: Opt.REPLIES, COST: Opt.REPLIES, BAITS: Opt.TRAPS, FALLS: Opt.TRAPS}
 _NOISE = 1e-13
-"""Of a sum of squares, what subtracting its mean leaves by rounding alone."""
+"""Of a sum of squares, what subtracting the mean leaves by rounding alone, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +246,8 @@ class _Sums:
         self._size = size
         self._totals = {name: self._grouped(self._by_person[:, AT[name]]) for name in (*COUNTS, *_SUMMED)}
         has_model = np.zeros((size, len(cells.model_names)), bool)
-        has_model[of_cell, models] |= cells.rows[counted, AT["replies"]] > 0
+        told = cells.rows[counted, AT["replies"]] > 0
+        has_model[of_cell[told], models[told]] = True
         self.models = [
             tuple(sorted(cells.model_names[number] for number in np.flatnonzero(has).tolist()))
             for has in has_model
@@ -288,9 +289,10 @@ class _Sums:
         n = self._totals[measure.seen_in]
         mean = self._grouped(sums) / np.maximum(n, 1)
         whole = self._totals[squares]
-        spread = whole - n * mean**2
-        spread[spread < _NOISE * whole] = 0.0
-        by_person = self._grouped((sums - counts * mean[self._of_pair]) ** 2)
+        spread = _cleaned(whole - n * mean**2, whole)
+        by_person = _cleaned(
+            self._grouped((sums - counts * mean[self._of_pair]) ** 2), self._grouped(sums**2)
+        )
         persons = self._grouped((counts > 0).astype(np.float64))
         squared = self._grouped(counts**2)
         effective = np.divide(n * n, squared, out=np.zeros(self._size), where=squared > 0)
@@ -305,6 +307,11 @@ class _Sums:
 
     def _grouped(self, values: Floats) -> Floats:
         return np.bincount(self._of_pair, values, minlength=self._size).astype(np.float64)
+
+
+def _cleaned(spread: Floats, whole: Floats) -> Floats:
+    """Sums of squares around means, 0 where there is nothing but the rounding of the sums around 0."""
+    return np.where(spread < _NOISE * whole, 0.0, spread)
 
 
 _SUMMED = ("cost", *(name for measure in MEASURES for name in measure[2:]))

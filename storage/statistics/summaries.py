@@ -11,8 +11,9 @@ counted from their decisions instead, so statistics are exact at any time: summa
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import isclose
 from typing import Any
 
 from sqlalchemy import String, delete, insert, select, type_coerce
@@ -73,8 +74,9 @@ async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
     closed = await _locked(session, games)
     made = {row["game_id"]: row for row in await _summaries(session, closed)}
     known = await _known(session, games)
-    wrong = [game for game, row in known.items() if row != made.get(game)]
-    if changed := [game for game in games if known.get(game) != made.get(game)]:
+    changed = [game for game in games if not _are_same(known.get(game), made.get(game))]
+    wrong = [game for game in changed if game in known]
+    if changed:
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(changed)))
         if rows := [made[game] for game in changed if game in made]:
             await session.execute(insert(GameSummaryRow), rows)
@@ -90,6 +92,14 @@ def models_text(names: Sequence[str]) -> str:
 def model_names(text: str) -> tuple[str, ...]:
     """The column `models` as it was before it was written."""
     return tuple(json.loads(text))
+
+
+def _are_same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether two summaries are; a database adds floating-point numbers up in any order."""
+    if not one or not other:
+        return one is other
+    near = isclose(one["optimal_expected"], other["optimal_expected"], rel_tol=1e-9)
+    return near and {**one, "optimal_expected": 0} == {**other, "optimal_expected": 0}
 
 
 async def _known(session: AsyncSession, games: Sequence[int]) -> dict[int, dict[str, Any]]:

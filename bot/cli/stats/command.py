@@ -252,7 +252,8 @@ def _trial(
     from bot.cli.stats import tables
     from storage.inference.decisions import decisions_report
     from storage.inference.games import games_report
-    from storage.statistics.facts import game_facts, reply_facts
+    from storage.statistics.facts import game_facts
+    from storage.statistics.game_costs import mean_costs
     from storage.statistics.suspect_rows import suspect_games
     from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
@@ -268,10 +269,10 @@ def _trial(
             at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
             flags = await suspect_games(session)
             facts = [] if is_alone else await game_facts(session, filters, aborted=True)
-            replies = [] if is_alone else await reply_facts(session, filters)
+            costs = {} if is_alone else await mean_costs(session, filters)
             if not is_alone:
                 first, second = report.arms
-                games, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
+                games, report.damaged_games = await trial_games(session, found, first, second, facts, costs)
             if found.draws_decisions:
                 lots, report.damaged_decisions = await trial_decisions(session, found, filters)
         # Outside the transaction, which would blame arithmetic that overflows on the database.
