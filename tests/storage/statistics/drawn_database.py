@@ -145,9 +145,8 @@ def _forecast(rng: random.Random, decision_id: int) -> ForecastRow:
         for what in ("error", "fall", "bait", "optimal")
         for whose in ("uniform", "expected")
     }
-    model, sha256 = rng.choice(
-        [("looks 6.5", ""), ("maia-1500", "1f2e3d4c5b6a"), ("maia-1500", "9f8e7d6c5b4a")]
-    )
+    models = [("looks 6.5", ""), ("maia-1500", "1f2e3d4c5b6a"), ("maia-1500", "9f8e7d6c5b4a")]
+    model, sha256 = rng.choice(models)
     has_bait = rng.random() < 0.5
     return ForecastRow(
         decision_id=decision_id,

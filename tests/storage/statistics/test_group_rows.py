@@ -39,11 +39,8 @@ FILTERS = (
     Filters(since=START + timedelta(days=10), rated=True),
     Filters(min_opponent_rating=1400),
 )
-GROUPINGS: Sequence[Sequence[By]] = (
-    *((by,) for by in By),
-    (By.MONTH, By.PHASE, By.MODEL),
-    (By.SITE, By.PLAYER),
-)
+SEVERAL = ((By.MONTH, By.PHASE, By.MODEL), (By.SITE, By.PLAYER))
+GROUPINGS: Sequence[Sequence[By]] = (*((by,) for by in By), *SEVERAL)
 
 
 async def wanted(session: AsyncSession, filters: Filters, by: Sequence[By]) -> list[GroupStatistics]:
