@@ -19,6 +19,7 @@ from bot.base import log
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
+from bot.base.game_summaries import summarise_in_background
 from bot.control.actions import ControlActions, Program
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import OperatorCommands, arena_commands
@@ -129,9 +130,11 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None
             acting = tasks.create_task(actions.run())
+            summaries = tasks.create_task(summarise_in_background(database))
             async with asyncio.TaskGroup() as playing:
                 for runner in runners.values():
                     playing.create_task(runner.run(stop), name=f"account {runner.name}")
+            summaries.cancel()
             acting.cancel()
             if opened is not None:
                 opened.cancel()

@@ -111,7 +111,6 @@ STORAGE = {
     "storage.control": {"arena", "inserts", "tables"},
     "storage.games": {"damage", "filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
-    "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "packing", "records", "tables"},
     "storage.report": {"damage", "decisions", "forecasts", "records"},
     "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
     "storage.statistics": {
@@ -123,6 +122,16 @@ STORAGE = {
         "records",
         "tables",
         "trials",
+    },
+    "storage.recheck": {
+        "damage",
+        "decisions",
+        "forecasts",
+        "outcomes",
+        "packing",
+        "records",
+        "statistics",
+        "tables",
     },
 }
 BOT = {

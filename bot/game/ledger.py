@@ -66,6 +66,7 @@ from storage.records import (
     StoredGame,
 )
 from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.statistics.summaries import summarise
 from storage.tables.types import now_utc
 from storage.trials import trial_for
 
@@ -112,6 +113,8 @@ class GameLedger:
         self._strange: set[int] = set()
         # By ply: the standing decisions' evaluations of their moves.
         self._scores: dict[int, int] = {}
+        # Whether the game is over in the database, so that it has a summary.
+        self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -162,6 +165,7 @@ class GameLedger:
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
                 logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
+                await summarise(session, [known.id])
                 known = replace(
                     known,
                     state=GameStatus.OPEN,
@@ -170,7 +174,7 @@ class GameLedger:
                     end_reason=None,
                     ended_at=None,
                 )
-            self._game = known
+            self._game, self._is_closed = known, known.is_settled
             if self.is_open:
                 await self._take_up(session, known, snapshot.state.moves)
             return False
@@ -180,7 +184,7 @@ class GameLedger:
         async with self._database.read() as session:
             self._game = await get_game(session, self._owner, self._site_game_id)
         if self._game is not None:
-            self._moves = self._game.moves
+            self._moves, self._is_closed = self._game.moves, self._game.is_settled
         return self._game is not None
 
     async def resume_end(self) -> GameEnd | None:
@@ -350,6 +354,7 @@ class GameLedger:
         """Close the ledger of a finished game whose decisions are settled."""
         async with self._transaction() as session:
             await settle_game(session, self.game.id)
+            self._is_closed = True
             counts = await bait_counts(session, self.game.id)
         is_aborted = end.reason is EndReason.ABORTED
         verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
@@ -414,6 +419,8 @@ class GameLedger:
                 async with self._database.write() as session:
                     await self._role.verify(session)
                     yield session
+                    if self._is_closed:  # what is written later, a last forecast for instance, counts, too
+                        await summarise(session, [self.game.id])
             except BaseException:  # also when cancelled: nobody knows what was committed
                 self._standing = StandingDecisions()
                 raise

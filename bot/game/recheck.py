@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
@@ -86,6 +87,8 @@ class Findings:
     completed: int = 0
     """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
+    summaries: int = 0
+    """Summaries of games that were wrong and have been made anew (`storage.statistics.summaries`)."""
     damaged: list[DamagedRow] = field(default_factory=list)
     """Rows of other tables with values that cannot be."""
     left: Counter[str] = field(default_factory=Counter)
@@ -102,6 +105,7 @@ class Findings:
                 {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
                 for each in self.wrong
             ],
+            "summaries": self.summaries,
             "damaged": [asdict(each) for each in self.damaged],
             "left": dict(self.left),
         }
@@ -133,6 +137,7 @@ async def recheck(
             async with database.read() as session:
                 batch = await decisions_between(session, done_id, last_id, BATCH)
             if not batch:
+                findings.summaries = await check_summaries(database)
                 return findings
             for found in batch:
                 if isinstance(found, UnreadableDecision):

@@ -66,6 +66,7 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
         "forecast": 0,
         "completed": 0,
         "wrong": [],
+        "summaries": 0,
         "damaged": [],
         "left": {},
     }
