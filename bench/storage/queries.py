@@ -1,6 +1,6 @@
 """How long reports take on a large database, and whether the database reads whole tables for them.
 
-    python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20] [--sample 1000]
+    python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20] [--sample 1000] [--groups]
 
 `bench.storage.generate` makes such a database; games that lack a summary get one first.  Measured is each
 grouping of `desdemona stats --by`, whole and with usual filters: reading and arithmetic, without the start
@@ -190,7 +190,7 @@ async def sample(database: Database, games: int) -> None:
     )
 
 
-async def run(url: str, repeat: int, games: int) -> bool:
+async def run(url: str, repeat: int, games: int, *, all_readers: bool = True) -> bool:
     """Measure everything; False if something reads whole tables and should not."""
     database = await Database.open(url)
     try:
@@ -209,7 +209,8 @@ async def run(url: str, repeat: int, games: int) -> bool:
             for by in (By.PLAYER, By.PHASE)
         ]
         is_right = [await measure(url, reader, repeat) for reader in readers]
-        is_right += [await measure(url, reader, min(repeat, 3)) for reader in others(opponent)]
+        some = others(opponent) if all_readers else []
+        is_right += [await measure(url, reader, min(repeat, 3)) for reader in some]
         if games:
             await sample(database, games)
         return all(is_right)
@@ -224,8 +225,9 @@ def main() -> None:
     parser.add_argument("--url", required=True, help="as [storage] url in config.toml")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--sample", type=int, default=1000, help="games; 0: none")
+    parser.add_argument("--groups", action="store_true", help="only the groupings, not the other readers")
     options = parser.parse_args()
-    if not asyncio.run(run(options.url, options.repeat, options.sample)):
+    if not asyncio.run(run(options.url, options.repeat, options.sample, all_readers=not options.groups)):
         raise SystemExit(1)
 
 

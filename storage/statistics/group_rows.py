@@ -2,12 +2,13 @@
 
 One statement reads the games that are selected, each with the packed sums of its summary, and another names
 those beyond a person's first games.  A database could also add the sums up itself, from a table with a column
-for each; SQLite takes several times as long for that as for handing them over (docs/performance.md).
+for each; SQLite takes longer for that, by phase several times (docs/performance.md).
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ from storage.tables.summaries import GameSummaryRow
 _SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
 _MONTH = re.compile(r"[0-9]{4}-[01][0-9]")
 _CONFIGURED = (By.VERSION, By.SETTINGS)
+_PART = 500
+"""Rows that are taken apart at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +49,8 @@ class GroupRows:
     """What was read; the arithmetic comes after the transaction, which would blame the database for it."""
 
     by: tuple[By, ...]
-    games: Sequence[Any]
-    """Rows of `_games`."""
     columns: Mapping[str, Sequence[Any]]
-    """The same by column."""
+    """The rows of `_games`, by column."""
     late: Sequence[int]
     """Keys of games beyond their person's first `CAP_GAMES`."""
     configured: Mapping[int, tuple[str, str]]
@@ -76,8 +77,9 @@ class GroupRows:
             if not _STATES.issuperset(self._column("state")):
                 raise ValueError("there is a state that is none")
         except (LookupError, TypeError, ValueError):
-            for row in self.games:
-                _require_game(row)
+            names = ("id", "opponent_rating", "state", "result")
+            for game in zip(*(self._column(name) for name in names), strict=True):
+                _require_game(*game)
             raise
         return GameTable(
             keys={key: self._texts(key) for key in self.by if key in OF_GAME},
@@ -101,7 +103,7 @@ class GroupRows:
             return [self.configured[number][at] for number in self._column("engine_config_id")]
         found = self._column(key.value)
         if key is By.MONTH and (odd := {text for text in set(found) if not _MONTH.fullmatch(str(text))}):
-            number = next(row.id for row in self.games if row.month in odd)
+            number = next(key for key, text in zip(self._column("id"), found, strict=True) if text in odd)
             raise RecordError(f"game {number}: it began in no month, but in {min(odd, key=str)!r:.60}")
         return found
 
@@ -125,17 +127,17 @@ _STATES = {state.value for state in GameStatus}
 _OPEN, _FINISHED = GameStatus.OPEN.value, GameStatus.FINISHED.value
 
 
-def _require_game(row: Any) -> None:
+def _require_game(key: int, opponent_rating: object, state: str, result: str | None) -> None:
     """Refuse a game's row with values that cannot be.
 
     Raises:
         RecordError: The message names the game and the value.
     """
-    with decoding(f"game {row.id}"):
-        require_rating("opponent_rating", row.opponent_rating)
-        GameStatus(row.state)
-        if row.result is not None:
-            GameResult(row.result)
+    with decoding(f"game {key}"):
+        require_rating("opponent_rating", opponent_rating)
+        GameStatus(state)
+        if result is not None:
+            GameResult(result)
 
 
 async def read_groups(
@@ -158,8 +160,11 @@ async def read_groups(
     keys = complete_keys(by)
     # Not by the session, which would make each row twice.
     result = await (await session.connection()).execute(_games(session, keys, filters))
-    names, rows = tuple(result.keys()), result.all()
-    columns = _columns(names, rows)
+    columns: dict[str, list[Any]] = {name: [] for name in (*result.keys(),)}
+    # Part by part: the garbage collector would look again and again through all rows at once.
+    for rows in result.partitions(_PART):
+        for column, values in zip(columns.values(), zip(*rows, strict=True), strict=True):
+            column.extend(values)
     rows_of = (columns[name] for name in ("id", "state", "is_settled", "outdated"))
     counts = {
         key: count
@@ -169,12 +174,11 @@ async def read_groups(
     over = [key for key, count in counts.items() if count is None]
     outdated = sum((await outdated_of_games(session, over)).values(), sum(filter(None, counts.values())))
     if among is not None:
-        rows = [row for row in rows if among(row.id)]
-        columns = _columns(names, rows)
+        chosen = [among(key) for key in columns["id"]]
+        columns = {name: list(compress(values, chosen)) for name, values in columns.items()}
     others = [key for key, sums in zip(columns["id"], columns["sums"], strict=True) if sums is None]
     return GroupRows(
         by=keys,
-        games=rows,
         columns=columns,
         late=list(await session.scalars(_late())),
         configured=await _configured(session) if set(keys) & set(_CONFIGURED) else {},
@@ -184,10 +188,6 @@ async def read_groups(
         },
         outdated=outdated,
     )
-
-
-def _columns(names: Sequence[str], rows: Sequence[Any]) -> dict[str, Sequence[Any]]:
-    return dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
 
 
 def _made(replies: Sequence[ReplyFact], *, by_phase: bool) -> tuple[str, bytes]:
