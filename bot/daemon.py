@@ -24,6 +24,8 @@ from bot.control.arena_actions import ArenaActions
 from bot.control.commands import OperatorCommands, arena_commands
 from bot.control.control_socket import listening
 from bot.control.status import ArenaStatus
+from bot.dashboard.menu import pages
+from bot.dashboard.server import Dashboard
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
@@ -119,6 +121,10 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
         commands = OperatorCommands(actions, owner)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
+        if config.dashboard.enabled:
+            dashboard = Dashboard(config.dashboard, database, pages(config.dashboard, config.storage.url))
+            if address := await stack.enter_async_context(dashboard.running()):
+                logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None

@@ -15,7 +15,14 @@ import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -155,6 +162,14 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._write_turn, self._writers.begin() as session:
                 yield session
+
+    async def connect(self) -> AsyncConnection:
+        """A connection without transactions, for its owner to close; call in `telling_failures`."""
+        return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
+
+    def telling_failures(self) -> AbstractContextManager[None]:
+        """In the block a failure of the database is a `StorageError` that names it."""
+        return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
         """Raise `StorageError` if the database cannot be written; changes nothing."""

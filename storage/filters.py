@@ -90,6 +90,8 @@ class Filters:
     """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
+    opening: str | None = None
+    """The game's first moves as recorded, separated by spaces."""
     has_result: bool | None = None
     """True: won, drawn or lost; False: still open, aborted, or of unknown result."""
 
@@ -134,6 +136,10 @@ def _has_settings(wanted: TrapSettings) -> ColumnElement[bool]:
     )
 
 
+def _began_with(moves: str) -> ColumnElement[bool]:
+    return or_(GameRow.moves == moves, GameRow.moves.startswith(f"{moves} ", autoescape=True))
+
+
 # Any: the type of the field of that name.
 _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "player": lambda name: GameRow.player == name,
@@ -155,5 +161,6 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),
+    "opening": _began_with,
     "has_result": lambda has: GameRow.result.is_not(None) == has,
 }

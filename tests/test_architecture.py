@@ -91,6 +91,7 @@ STORAGE = {
     "storage.migrate": {"tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
+    "storage.queries": {"database", "errors", "filters", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"damage", "errors", "inserts", "records", "tables"},
     "storage.control": {"arena", "inserts", "tables"},
@@ -112,7 +113,8 @@ BOT = {
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
     "bot.control": {"account", "arena", "base", "game"},
-    "bot.daemon": {"control", "base", "servers", "arena", "game", "account"},
+    "bot.dashboard": {"base"},
+    "bot.daemon": {"control", "dashboard", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
         "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
         "control", "daemon",

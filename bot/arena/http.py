@@ -14,9 +14,9 @@ from bot.arena.accounts import Accounts
 from bot.arena.challenges import Crowded
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.rate_limiter import Rate, RateLimiter
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
+from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord, ArenaAccess
 from storage.errors import StorageError
 

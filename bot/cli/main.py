@@ -93,6 +93,7 @@ COMMANDS = {
         "stats",
         "Results, errors and traps of groups of games, beside what chance and a model of people expect.",
     ),
+    "sql": LazyCommand("bot.cli.sql", "sql", "Answer a question in SQL, without changing anything."),
     "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
     "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
 }

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.any_time import AnyTimeEstimate, SequenceDesign, estimate
+from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign, estimate, looks
 from storage.inference.defaults import RATING_BAND
 from storage.inference.persons import (
     Codes,
@@ -214,6 +214,16 @@ def games_report(
         cost=endpoint(cost_psi, cost_rows, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
+
+
+def score_looks(games: Sequence[TrialGame], terms: TrialTerms, at: datetime) -> Looks:
+    """The difference in score as it was seen after each game that counts, in the order of the draw.
+
+    Its last value is that of `games_report`.  Arguments and errors as there.
+    """
+    rows = select(games, terms, at, lambda game: game.score is not None).counted
+    _, psi = _score_values(rows)
+    return looks(psi, [game.person for game in rows], terms.design(terms.opt_games))
 
 
 def _score_values(games: Sequence[TrialGame]) -> tuple[Floats, Floats]:

@@ -1,0 +1,1 @@
+"""The operator's page: what the bot does, whether it works, and its controls."""
