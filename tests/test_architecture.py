@@ -108,6 +108,7 @@ BOT = {
     "bot.servers": {"base"},
     "bot.arena": {"base"},
     "bot.analysis": {"base"},
+    "bot.dashboard": set[str](),
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
