@@ -13,6 +13,7 @@ from bot.account.pause import Pause
 from bot.base import log
 from bot.base.config import Config
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
+from bot.base.metrics import Metrics
 from bot.base.reconnect import delays
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
@@ -56,6 +57,8 @@ class Machine:
     """Whether to wait for an account that another program plays, and to take it over."""
     pause: Pause = field(default_factory=Pause)
     """Whether the operator holds back new games."""
+    metrics: Metrics = field(default_factory=Metrics)
+    """Counts what happens."""
 
 
 OpenServer = Callable[[Config], AbstractAsyncContextManager[Server]]
@@ -205,6 +208,7 @@ class AccountRunner:
             online=open_lookup(config),
             role=role,
             machine_limit=machine.limit,
+            metrics=machine.metrics,
         )
 
     async def _listen(self, lobby: Lobby, stop: asyncio.Event) -> None:

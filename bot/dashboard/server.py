@@ -18,11 +18,14 @@ from aiohttp import web
 
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
+from bot.control.desk import OperatorDesk
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
+from bot.dashboard.controls import Controls, forget_said, said_last
 from bot.dashboard.filter_chips import chips
 from bot.dashboard.live import LiveStream
-from bot.dashboard.page import BadQuery, NoSuchThing, Page, Query, Rows
-from bot.dashboard.page_cache import Cached, PageCache, TooSlow
+from bot.dashboard.monitoring import monitoring_routes
+from bot.dashboard.page import BadQuery, NoSuchThing, Page, Query, Rows, View
+from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.rendering import environment, query_text
 from storage.database import Database
 from storage.errors import FilterError, StorageError
@@ -53,7 +56,7 @@ class Dashboard:
         config: Where it listens, and who may see it.
         database: What it shows.
         pages: All pages, in the order of the menu.
-        actions: Further routes, for instance the controls.
+        desk: The running program, for controls, alarms, metrics and health; None: there is none.
         clock: Seconds of a monotonic clock.
 
     Raises:
@@ -65,7 +68,7 @@ class Dashboard:
         config: DashboardConfig,
         database: Database,
         pages: Sequence[Page],
-        actions: Sequence[web.AbstractRouteDef] = (),
+        desk: OperatorDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._config = config
@@ -73,6 +76,8 @@ class Dashboard:
         self._cache = PageCache(database, clock)
         self._live = LiveStream(self._cache.version)
         self._pages = pages
+        self._desk = desk
+        controls = None if desk is None else Controls(desk.actions, self._render)
         self._templates = environment()
         self._app = web.Application(
             middlewares=[self._answer, self._access.guard], client_max_size=MAX_BODY_BYTES
@@ -80,7 +85,7 @@ class Dashboard:
         self._app.add_routes(
             [
                 web.get("/", _to_first_page),
-                web.get("/healthz", _alive),
+                *monitoring_routes(desk),
                 web.get(LOGIN, self._login_page),
                 web.post(LOGIN, self._sign_in),
                 web.post("/dash/logout", self._sign_out),
@@ -91,7 +96,7 @@ class Dashboard:
                     for page in pages
                     for ending, answer in ((".csv", self._csv), ("", self._json))
                 ),
-                *actions,
+                *(controls.routes() if controls is not None else ()),
                 web.static(STATIC, FILES),
             ]
         )
@@ -144,42 +149,46 @@ class Dashboard:
     # --- Pages ------------------------------------------------------------------------------------------
 
     def _handler(
-        self, page: Page, answer: Callable[[web.Request, Page, Query, Cached], web.Response]
+        self, page: Page, answer: Callable[[web.Request, Page, Query, View], web.Response]
     ) -> Handler:
         async def handle(request: web.Request) -> web.Response:
             given = dict(request.query)
             wanted = given.pop("table", "")
             query = page.query(given, request.match_info)
-            cached = await self._cache.get(page, query)
+            view = (await self._cache.get(page, query)).view
+            if page.add_live is not None:
+                view = await page.add_live(view)
             request["table"] = wanted
-            return answer(request, page, query, cached)
+            return answer(request, page, query, view)
 
         return handle
 
-    def _html(self, request: web.Request, page: Page, query: Query, cached: Cached) -> web.Response:
+    def _html(self, request: web.Request, page: Page, query: Query, view: View) -> web.Response:
         text = self._render(
             page.template,
             page=page,
-            view=cached.view,
+            view=view,
+            said=said_last(request),
             chips=chips(page, query),
             query=query,
             api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in request.match_info.values())}",
             query_string=query_text({**query.texts(), **dict.fromkeys(request.match_info, "")}),
         )
         response = web.Response(text=text, content_type="text/html")
+        forget_said(request, response)
         response.headers["Cache-Control"] = "private, no-cache"
         response.enable_compression()
         return response
 
-    def _json(self, request: web.Request, page: Page, query: Query, cached: Cached) -> web.Response:  # noqa: ARG002
-        text = json.dumps(cached.view.to_json(), default=str, ensure_ascii=False)
+    def _json(self, request: web.Request, page: Page, query: Query, view: View) -> web.Response:  # noqa: ARG002
+        text = json.dumps(view.to_json(), default=str, ensure_ascii=False)
         response = web.Response(text=text, content_type="application/json")
         response.headers["Cache-Control"] = "private, no-cache"
         response.enable_compression()
         return response
 
-    def _csv(self, request: web.Request, page: Page, query: Query, cached: Cached) -> web.Response:  # noqa: ARG002
-        tables = cached.view.tables()
+    def _csv(self, request: web.Request, page: Page, query: Query, view: View) -> web.Response:  # noqa: ARG002
+        tables = view.tables()
         if not tables:
             raise BadQuery("this page has no table")
         name = request["table"] or next(iter(tables))
@@ -192,7 +201,10 @@ class Dashboard:
     def _render(self, template: str, **values: Any) -> str:
         menu = [page for page in self._pages if page.is_in_menu]
         return self._templates.get_template(template).render(
-            menu=menu, has_session=self._access.needs_token, **values
+            menu=menu,
+            has_session=self._access.needs_token,
+            loud_alarms=() if self._desk is None else self._desk.loud_alarms,
+            **values,
         )
 
     # --- Signing in -------------------------------------------------------------------------------------
@@ -283,10 +295,6 @@ def _parts(page: Page) -> str:
 
 async def _to_first_page(_request: web.Request) -> web.Response:
     raise web.HTTPSeeOther("/dash")
-
-
-async def _alive(_request: web.Request) -> web.Response:
-    return web.json_response({"ok": True})
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

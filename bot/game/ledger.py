@@ -9,16 +9,19 @@ the next start resumes open games.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
+from bot.base.metrics import Metrics, TrapOutcome
 from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
 from bot.game.selection import Occasion, Selection
@@ -40,7 +43,7 @@ from storage.decisions import (
     store_profile,
     void_after,
 )
-from storage.errors import DuplicateDecision
+from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.events import list_events
 from storage.filters import Filters
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
@@ -85,8 +88,16 @@ class Closed:
 class GameLedger:
     """The database record of one game; call `open` or `reopen` first."""
 
-    def __init__(self, database: Database, owner: AccountKey, role: Role, site_game_id: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        owner: AccountKey,
+        role: Role,
+        site_game_id: str,
+        metrics: Metrics | None = None,
+    ) -> None:
         self._database = database
+        self._metrics = metrics or Metrics()
         self._role = role
         self._owner = owner
         self._site_game_id = site_game_id
@@ -101,6 +112,11 @@ class GameLedger:
         self._scores: dict[int, int] = {}
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
+        # By a decision's key, in this run of the program: a bait's outcome is counted once both are known.
+        self._forecasts: dict[int, ReplyForecast] = {}
+        self._judged: dict[int, str] = {}
+        self._to_count: list[Callable[[], None]] = []
+        """What is counted once the transaction is committed."""
 
     @property
     def game(self) -> StoredGame:
@@ -261,6 +277,7 @@ class GameLedger:
         """Store what people were expected to reply to a move with a complete profile."""
         async with self._transaction() as session:
             await store_forecast(session, stored.id, decision, made)
+            self._to_count.append(partial(self._count_forecast, stored.id, made))
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """What people were expected to reply to a decision's move; None: that is not known yet."""
@@ -292,6 +309,7 @@ class GameLedger:
                 at=ended_at,
             )
             counts = await bait_counts(session, self.game.id)
+            self._to_count.append(partial(self._count_end, end, result))
         return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
@@ -325,15 +343,13 @@ class GameLedger:
             if len(granted) >= most:
                 return False
             detail = {"ply": len(self._moves), "site_game_id": self._site_game_id}
-            await log_event(session, self._owner, TAKEBACK_GRANTED, detail, self.game.id)
+            await self._log_event(session, TAKEBACK_GRANTED, detail)
             return True
 
     async def record_event(self, kind: str, detail: Mapping[str, Any]) -> None:
         """Record an event of this game."""
         async with self._transaction() as session:
-            game_id = None if self._game is None else self._game.id
-            detail = {**detail, "site_game_id": self._site_game_id}
-            await log_event(session, self._owner, kind, detail, game_id)
+            await self._log_event(session, kind, {**detail, "site_game_id": self._site_game_id})
 
     async def _void(self, ply: int) -> None:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}
@@ -346,9 +362,54 @@ class GameLedger:
     async def _transaction(self) -> AsyncIterator[AsyncSession]:
         """One transaction at a time: of two that cannot see each other's writes, neither would record an
         outcome."""
-        async with self._turn, self._database.write() as session:
-            await self._role.verify(session)
-            yield session
+        async with self._turn:
+            self._to_count.clear()
+            began = time.perf_counter()
+            try:
+                async with self._database.write() as session:
+                    await self._role.verify(session)
+                    yield session
+            except RoleLost:  # another program goes on; the database is well
+                raise
+            except StorageError:
+                self._metrics.commit_failed()
+                raise
+            self._metrics.committed(time.perf_counter() - began)
+            for count in self._to_count:
+                count()
+
+    async def _log_event(self, session: AsyncSession, kind: str, detail: Mapping[str, Any]) -> None:
+        game_id = None if self._game is None else self._game.id
+        await log_event(session, self._owner, kind, detail, game_id, metrics=self._metrics)
+
+    def _count_forecast(self, decision_id: int, made: ReplyForecast) -> None:
+        if decision_id in self._forecasts:
+            return
+        self._forecasts[decision_id] = made
+        if made.bait is not None:
+            self._metrics.trap(self.game.game, self.game.player, TrapOutcome.SET)
+        self._count_bait(decision_id)
+
+    def _count_reply(self, decision_id: int, reply: str) -> None:
+        self._judged[decision_id] = reply
+        self._count_bait(decision_id)
+
+    def _count_bait(self, decision_id: int) -> None:
+        made, reply = self._forecasts.get(decision_id), self._judged.get(decision_id)
+        if made is None or made.bait is None or reply is None:
+            return
+        outcome = TrapOutcome.TAKEN if made.is_bait(reply) else TrapOutcome.HELD
+        self._metrics.trap(self.game.game, self.game.player, outcome)
+
+    def _count_end(self, end: GameEnd, result: GameResult | None) -> None:
+        is_aborted = end.reason is EndReason.ABORTED
+        self._metrics.finished(
+            self._owner.site,
+            self.game.game,
+            self.game.player,
+            "aborted" if is_aborted else result.value if result else "unknown",
+            is_lost_on_time=end.reason is EndReason.TIME and result is GameResult.LOSS,
+        )
 
     def _keep_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:
@@ -369,9 +430,10 @@ class GameLedger:
             if all(event.detail["ply"] != ply for event in known):
                 logger.exception("game %s, ply %d: judging the reply crashed", self._site_game_id, ply)
                 detail = {**crash_detail(ply, error), "site_game_id": self._site_game_id}
-                await log_event(session, self._owner, DECISION_UNJUDGED, detail, self.game.id)
+                await self._log_event(session, DECISION_UNJUDGED, detail)
             return
-        await record_outcome(session, stored.id, outcome)
+        if await record_outcome(session, stored.id, outcome) and reply is not None:
+            self._to_count.append(partial(self._count_reply, stored.id, reply))
 
     async def _take_up(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
@@ -393,7 +455,7 @@ class GameLedger:
         if stored is not None:
             await mark_dropped(session, stored.id)
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
-        await log_event(session, self._owner, "undecided_move", detail, self.game.id)
+        await self._log_event(session, "undecided_move", detail)
 
     async def _drop_after(self, session: AsyncSession, ply: int) -> None:
         """Drop decisions that came too late: the game ended before the server took their moves."""
