@@ -7,6 +7,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import aiohttp
@@ -81,7 +82,7 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
         raise HookFailure(f"not done in {COMMAND_S:g} s") from None
     finally:
         if process.returncode is None:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # with what it has started
             await process.wait()
     if process.returncode:
         last = said.decode(errors="replace").strip().splitlines()[-1:]

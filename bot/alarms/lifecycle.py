@@ -5,7 +5,7 @@
     ok --wrong--> pending --wrong for `for_s`--> firing --right--> recovering --right for 5 min--> ok
     pending --right--> ok                        recovering --wrong--> firing
 
-Without data for five minutes an alarm counts as wrong; before that it stays as it is.
+Without data for five minutes an alarm fires; before that it stays as it is.
 """
 
 from enum import StrEnum
@@ -60,12 +60,13 @@ class AlarmLifecycle:
             self._known_s = at_s
         elif at_s - self._known_s < NO_DATA_S:
             return False
-        else:
+        is_missing = reading is None
+        if reading is None:
             reading = f"no data for {(at_s - self._known_s) / 60:.0f} minutes"
         if reading:
             self.text = reading
         before = self.state
-        self.state = self._next(at_s, is_wrong=bool(reading))
+        self.state = AlarmState.FIRING if is_missing else self._next(at_s, is_wrong=bool(reading))
         if self.state is not before:
             self._since_s = at_s
         return self.state is not before

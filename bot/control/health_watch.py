@@ -45,6 +45,13 @@ RATING_DAYS = 30
 ALARM = "alarm"
 """Kind of the events of alarms."""
 
+_LEVELS = {
+    AlarmState.OK: logging.INFO,
+    AlarmState.PENDING: logging.DEBUG,
+    AlarmState.FIRING: logging.WARNING,
+    AlarmState.RECOVERING: logging.INFO,
+}
+
 T = TypeVar("T")
 
 
@@ -139,7 +146,7 @@ class HealthWatch:
             await self._hooks.tell(await self._notices.get())
 
     async def _record(self, change: AlarmChange) -> None:
-        level = logging.WARNING if change.state is AlarmState.FIRING else logging.INFO
+        level = _LEVELS[change.state]
         logger.log(level, "alarm %s: %s: %s", change.name, change.state.value, change.text)
         detail = {"alarm": change.name, "state": change.state.value, "reason": change.text}
         try:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
+from bot.dashboard.charts.markup import tag
 from engine.games import GAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -24,7 +26,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        percent=percent, signed=signed, number=number, moment=moment, ago=ago, span=span, title_of=title_of
+        percent=percent,
+        signed=signed,
+        number=number,
+        moment=moment,
+        ago=ago,
+        span=span,
+        title_of=title_of,
+        with_code=with_code,
     )
     return made
 
@@ -70,6 +79,12 @@ def title_of(game: str) -> str:
     """A game's name for people."""
     known = GAMES.get(game)
     return game if known is None else known.title
+
+
+def with_code(text: str) -> Markup:
+    """A text in which what stands between backticks is code."""
+    parts = enumerate(text.split("`"))
+    return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
 
 
 def query_text(query: Mapping[str, Any]) -> str:

@@ -37,6 +37,8 @@ MAX_BODY_BYTES = 16 * 1024
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
+TABLE = web.RequestKey("table", str)
+"""The table that a request for CSV names; empty: the first one."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -158,7 +160,7 @@ class Dashboard:
             view = (await self._cache.get(page, query)).view
             if page.add_live is not None:
                 view = await page.add_live(view)
-            request["table"] = wanted
+            request[TABLE] = wanted
             return answer(request, page, query, view)
 
         return handle
@@ -191,7 +193,7 @@ class Dashboard:
         tables = view.tables()
         if not tables:
             raise BadQuery("this page has no table")
-        name = request["table"] or next(iter(tables))
+        name = request[TABLE] or next(iter(tables))
         if name not in tables:
             raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
         response = web.Response(text=csv_text(tables[name]), content_type="text/csv", charset="utf-8")

@@ -1,0 +1,85 @@
+"""What a game counts: as much as the database has, and nothing that was not committed."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from bot.base.metrics import Metrics, Tally
+from bot.game.ledger import GameLedger
+from bot.game.player import GamePlayer
+from engine.temptation import RULE
+from storage.database import Database, Role
+from storage.errors import StorageError
+from storage.tables.games import DecisionRow, ForecastRow
+from tests.bot.fakes import GAME_ID, FakeServer, picker, services
+from tests.bot.ledger_samples import stored_game
+from tests.patience import PATIENCE_S
+from tests.storage.samples import ARENA
+
+
+def total(metrics: Metrics, name: str, **labels: str) -> float:
+    return metrics.registry.get_sample_value(f"desdemona_{name}", labels) or 0.0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_a_whole_game(database: Database, seed: int) -> None:
+    async with services(FakeServer(pick=picker(seed)), database) as given, asyncio.timeout(PATIENCE_S):
+        await GamePlayer(GAME_ID, given).run()
+    metrics, game = given.metrics, await stored_game(database)
+    async with database.read() as session:
+        decisions = await session.scalar(select(func.count()).select_from(DecisionRow))
+        baits = (ForecastRow.bait.is_not(None), ForecastRow.rule == RULE)
+        settled = list(await session.scalars(select(ForecastRow.is_taken).where(*baits)))
+    labels = {"game": "tictactoe", "player": "trappy"}
+    assert total(metrics, "decisions_total", **labels) == decisions
+    assert total(metrics, "traps_total", **labels, outcome="set") == len(settled)
+    assert total(metrics, "traps_total", **labels, outcome="taken") == settled.count(True)
+    assert total(metrics, "traps_total", **labels, outcome="held") == settled.count(False)
+    assert game.result is not None
+    ended = {"site": game.site, "result": game.result.value, **labels}
+    assert total(metrics, "games_total", **ended) == 1
+    assert metrics.tally.games == 1
+    assert metrics.tally.lost_on_time == 0
+    assert metrics.tally.commits > metrics.tally.decisions > 0
+    assert metrics.tally.failed_commits == 0
+
+
+async def test_a_bait_is_counted_whichever_is_known_first() -> None:
+    """The forecast and the reply come in any order."""
+    metrics = Metrics()
+    database: Any = None
+    ledger: Any = GameLedger(database, ARENA, Role(""), "x", metrics)
+    ledger._game = SimpleNamespace(game="chess", player="tempting")
+    bait: Any = SimpleNamespace(bait="Nxe5", is_bait=lambda reply: reply == "Nxe5")
+    none: Any = SimpleNamespace(bait=None, is_bait=lambda _: False)
+    ledger._count_forecast(1, bait)
+    ledger._count_forecast(1, bait)  # once more after a restart of the game
+    ledger._count_reply(1, "Nxe5")
+    ledger._count_reply(2, "d3")
+    ledger._count_forecast(2, bait)
+    ledger._count_forecast(3, none)
+    ledger._count_reply(3, "d3")
+    labels = {"game": "chess", "player": "tempting"}
+    found = {name: total(metrics, "traps_total", **labels, outcome=name) for name in ("set", "taken", "held")}
+    assert found == {"set": 2, "taken": 1, "held": 1}
+
+
+async def test_a_failed_transaction_counts_as_such(database: Database) -> None:
+    metrics = Metrics()
+    ledger = GameLedger(database, ARENA, Role(""), "x", metrics)
+
+    async def fail() -> None:
+        async with ledger._transaction():
+            ledger._to_count.append(lambda: metrics.event("never"))
+            raise StorageError("the disk is full")
+
+    with pytest.raises(StorageError):
+        await fail()
+    assert metrics.tally == Tally(failed_commits=1)
+    await ledger.record_event("move_refused", {})
+    assert (metrics.tally.commits, metrics.tally.failed_commits) == (1, 1)
+    assert total(metrics, "events_total", kind="never") == 0
+    assert total(metrics, "events_total", kind="move_refused") == 1
