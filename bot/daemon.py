@@ -363,8 +363,9 @@ class LiveSettings:
         return ", ".join(changed) or "nothing"
 
     def on_hangup(self) -> None:
-        """Do so on SIGHUP."""
+        """Do so on SIGHUP, and go on in a new log file if the old one was moved away."""
         try:
+            log.reopen()
             logger.info("settings read again; changed: %s", self.reload())
         except DesdemonaError as error:
             logger.error("the settings stay as they were: %s", error)

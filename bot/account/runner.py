@@ -104,8 +104,8 @@ class AccountRunner:
         Raises:
             AuthError, ConfigError, StorageError: As said of `is_alone`.
         """
-        if not self._is_alone:
-            log.account.set(self.name)
+        log.account.set(self.name)
+        log.is_alone.set(self._is_alone)
         clock = asyncio.get_running_loop().time
         waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
         while not stop.is_set():
@@ -151,6 +151,7 @@ class AccountRunner:
     async def _play(self, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as stack:
             server = await stack.enter_async_context(self._open_server(self._config))
+            log.site.set(server.site)
             # Sites send each event once: two programs on one account would each get half of them.  The role
             # is taken before signing in where that disconnects the other program, and where we know our name
             # from an earlier time: a standby must not ask the site once a second.

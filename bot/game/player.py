@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
+from bot.base import log
 from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
 from bot.base.reconnect import delays, stay_connected
@@ -228,6 +229,7 @@ class GamePlayer:
             ProtocolError: The game cannot be read; it stays open in the ledger.
             Exception: Any other failure; another `GamePlayer` may resume the game.
         """
+        log.game.set(self.game_id)
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 self._set_up()
