@@ -130,7 +130,7 @@ BETWEEN = {
 }
 
 MOST_FILES = 20
-MOST_FLOORS = 8
+MOST_FLOORS = 9
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.alarms.lifecycle import ACTIVE, AlarmLifecycle, AlarmState
 from bot.alarms.rules import RULES, AlarmRule
-from bot.alarms.samples import Sample, SampleHistory
+from bot.alarms.samples import HealthSample, SampleHistory
 from bot.base.config import AlarmsConfig
 from bot.base.errors import DesdemonaError
 from storage.tables.types import now_utc
@@ -106,7 +106,7 @@ class AlarmBoard:
         self._alarms: dict[str, _Alarm] = {}
         """Empty before the first sample."""
 
-    def take(self, sample: Sample) -> list[AlarmChange]:
+    def take(self, sample: HealthSample) -> list[AlarmChange]:
         """Take the next sample; returns the alarms whose state has changed."""
         at = self._now()
         if not self._alarms:

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.base.metrics import Tally
+from bot.base.metrics import MetricTotals
 
 KEPT_S = 3600.0
 """How far back the samples reach, in seconds: as far as the longest window of a rule."""
@@ -35,12 +35,12 @@ class RatingSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class HealthSample:
     """The program at one moment.  None: this could not be found out."""
 
     at_s: float
     """Seconds of a monotonic clock."""
-    tally: Tally = field(default_factory=Tally)
+    tally: MetricTotals = field(default_factory=MetricTotals)
     links: Mapping[str, str] | None = None
     """Accounts by name: why each one's link is down; empty: it is up."""
     overdue_s: Mapping[str, float] | None = None
@@ -62,10 +62,10 @@ class SampleHistory:
     """The samples of the last hour, and the database's sizes of the last two weeks."""
 
     def __init__(self) -> None:
-        self._samples: deque[Sample] = deque()
+        self._samples: deque[HealthSample] = deque()
         self._sizes: deque[tuple[float, int]] = deque(maxlen=SIZES)
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: HealthSample) -> None:
         """Add the newest sample."""
         self._samples.append(sample)
         # The first one that is kept lies before the window, so that increases cover all of it.
@@ -76,11 +76,11 @@ class SampleHistory:
             self._sizes.append((sample.at_s, sample.disk.database_bytes))
 
     @property
-    def latest(self) -> Sample:
+    def latest(self) -> HealthSample:
         """The newest sample."""
         return self._samples[-1]
 
-    def before(self, span_s: float) -> Sample:
+    def before(self, span_s: float) -> HealthSample:
         """The last sample that is at least so many seconds older than the newest, or the oldest there is."""
         moment = self.latest.at_s - span_s
         found = self._samples[0]
@@ -91,7 +91,7 @@ class SampleHistory:
         return found
 
     def increase(self, name: str, span_s: float) -> int:
-        """By how much a total of `Tally` has grown in the last so many seconds."""
+        """By how much a total of `MetricTotals` has grown in the last so many seconds."""
         return int(getattr(self.latest.tally, name) - getattr(self.before(span_s).tally, name))
 
     def model_failures(self, span_s: float) -> dict[str, int]:

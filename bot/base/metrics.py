@@ -38,7 +38,7 @@ class ChallengeAnswer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class MetricTotals:
     """Totals since the program started, for alarms."""
 
     commits: int = 0
@@ -64,7 +64,7 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # else a second series for each counter
         self.registry = registry or CollectorRegistry()
-        self.tally = Tally()
+        self.tally = MetricTotals()
         self._known_failures: dict[str, int] = {}
         self.build_info = self._gauge("build_info", "1; the labels say what runs.", "version", "engine")
         self.games_open = self._gauge("games_open", "Games that go on.", "site", "game")

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from bot.alarms.board import AlarmBoard, AlarmChange, AlarmNotice
 from bot.alarms.hooks import AlarmHooks
 from bot.alarms.lifecycle import AlarmState
-from bot.alarms.samples import DiskSample, RatingSample, Sample
+from bot.alarms.samples import DiskSample, HealthSample, RatingSample
 from bot.base.event_log import log_event
 from bot.base.metrics import Metrics
 from bot.control.status import AccountStatus, Status
@@ -157,7 +157,7 @@ class HealthWatch:
 
     # --- The sample -------------------------------------------------------------------------------------
 
-    async def _sample(self) -> Sample:
+    async def _sample(self) -> HealthSample:
         watched = self._watched
         status = await self._found("status", watched.status())
         written = await self._found("database", self._write())
@@ -167,7 +167,7 @@ class HealthWatch:
         if watched.backup_folder:
             backup_age_s = await self._found("backup", asyncio.to_thread(backup_age, watched.backup_folder))
         failures = watched.models.failures()
-        return Sample(
+        return HealthSample(
             at_s=self._clock(),
             tally=watched.metrics.tally,
             links=None if status is None else {each.name: link_trouble(each) for each in status.accounts},

@@ -30,7 +30,7 @@ Render = Callable[..., str]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ActionResult:
     """What came of an action."""
 
     text: str
@@ -137,7 +137,7 @@ class Controls:
         back = safe_next(form.get("next", ""))
         action = ACTIONS.get(name)
         if action is None:
-            return _go_back(back, Said(f"There is no action {name!a:.40}.", is_error=True))
+            return _go_back(back, ActionResult(f"There is no action {name!a:.40}.", is_error=True))
         fields = {field: form.get(field, "") for field in action.fields}
         if action.question and not form.get("confirmed"):
             text = self._render(
@@ -149,26 +149,26 @@ class Controls:
             )
             return web.Response(text=text, content_type="text/html")
         try:
-            said = Said(await action.carry_out(self._actions, fields), is_error=False)
+            said = ActionResult(await action.carry_out(self._actions, fields), is_error=False)
         except (DesdemonaError, StorageError) as error:
-            said = Said(str(error), is_error=True)
+            said = ActionResult(str(error), is_error=True)
         return _go_back(back, said)
 
 
-def _go_back(path: str, said: Said) -> web.Response:
+def _go_back(path: str, said: ActionResult) -> web.Response:
     response = web.Response(status=303, headers={"Location": path})
     value = quote(("!" if said.is_error else "") + said.text[:MOST_SAID])
     response.set_cookie(SAID, value, max_age=SAID_S, path="/dash", httponly=True, samesite="Strict")
     return response
 
 
-def said_last(request: web.Request) -> Said | None:
+def said_last(request: web.Request) -> ActionResult | None:
     """What came of the last action; None: nothing is to be told."""
     value = request.cookies.get(SAID, "")
     if not value:
         return None
     text = unquote(value, errors="replace")[: MOST_SAID + 1]
-    return Said(text.removeprefix("!"), text.startswith("!"))
+    return ActionResult(text.removeprefix("!"), text.startswith("!"))
 
 
 def forget_said(request: web.Request, response: web.Response) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 from bot.alarms.board import AlarmBoard, AlarmNotice
 from bot.alarms.lifecycle import AlarmState
-from bot.alarms.samples import DiskSample, Sample
+from bot.alarms.samples import DiskSample, HealthSample
 from bot.base.config import AlarmsConfig
 
 START = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 EVERY_S = 15.0
-WELL = Sample(
+WELL = HealthSample(
     0.0,
     links={"lichess": "", "arena": ""},
     overdue_s={},

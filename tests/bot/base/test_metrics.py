@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bot.base.metrics import SLOW_COMMIT_S, ChallengeAnswer, Metrics, Tally, TrapOutcome
+from bot.base.metrics import SLOW_COMMIT_S, ChallengeAnswer, Metrics, MetricTotals, TrapOutcome
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:
@@ -17,7 +17,7 @@ def test_decisions_and_the_slow_ones() -> None:
     assert value(metrics, "decisions_total", game="chess", player="trappy") == 3
     assert value(metrics, "slow_decisions_total") == 1
     assert value(metrics, "decision_seconds_sum") == pytest.approx(2.7)
-    assert metrics.tally == Tally(decisions=3, slow_decisions=1)
+    assert metrics.tally == MetricTotals(decisions=3, slow_decisions=1)
 
 
 def test_commits() -> None:
@@ -25,7 +25,7 @@ def test_commits() -> None:
     metrics.committed(SLOW_COMMIT_S)
     metrics.committed(SLOW_COMMIT_S + 0.01)
     metrics.commit_failed()
-    assert metrics.tally == Tally(commits=2, slow_commits=1, failed_commits=1)
+    assert metrics.tally == MetricTotals(commits=2, slow_commits=1, failed_commits=1)
     assert value(metrics, "commit_seconds_bucket", le="0.25") == 1
     assert value(metrics, "commit_seconds_count") == 2
     assert value(metrics, "failed_commits_total") == 1
@@ -41,7 +41,7 @@ def test_games_and_challenges() -> None:
     assert value(metrics, "lost_on_time_total", site="arena", game="chess") == 1
     assert value(metrics, "challenges_total", site="arena", answer="declined", reason="later") == 1
     assert value(metrics, "challenges_total", site="arena", answer="accepted", reason="") == 1
-    assert metrics.tally == Tally(games=2, lost_on_time=1, answered=2, declined=1)
+    assert metrics.tally == MetricTotals(games=2, lost_on_time=1, answered=2, declined=1)
 
 
 def test_traps_requests_and_events() -> None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.alarms.board import AlarmBoard
-from bot.alarms.samples import Sample
+from bot.alarms.samples import HealthSample
 from bot.base.config import AlarmsConfig, DashboardConfig
 from bot.base.metrics import Metrics
 from bot.control.control_socket import ControlError
@@ -203,7 +203,7 @@ def firing_board() -> AlarmBoard:
     for at_s in (0.0, 60.0):
         time[0] = NOW + timedelta(seconds=at_s)
         board.take(
-            Sample(
+            HealthSample(
                 at_s,
                 links={"lichess": "the stream ended", "arena": ""},
                 overdue_s={},

@@ -16,7 +16,7 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert "All is well. <em>Four games</em> are on, two traps are armed." in page
         assert page.count('<article class="card board-card"') == 4
         assert page.count('class="board"') == 4
-        assert "<strong>Nxe5</strong> tempts: 44 % likely, and costs 29 % of a game." in page
+        assert "<strong>Nxe5</strong> tempts: 44 % likely, and costs 29 % of the game." in page
         assert "<strong>grandpa_joe</strong> for chess at arena" in page
         assert "Declined today: 6 (tooFast 4, variant 2)." in page
         assert "New games begin." in page

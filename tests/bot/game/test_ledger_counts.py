@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from bot.base.metrics import Metrics, Tally
+from bot.base.metrics import Metrics, MetricTotals
 from bot.game.ledger import GameLedger
 from bot.game.player import GamePlayer
 from engine.temptation import RULE
@@ -78,7 +78,7 @@ async def test_a_failed_transaction_counts_as_such(database: Database) -> None:
 
     with pytest.raises(StorageError):
         await fail()
-    assert metrics.tally == Tally(failed_commits=1)
+    assert metrics.tally == MetricTotals(failed_commits=1)
     await ledger.record_event("move_refused", {})
     assert (metrics.tally.commits, metrics.tally.failed_commits) == (1, 1)
     assert total(metrics, "events_total", kind="never") == 0
