@@ -71,6 +71,8 @@ async def test_the_whole_program(tmp_path: Path) -> None:
     assert [event.detail["action"] for event in reversed(events)] == [
         "pause",
         "resume",
+        "snooze",
+        "ack",
         "block",
         "arena-account ban",
         "arena-account delete",
