@@ -104,7 +104,8 @@ def pills(status: Status) -> list[Pill]:
     text = f"{load.busy} of {load.threads} busy" + (f", {load.waiting} wait" if load.waiting else "")
     made.append(Pill("warn" if is_full else "good", "workers", text))
     if status.arena is not None:
-        made.append(Pill("good", "arena server", f"{status.arena.games} games"))
+        games = status.arena.games
+        made.append(Pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
     for alarm in status.firing:
         mood = "bad" if alarm.is_loud else "warn"
         made.append(Pill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))

@@ -29,7 +29,7 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.games import get_game as get_rules
-from engine.judgement import classify_reply
+from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
 from engine.temptation import ReplyForecast
 from storage.database import Database, Role
@@ -112,7 +112,8 @@ class GameLedger:
         self._scores: dict[int, int] = {}
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
-        # By a decision's key, in this run of the program: a bait's outcome is counted once both are known.
+        # By the key of a decision with a bait, in this run of the program: what became of the bait is counted
+        # once both are known.
         self._forecasts: dict[int, ReplyForecast] = {}
         self._judged: dict[int, str] = {}
         self._to_count: list[Callable[[], None]] = []
@@ -277,7 +278,8 @@ class GameLedger:
         """Store what people were expected to reply to a move with a complete profile."""
         async with self._transaction() as session:
             await store_forecast(session, stored.id, decision, made)
-            self._to_count.append(partial(self._count_forecast, stored.id, made))
+            if sets_bait(decision, made):
+                self._to_count.append(partial(self._count_forecast, stored.id, made))
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """What people were expected to reply to a decision's move; None: that is not known yet."""
@@ -386,8 +388,7 @@ class GameLedger:
         if decision_id in self._forecasts:
             return
         self._forecasts[decision_id] = made
-        if made.bait is not None:
-            self._metrics.trap(self.game.game, self.game.player, TrapOutcome.SET)
+        self._metrics.trap(self.game.game, self.game.player, TrapOutcome.SET)
         self._count_bait(decision_id)
 
     def _count_reply(self, decision_id: int, reply: str) -> None:
@@ -396,7 +397,7 @@ class GameLedger:
 
     def _count_bait(self, decision_id: int) -> None:
         made, reply = self._forecasts.get(decision_id), self._judged.get(decision_id)
-        if made is None or made.bait is None or reply is None:
+        if made is None or reply is None:
             return
         outcome = TrapOutcome.TAKEN if made.is_bait(reply) else TrapOutcome.HELD
         self._metrics.trap(self.game.game, self.game.player, outcome)
@@ -505,6 +506,11 @@ class GameLedger:
         text = self.game.initial_position
         start = rules.initial() if text is None else rules.parse_position(text)
         return (rules.side_to_move(start) + ply) % 2 == self.game.our_side
+
+
+def sets_bait(decision: Decision, made: ReplyForecast) -> bool:
+    """Whether a decision's move counts as one with a bait: a confirmed one, in a game not decided by then."""
+    return made.bait is not None and not judge_decision(decision).is_decided
 
 
 def crash_detail(ply: int, error: Exception) -> dict[str, Any]:

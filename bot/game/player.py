@@ -17,7 +17,7 @@ from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
-from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
+from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
@@ -615,7 +615,8 @@ class GamePlayer:
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
         await self._ledger.forecast(stored, decision, made)
-        if (bait := made.bait) is not None and (self._armed is None or self._armed.ply <= stored.ply):
+        bait = made.bait if sets_bait(decision, made) else None
+        if bait is not None and (self._armed is None or self._armed.ply <= stored.ply):
             self._armed = ArmedBait(stored.ply, bait.reply, bait.odds, bait.cost)
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from bot.base.metrics import Metrics, MetricTotals
 from bot.game.ledger import GameLedger
 from bot.game.player import GamePlayer
-from engine.temptation import RULE
 from storage.database import Database, Role
 from storage.errors import StorageError
+from storage.queries.overview import named_bait
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.ledger_samples import stored_game
@@ -31,8 +31,8 @@ async def test_a_whole_game(database: Database, seed: int) -> None:
     metrics, game = given.metrics, await stored_game(database)
     async with database.read() as session:
         decisions = await session.scalar(select(func.count()).select_from(DecisionRow))
-        baits = (ForecastRow.bait.is_not(None), ForecastRow.rule == RULE)
-        settled = list(await session.scalars(select(ForecastRow.is_taken).where(*baits)))
+        taken = select(ForecastRow.is_taken).join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        settled = list(await session.scalars(taken.where(*named_bait())))
     labels = {"game": "tictactoe", "player": "trappy"}
     assert total(metrics, "decisions_total", **labels) == decisions
     assert total(metrics, "traps_total", **labels, outcome="set") == len(settled)
@@ -54,14 +54,12 @@ async def test_a_bait_is_counted_whichever_is_known_first() -> None:
     ledger: Any = GameLedger(database, ARENA, Role(""), "x", metrics)
     ledger._game = SimpleNamespace(game="chess", player="tempting")
     bait: Any = SimpleNamespace(bait="Nxe5", is_bait=lambda reply: reply == "Nxe5")
-    none: Any = SimpleNamespace(bait=None, is_bait=lambda _: False)
     ledger._count_forecast(1, bait)
     ledger._count_forecast(1, bait)  # once more after a restart of the game
     ledger._count_reply(1, "Nxe5")
     ledger._count_reply(2, "d3")
     ledger._count_forecast(2, bait)
-    ledger._count_forecast(3, none)
-    ledger._count_reply(3, "d3")
+    ledger._count_reply(3, "d3")  # without a bait
     labels = {"game": "chess", "player": "tempting"}
     found = {name: total(metrics, "traps_total", **labels, outcome=name) for name in ("set", "taken", "held")}
     assert found == {"set": 2, "taken": 1, "held": 1}
