@@ -8,16 +8,21 @@ import pytest
 from sqlalchemy import func, select
 
 from bot.base.metrics import Metrics, MetricTotals
-from bot.game.ledger import GameLedger
+from bot.game.ledger import GameLedger, sets_bait
 from bot.game.player import GamePlayer
+from engine.decision import Decision
+from engine.judgement import expected_scale_centi
+from engine.temptation import ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from storage.database import Database, Role
+from storage.decisions import commit_decision, get_decision
 from storage.errors import StorageError
 from storage.queries.overview import named_bait
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.ledger_samples import stored_game
+from tests.bot.tempted import LOST, OPENING, PEOPLE, PLAIN, TEMPTS, Replies, decided
 from tests.patience import PATIENCE_S
-from tests.storage.samples import ARENA
+from tests.storage.samples import ARENA, opened
 
 
 def total(metrics: Metrics, name: str, **labels: str) -> float:
@@ -26,7 +31,8 @@ def total(metrics: Metrics, name: str, **labels: str) -> float:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_a_whole_game(database: Database, seed: int) -> None:
-    async with services(FakeServer(pick=picker(seed)), database) as given, asyncio.timeout(PATIENCE_S):
+    server = FakeServer(pick=picker(seed))
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         await GamePlayer(GAME_ID, given).run()
     metrics, game = given.metrics, await stored_game(database)
     async with database.read() as session:
@@ -45,6 +51,30 @@ async def test_a_whole_game(database: Database, seed: int) -> None:
     assert metrics.tally.lost_on_time == 0
     assert metrics.tally.commits > metrics.tally.decisions > 0
     assert metrics.tally.failed_commits == 0
+
+
+def foreseen(table: Replies) -> tuple[Decision, ReplyForecast]:
+    """A decision with these replies, and what people are expected to reply, confirmed."""
+    decision = decided(OPENING, "e2e4", table)
+    odds = tuple(chance for _, chance in table.values())
+    made = forecast(decision.chosen, expected_scale_centi(decision), ExpectedReplies(odds, PEOPLE))
+    return decision, confirmed_by(made, 7, [each.cost for each in made.tempting])
+
+
+@pytest.mark.parametrize(("table", "counts"), [(TEMPTS, True), (PLAIN, False), (LOST, False)])
+async def test_which_baits_count(database: Database, table: Replies, counts: bool) -> None:
+    decision, made = foreseen(table)
+    assert sets_bait(decision, made) is counts
+    metrics = Metrics()
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard")
+        await commit_decision(session, game.id, 0, decision)
+        stored = await get_decision(session, game.id, 0)
+    assert stored is not None
+    ledger = GameLedger(database, ARENA, Role(""), game.site_game_id, metrics)
+    assert await ledger.reopen()
+    await ledger.forecast(stored, decision, made)
+    assert total(metrics, "traps_total", game="chess", player="trappy", outcome="set") == int(counts)
 
 
 async def test_a_bait_is_counted_whichever_is_known_first() -> None:
