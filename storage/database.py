@@ -202,7 +202,7 @@ class Database:
             if self._url.drivername.startswith("sqlite"):
                 path = _lock_path(self.url, name)
                 with _storage_errors(self._url, f"cannot lock the {name} on the database"):
-                    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+                    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
                 stack.callback(os.close, lock)
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -425,6 +425,8 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot make the folder of the database {path}: {_reason(error)}") from error
+        with suppress(OSError):  # SQLite then says what is wrong; its other files get the same permissions
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     elif not path.exists():
         raise StorageError(f"there is no database at {path}; `desdemona run` makes one")
 

@@ -140,13 +140,14 @@ BOT = {
     "bot.servers": {"base"},
     "bot.arena": {"base"},
     "bot.analysis": {"base"},
-    "bot.dashboard": {"base"},
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
-    "bot.control": {"account", "arena", "base", "game"},
-    "bot.daemon": {"control", "dashboard", "base", "servers", "arena", "game", "account"},
+    "bot.alarms": {"base"},
+    "bot.control": {"account", "alarms", "arena", "base", "game"},
+    "bot.dashboard": {"alarms", "base", "control"},
+    "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
         "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
         "control", "daemon",
@@ -161,7 +162,7 @@ BETWEEN = {
 }
 
 MOST_FILES = 20
-MOST_FLOORS = 8
+MOST_FLOORS = 9
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}

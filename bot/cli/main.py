@@ -67,6 +67,8 @@ COMMANDS = {
     "log": LazyCommand(
         "bot.cli.control.program", "log_level", "Log from this level on, until the program ends."
     ),
+    "ack": LazyCommand("bot.cli.control.program", "ack", "Acknowledge an alarm that fires."),
+    "snooze": LazyCommand("bot.cli.control.program", "snooze", "Send no notices of an alarm for a while."),
     "reload": LazyCommand(
         "bot.cli.control.program",
         "reload",
