@@ -90,6 +90,11 @@ class Database:
         """Where the database is, without a password."""
         return _shown(self._url)
 
+    @property
+    def dialect(self) -> str:
+        """``sqlite`` or ``postgresql``."""
+        return self._engine.dialect.name
+
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, patience_s: float = PATIENCE_S) -> Self:
         """Open a database whose schema is the newest one.
@@ -118,6 +123,31 @@ class Database:
             raise
         return cls(parsed, engine, patience_s)
 
+    @classmethod
+    async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
+        """Open a database of any schema.
+
+        Args:
+            url: As for `open`.
+            create: Make a file of SQLite that is missing.
+
+        Returns:
+            The database, and the revision of its schema; None: it has no tables of ours.
+
+        Raises:
+            StorageError: As `open` does.
+        """
+        parsed = parse_url(url)
+        if parsed.drivername.startswith("sqlite"):
+            _check_sqlite_file(parsed, create=create)
+        engine = create_engine(parsed)
+        try:
+            with _opening(parsed):
+                return cls(parsed, engine), await migrate.current(engine)
+        except BaseException:
+            await engine.dispose()
+            raise
+
     async def close(self) -> None:
         """Close every connection; no transaction may be open."""
         await self._engine.dispose()
@@ -132,6 +162,26 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._readers() as session:
                 yield session
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that sees the database as it is now in all its queries, whatever others write.
+
+        It keeps no writer waiting, but as long as it lasts SQLite's log of changes (``-wal``) only grows.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with _storage_errors(self._url, "cannot use the database"):
+            async with self._engine.connect() as connection:
+                if self.dialect == "postgresql":
+                    await connection.execution_options(
+                        isolation_level="REPEATABLE READ", postgresql_readonly=True
+                    )
+                async with connection.begin():
+                    # The snapshot is taken by the first query.
+                    await connection.execute(text("SELECT version_num FROM alembic_version"))
+                    yield connection
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncSession]:
