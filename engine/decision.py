@@ -222,7 +222,7 @@ class Decision:
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
-    """Every legal move once, in the game's move order."""
+    """Every legal move once, in the game's move order; of a pruned decision the chosen one and a few."""
     depth: int
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
@@ -260,6 +260,8 @@ class Decision:
     """Settings of the tempting player; None: for other players, and for a drawn move."""
     draw: DecisionDraw | None = None
     """The draw, if `search_mode` is ``trial``."""
+    is_pruned: bool = False
+    """Most candidates that were not chosen have been removed (`engine.pruning`)."""
 
     @property
     def kind(self) -> PlayerKind:
@@ -297,6 +299,8 @@ class Decision:
             del record["tempting"]
         if self.draw is None:
             del record["draw"]
+        if not self.is_pruned:
+            del record["is_pruned"]
         # What is not there takes no room: most of a record is replies.
         candidates = [_without_none(candidate) for candidate in record["candidates"]]
         for candidate in candidates:
@@ -353,6 +357,8 @@ def _check_types(decision: Decision) -> None:
         TypeError: A value has the wrong type.
         ValueError: A number is out of range.
     """
+    if not isinstance(decision.is_pruned, bool):
+        raise TypeError("is_pruned is neither true nor false")
     for name in ("game", "position", "move", "engine_version"):
         if not isinstance(getattr(decision, name), str):
             raise TypeError(f"{name} is not a text")

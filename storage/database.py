@@ -11,6 +11,7 @@ machine may find it taken for a long time.  The caller therefore says how long t
 
 import asyncio
 import fcntl
+import glob
 import json
 import os
 import sqlite3
@@ -19,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
@@ -203,6 +204,20 @@ class Database:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
+    async def outside_transactions(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that commits each statement by itself, for those that no transaction may contain.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with _storage_errors(self._url, "cannot use the database"):
+            async with self._write_turn, self._engine.connect() as connection:
+                if self.dialect == "sqlite":  # whose driver begins no transaction by itself, see below
+                    yield await connection.execution_options(sqlite_begin="SELECT 1")
+                else:
+                    yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @asynccontextmanager
     async def sole(self, name: str) -> AsyncIterator["Role"]:
         """Hold a role that only one program may have at this database, for the duration of the block.
 
@@ -296,6 +311,25 @@ class Role:
 def _lock_path(database: str, role: str) -> str:
     """The file that is locked for a role; SQLite follows links, so a database may have several names."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
+
+
+def held_roles(database: str) -> list[str]:
+    """The roles that programs have at a SQLite database now.
+
+    A program that wants one of them in the very moment in which we look is refused.
+
+    Args:
+        database: Its file.
+    """
+    real = Path(os.path.realpath(database))
+    found = []
+    for path in sorted(real.parent.glob(f"{glob.escape(real.name)}.*.lock")):
+        with path.open("rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                found.append(unquote(path.name[len(real.name) + 1 : -len(".lock")]))
+    return found
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:

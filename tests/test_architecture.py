@@ -56,9 +56,10 @@ ENGINE = {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.choice": {
-        "errors", "decision", "human", "params", "player_kinds", "randomised", "tempting", "trappy",
-        "variety",
+        "errors", "decision", "human", "params", "player_kinds", "pruning", "randomised", "tempting",
+        "trappy", "variety",
     },
+    "engine.pruning": {"decision", "errors", "randomised"},
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
@@ -92,6 +93,7 @@ STORAGE = {
     "storage.migrate": {"packing", "tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
+    "storage.maintenance": {"damage", "database", "errors", "migrate", "packing", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
