@@ -10,11 +10,12 @@ place of autovacuum's over months; "at best" is the same rewritten without gaps;
 a migration back to revision 0011, which stored the records as JSON.  The positions are those of
 `bench.decisions.record_size`, each game's at its depth.
 
-Also measures the time to pack and to unpack a record with its profile, the best of several runs.
+Also measures the time to pack and to unpack a record with its profile, each the best of several.
 """
 
 import argparse
 import asyncio
+import math
 import sqlite3
 import statistics
 import time
@@ -145,7 +146,7 @@ async def sizes(
     tidy, rewrite = statements
     database = await Database.open(url)
     await database.close()
-    empty = await run(tidy)
+    empty = await run(rewrite)  # migrations leave free pages behind
     database = await Database.open(url)
     await store(database, made, lambda: run(tidy))
     await database.close()
@@ -186,14 +187,16 @@ async def on_postgresql(folder: str, name: str, made: list[StoredSample]) -> lis
 
 
 def best_us(function: Callable[[Any], object], values: Iterable[Any]) -> float:
-    """Microseconds a call, in the mean over the values, by the best of seven runs."""
-    given, runs = list(values), []
-    for _ in range(7):
-        began = time.perf_counter()
-        for value in given:
+    """Microseconds a call: for each value the best of sixty, and the mean of these."""
+    runs = []
+    for value in values:
+        best = math.inf
+        for _ in range(60):
+            began = time.perf_counter()
             function(value)
-        runs.append((time.perf_counter() - began) / len(given))
-    return min(runs) * 1e6
+            best = min(best, time.perf_counter() - began)
+        runs.append(best)
+    return statistics.mean(runs) * 1e6
 
 
 async def measure(names: list[str], databases: list[str], positions: int, times: int) -> None:

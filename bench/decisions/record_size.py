@@ -1,4 +1,4 @@
-"""Measures the size of the trappy player's stored decisions, in bytes of JSON as the database has them.
+"""Measures the size of the trappy player's records, in bytes of JSON; on disk: `bench.decisions.disk_size`.
 
     python -m bench.decisions.record_size [--games othello chess xiangqi] [--depth D]
                                           [--positions 100] [--list]
@@ -29,7 +29,7 @@ DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 6, "connect4": 10}
 
 
 def size(decision: Decision) -> int:
-    """Bytes of the record as SQLAlchemy writes it."""
+    """Bytes of the record as JSON, with spaces."""
     return len(json.dumps(decision.to_record()).encode())
 
 

@@ -215,7 +215,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
 """What writes a column of values of one type; False, and nothing is written: these need JSON."""
 
 
-class Reader:
+class ColumnReader:
     """Reads columns from bytes.
 
     All methods raise ValueError, LookupError or RecursionError where the bytes are not what was written.

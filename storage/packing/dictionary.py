@@ -1,6 +1,6 @@
 """The preset dictionary of format 1: what most records have in common, so that none of them has to hold it.
 
-It must never change: a database's records can be unpacked only with the one they were packed with.
+It must never change: records can be unpacked only with the dictionary they were packed with.
 """
 
 _POSITIONS = (

@@ -22,7 +22,7 @@ from typing import Any
 
 from engine.errors import RecordError
 from storage.damage import read_json
-from storage.packing.columns import Reader, from_json, to_json, write_column, write_count, write_text
+from storage.packing.columns import ColumnReader, from_json, to_json, write_column, write_count, write_text
 from storage.packing.dictionary import DICTIONARY
 
 PLAIN, COLUMNS = 0, 1
@@ -84,7 +84,7 @@ def unpack(stored: object) -> dict[str, Any]:
         contents = _decompressed(stored[1 + _CHECKSUM_BYTES :])
         if zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") != stored[1 : 1 + _CHECKSUM_BYTES]:
             raise ValueError("its checksum is another one")
-        return _record(Reader(contents))
+        return _record(ColumnReader(contents))
     except (ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
         raise RecordError(f"no packed record: {error}") from error
 
@@ -117,7 +117,7 @@ def _decompressed(packed: bytes) -> bytes:
     return contents
 
 
-def _record(reader: Reader) -> dict[str, Any]:
+def _record(reader: ColumnReader) -> dict[str, Any]:
     record, names = from_json(reader.text()), from_json(reader.text())
     if not isinstance(record, dict):
         raise TypeError("it has no names")

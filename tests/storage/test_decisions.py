@@ -46,7 +46,9 @@ async def test_the_columns_for_queries(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
         key = await commit_decision(session, game.id, 4, decision(quality=225.0, complete=False))
-        statement = select(DecisionRow.search_mode, DecisionRow.replies, cast(DecisionRow.replies, Text))
+        statement = select(
+            DecisionRow.search_mode, DecisionRow.replies, cast(DecisionRow.replies, Text).label("text")
+        )
         assert (await session.execute(statement)).one() == ("exact", None, None)
         await store_profile(session, key, made)
         mode, replies, as_text = (await session.execute(statement)).one()

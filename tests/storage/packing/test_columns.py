@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.packing.columns import Reader, from_json, to_json, write_column, write_count
+from storage.packing.columns import ColumnReader, from_json, to_json, write_column, write_count
 
 NUMBERS = st.integers(-(2**70), 2**70) | st.integers(-200, 200)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-2000, 2000).map(lambda n: n / 2)
@@ -31,7 +31,7 @@ def written(values: list[Any]) -> bytes:
 
 
 def again(values: list[Any]) -> list[Any]:
-    reader = Reader(written(values))
+    reader = ColumnReader(written(values))
     found = reader.column(len(values))
     reader.end()
     return found
@@ -124,18 +124,18 @@ def test_scores_of_moves_are_small() -> None:
 )
 def test_other_bytes_are_refused(data: bytes, count: int | None, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        Reader(data).count() if count is None else Reader(data).column(count)
+        ColumnReader(data).count() if count is None else ColumnReader(data).column(count)
 
 
 def test_bytes_after_the_end_are_refused() -> None:
     with pytest.raises(ValueError, match="after its end"):
-        Reader(b"x").end()
+        ColumnReader(b"x").end()
 
 
 @pytest.mark.parametrize("count", [0, 127, 128, 2**60])
 def test_counts(count: int) -> None:
     out = bytearray()
     write_count(out, count)
-    reader = Reader(bytes(out))
+    reader = ColumnReader(bytes(out))
     assert reader.count() == count
     reader.end()
