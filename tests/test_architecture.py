@@ -90,6 +90,7 @@ STORAGE = {
     "storage.archive": {"tables"},
     "storage.arena": {"tables"},
     "storage.events": {"records", "tables"},
+    "storage.exports": {"damage", "filters", "records", "tables"},
     "storage.migrate": {"packing", "tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.database": {"errors", "migrate"},
