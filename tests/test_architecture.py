@@ -119,6 +119,7 @@ BOT = {
     "bot.servers": {"base"},
     "bot.arena": {"base"},
     "bot.analysis": {"base"},
+    "bot.dashboard": set[str](),
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},

@@ -1,0 +1,92 @@
+"""Builds elements of HTML and SVG: every text and attribute is escaped, every number finite and short."""
+
+import math
+from collections.abc import Iterable
+from unicodedata import east_asian_width
+
+from markupsafe import Markup, escape
+
+_WITHOUT_CONTENT = frozenset({"circle", "line", "path", "rect", "stop", "use"})
+_MEAN_WIDTH = 0.56
+"""Mean width of a character, in units of the font's size; a wide one (Chinese) has 1."""
+
+
+def tag(name: str, /, *children: str, **attributes: str | float | None) -> Markup:
+    """An element.
+
+    Args:
+        name: Its name.
+        children: Texts, which are escaped, and markup, which is not.
+        attributes: A trailing underscore is cut off (``class_``), others become hyphens (``aria_hidden``);
+            None leaves an attribute out.
+
+    Raises:
+        ValueError: A number that is not finite.
+    """
+    start = name
+    for key, value in attributes.items():
+        if value is not None:
+            text = value if isinstance(value, str) else short(value)
+            start += f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"'
+    if name in _WITHOUT_CONTENT and not children:
+        return Markup(f"<{start}/>")  # noqa: S704 - all parts are escaped
+    return Markup(f"<{start}>{joined(*children)}</{name}>")  # noqa: S704 - all parts are escaped
+
+
+def joined(*parts: str) -> Markup:
+    """Texts, which are escaped, and markup, one after another."""
+    return Markup("").join(parts)
+
+
+def short(value: float) -> str:
+    """A coordinate with at most two decimals, without trailing zeros.
+
+    Raises:
+        ValueError: It is not finite.
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"a coordinate is {value}")
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def path_of(points: Iterable[tuple[float, float]]) -> str:
+    """Lines through points, for a path's ``d``: the first as it is, the others by their distance, to a tenth.
+
+    Distances are a third shorter than places, and their errors do not add up.
+
+    Raises:
+        ValueError: A coordinate is not finite.
+    """
+    text, x, y = "", 0, 0
+    for point in points:
+        if not (math.isfinite(point[0]) and math.isfinite(point[1])):
+            raise ValueError(f"a coordinate is {point}")
+        next_x, next_y = round(point[0] * 10), round(point[1] * 10)
+        text += f"{'l' if text else 'M'}{_tenths(next_x - x)}{_separated(_tenths(next_y - y))}"
+        x, y = next_x, next_y
+    return text
+
+
+def _tenths(count: int) -> str:
+    whole, tenth = divmod(abs(count), 10)
+    digits = f"{whole or ''}.{tenth}" if tenth else f"{whole}"
+    return f"-{digits}" if count < 0 else digits
+
+
+def _separated(number: str) -> str:
+    return number if number.startswith("-") else f" {number}"
+
+
+def text_width(text: str, size: float) -> float:
+    """Estimated width of a text in a font of this size."""
+    return size * sum(1.0 if east_asian_width(each) in "FW" else _MEAN_WIDTH for each in text)
+
+
+def fitted(text: str, size: float, width: float) -> str:
+    """A text, cut off with an ellipsis where it is wider than there is room."""
+    if text_width(text, size) <= width:
+        return text
+    while text and text_width(text + "…", size) > width:
+        text = text[:-1]
+    return text.rstrip() + "…"

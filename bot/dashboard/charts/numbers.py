@@ -1,0 +1,215 @@
+"""Numbers and moments as people read them, and where an axis has its ticks."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+MINUS = "\N{MINUS SIGN}"
+_HUGE = 1e300
+"""Greater numbers count as this one, so that no difference of two overflows."""
+_LEAST_SPAN = 1e-9
+"""An axis spans at least this share of its greatest value: below, ticks differ by rounding errors only."""
+_MOST_DECIMALS = 6
+_MANY = 1e15
+"""From here on a number is written with an exponent."""
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_STEPS_S = (
+    *(1, 2, 5, 10, 15, 30),
+    *(_MINUTE * n for n in (1, 2, 5, 10, 15, 30)),
+    *(_HOUR * n for n in (1, 2, 3, 4, 6, 8, 12)),
+    *(_DAY * n for n in (1, 2, 7, 14)),
+)
+_STEPS_MONTHS = (1, 2, 3, 6)
+_MONTH = 30.44 * _DAY
+_YEAR = 365.25 * _DAY
+_MONDAY = 4 * _DAY
+"""1970-01-05 was a Monday."""
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_FIRST_S = datetime.min.replace(tzinfo=UTC).timestamp()
+_LAST_S = datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberStyle:
+    """How the numbers of a chart are written."""
+
+    decimals: int = 0
+    """Decimals in tables and labels; ticks have as many as they need."""
+    is_signed: bool = False
+    """Numbers above 0 have a plus sign, as differences do."""
+    unit: str = ""
+    """Follows the number, with its space if it wants one: ``" s"``, ``" %"``."""
+    is_grouped: bool = True
+    """Commas part the thousands; ratings have none."""
+
+    def text(self, value: float, decimals: int | None = None) -> str:
+        """A number as text."""
+        places = self.decimals if decimals is None else decimals
+        if abs(value) >= _MANY or places > _MOST_DECIMALS:
+            digits = f"{abs(value):.3g}"
+        else:
+            digits = f"{abs(value):{',' if self.is_grouped else ''}.{places}f}"
+        is_zero = not any(digit in "123456789" for digit in digits)
+        sign = "" if is_zero else MINUS if value < 0 else "+" if self.is_signed else ""
+        return f"{sign}{digits}{self.unit}"
+
+    def interval(self, low: float, high: float) -> str:
+        """An interval as text, without the unit."""
+        plain = NumberStyle(self.decimals, self.is_signed, is_grouped=self.is_grouped)
+        return f"{plain.text(low)} to {plain.text(high)}"
+
+
+PLAIN = NumberStyle()
+"""Whole numbers."""
+DIFFERENCE = NumberStyle(decimals=1, is_signed=True)
+"""Differences, to a tenth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """The ticks of an axis: whole multiples of a step."""
+
+    values: tuple[float, ...]
+    """Rising."""
+    decimals: int
+    """As many as tell them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Where values lie on a drawing; its ends as from `span_of` or from ticks."""
+
+    low: float
+    high: float
+    """Above `low`."""
+    start: float
+    """Coordinate of `low`."""
+    end: float
+    """Coordinate of `high`."""
+
+    def at(self, value: float) -> float:
+        """The coordinate of a value, which may lie off the axis, but not by more than 50 times its length."""
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + min(max(share, -50.0), 51.0) * (self.end - self.start)
+
+
+def span_of(values: Iterable[float]) -> tuple[float, float]:
+    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none.
+
+    Values beyond 1e300 count as 1e300.
+    """
+    found = [min(max(value, -_HUGE), _HUGE) for value in values]
+    if not found:
+        return 0.0, 1.0
+    low, high = min(found), max(found)
+    size = max(abs(low), abs(high))
+    if size < 1 / _HUGE:
+        return -1.0, 1.0
+    if high - low < size * _LEAST_SPAN:
+        return low - size / 10, high + size / 10
+    return low, high
+
+
+def ticks_around(low: float, high: float, most: int) -> Ticks:
+    """Ticks of which the first and the last enclose an interval: at most so many steps, and at least one.
+
+    Args:
+        low: Finite, like `high`.
+        high: Above `low`, see `span_of`.
+        most: The greatest number of steps, at least 2.
+    """
+    return _ticks(low, high, most, is_around=True)
+
+
+def ticks_within(low: float, high: float, most: int) -> Ticks:
+    """Ticks inside an interval: at most so many steps between them.  Arguments as of `ticks_around`."""
+    return _ticks(low, high, most, is_around=False)
+
+
+def _ticks(low: float, high: float, most: int, *, is_around: bool) -> Ticks:
+    # Steps of 1, 2 or 5 times a power of ten, the least first.
+    exponent = math.floor(math.log10((high - low) / most))
+    slack = 1e-9  # a multiple of the step may miss a tick by a rounding error
+    while True:
+        for digit in (1, 2, 5):
+            ends = [_steps(value, digit, exponent) for value in (low, high)]
+            if is_around:
+                first, last = math.floor(ends[0] + slack), math.ceil(ends[1] - slack)
+            else:
+                first, last = math.ceil(ends[0] - slack), math.floor(ends[1] + slack)
+            if last - first <= most:
+                return Ticks(
+                    tuple(_multiple(n * digit, exponent) for n in range(first, last + 1)), max(0, -exponent)
+                )
+        exponent += 1
+
+
+def _steps(value: float, digit: int, exponent: int) -> float:
+    return value / _multiple(digit, exponent)
+
+
+def _multiple(count: int, exponent: int) -> float:
+    """``count * 10**exponent``, rounded once."""
+    return float(count * 10**exponent) if exponent >= 0 else count / 10**-exponent
+
+
+def seconds(moment: datetime) -> float:
+    """A moment as POSIX time.
+
+    Raises:
+        ValueError: It has no time zone.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone")
+    return moment.timestamp()
+
+
+def moment_text(at_s: float, *, is_daily: bool) -> str:
+    """A moment in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
+    moment = datetime.fromtimestamp(min(at_s, _LAST_S), UTC)
+    day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+    return day if is_daily else f"{day}, {moment:%H:%M}"
+
+
+def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str], ...]:
+    """Ticks of a time axis in UTC, at most so many, with their labels.
+
+    Args:
+        low_s: POSIX time, like `high_s`.
+        high_s: Above `low_s`.
+        most: At least 2.
+    """
+    low_s, high_s = max(low_s, _FIRST_S), min(high_s, _LAST_S)
+    need_s = (high_s - low_s) / most
+    index = bisect_left(_STEPS_S, need_s)
+    if index < len(_STEPS_S):
+        step = _STEPS_S[index]
+        origin = _MONDAY if step % (7 * _DAY) == 0 else 0
+        first = math.ceil((low_s - origin) / step)
+        last = math.floor((high_s - origin) / step)
+        found = [float(origin + n * step) for n in range(first, last + 1)][:most]
+        return tuple((at_s, _clock_label(at_s, step)) for at_s in found)
+    months = next((n for n in _STEPS_MONTHS if n * _MONTH >= need_s), 0)
+    if not months:
+        digits = ticks_within(low_s / _YEAR, high_s / _YEAR, most).values
+        months = 12 * max(1, round(digits[1] - digits[0])) if len(digits) > 1 else 12
+    begin = datetime.fromtimestamp(low_s, UTC)
+    end = datetime.fromtimestamp(high_s, UTC)
+    first = -(-(begin.year * 12 + begin.month - 1) // months)
+    last = (end.year * 12 + end.month - 1) // months
+    marks = [datetime(n * months // 12, n * months % 12 + 1, 1, tzinfo=UTC) for n in range(first, last + 1)]
+    return tuple((m.timestamp(), _month_label(m)) for m in marks if low_s <= m.timestamp())[:most]
+
+
+def _clock_label(at_s: float, step: int) -> str:
+    moment = datetime.fromtimestamp(at_s, UTC)
+    if step >= _DAY or not (moment.hour or moment.minute or moment.second):
+        return f"{moment.day} {_MONTHS[moment.month - 1]}"
+    return f"{moment:%H:%M:%S}" if step < _MINUTE else f"{moment:%H:%M}"
+
+
+def _month_label(moment: datetime) -> str:
+    return str(moment.year) if moment.month == 1 else _MONTHS[moment.month - 1]
