@@ -28,6 +28,8 @@ from storage.exports.columns import (
 from storage.filters import standing
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
 
+_WHOLE, _NUMBER, _TEXT = ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TEXT
+
 
 def _of_decision(*columns: Any) -> Select[Any]:
     return (
@@ -40,9 +42,9 @@ def _of_decision(*columns: Any) -> Select[Any]:
 
 
 _KEYS: list[Reading] = [
-    ("decision_id", ColumnKind.WHOLE, "key of the decision", named("id")),
-    ("game_id", ColumnKind.WHOLE, "key of its game", named("game_id")),
-    ("ply", ColumnKind.WHOLE, "moves made before our move", named("ply")),
+    ("decision_id", _WHOLE, "key of the decision", named("id")),
+    ("game_id", _WHOLE, "key of its game", named("game_id")),
+    ("ply", _WHOLE, "moves made before our move", named("ply")),
 ]
 
 DECISIONS = export_of(
@@ -64,46 +66,46 @@ DECISIONS = export_of(
     ),
     [
         *_KEYS,
-        ("move", ColumnKind.TEXT, "in the game's notation for programs", named("move")),
-        ("state", ColumnKind.TEXT, "committed, sent or confirmed", lambda row: text_of(row.state)),
-        ("depth", ColumnKind.WHOLE, "plies searched", named("depth")),
-        ("nodes", ColumnKind.WHOLE, "positions searched", named("nodes")),
-        ("time_s", ColumnKind.NUMBER, "seconds it took", lambda row: number(row.time_s)),
+        ("move", _TEXT, "in the game's notation for programs", named("move")),
+        ("state", _TEXT, "committed, sent or confirmed", lambda row: text_of(row.state)),
+        ("depth", _WHOLE, "plies searched", named("depth")),
+        ("nodes", _WHOLE, "positions searched", named("nodes")),
+        ("time_s", _NUMBER, "seconds it took", lambda row: number(row.time_s)),
         (
             "is_complete",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: all replies to it were searched",
             lambda row: flag(row.is_complete),
         ),
         (
             "is_decided",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: it won or lost by force; such moves count nowhere",
             lambda row: flag(row.is_decided),
         ),
         (
             "is_trap",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: a trap in the paper's sense (Figure 9)",
             lambda row: flag(row.is_trap),
         ),
         (
             "trap_quality",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "of the best trap, in points of a hundred",
             lambda row: None if row.trap_quality is None else row.trap_quality / 100,
         ),
-        ("reply_count", ColumnKind.WHOLE, "replies that the opponent had", named("reply_count")),
-        ("at", ColumnKind.TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
+        ("reply_count", _WHOLE, "replies that the opponent had", named("reply_count")),
+        ("at", _TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
         (
             "send_s",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "seconds until the site had accepted it",
             lambda row: seconds(row.created_at, row.sent_at),
         ),
         (
             "confirm_s",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "seconds from there until the site showed it",
             lambda row: seconds(row.sent_at, row.confirmed_at),
         ),
@@ -136,65 +138,65 @@ OUTCOMES = export_of(
         *_KEYS,
         (
             "kind",
-            ColumnKind.TEXT,
+            _TEXT,
             "optimal, fell or erred_elsewhere, in the paper's sense; unanswered",
             lambda row: text_of(row.kind),
         ),
-        ("reply", ColumnKind.TEXT, "null: the game ended first", named("reply")),
+        ("reply", _TEXT, "null: the game ended first", named("reply")),
         (
             "fell_for_best",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: it is the paper's best trap",
             lambda row: flag(row.fell_for_best),
         ),
-        ("cost", ColumnKind.NUMBER, "what it cost, share of the game", lambda row: share(row.cost)),
+        ("cost", _NUMBER, "what it cost, share of the game", lambda row: share(row.cost)),
         (
             "is_error",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: it cost a tenth of the game or more",
             lambda row: int(row.cost is not None and row.cost >= ERROR_COST),
         ),
         (
             "is_decided",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: our move won or lost by force; leave such out",
             lambda row: flag(row.is_decided),
         ),
-        ("reply_count", ColumnKind.WHOLE, "replies that there were", named("reply_count")),
+        ("reply_count", _WHOLE, "replies that there were", named("reply_count")),
         (
             "random_error",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "chance of an error for somebody who moves at random",
             lambda row: number(row.error_uniform),
         ),
         (
             "expected_error",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "the same by the forecast",
             lambda row: number(row.error_expected),
         ),
-        ("random_cost", ColumnKind.NUMBER, "mean cost at random", lambda row: share(row.cost_uniform)),
-        ("expected_cost", ColumnKind.NUMBER, "by the forecast", lambda row: share(row.cost_expected)),
+        ("random_cost", _NUMBER, "mean cost at random", lambda row: share(row.cost_uniform)),
+        ("expected_cost", _NUMBER, "by the forecast", lambda row: share(row.cost_expected)),
         (
             "has_bait",
-            ColumnKind.WHOLE,
+            _WHOLE,
             "1: our move had a confirmed bait",
             lambda row: int(row.bait is not None),
         ),
-        ("is_bait_taken", ColumnKind.WHOLE, "1: the reply takes it", lambda row: int(bool(row.is_taken))),
+        ("is_bait_taken", _WHOLE, "1: the reply takes it", lambda row: int(bool(row.is_taken))),
         (
             "probability",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "of this reply by the forecast",
             lambda row: number(row.reply_odds),
         ),
         (
             "reply_time_s",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "seconds that the reply took; null: nobody timed it",
             lambda row: number(row.time_s),
         ),
-        ("at", ColumnKind.TEXT, "moment of the judgement", lambda row: moment_text(row.at)),
+        ("at", _TEXT, "moment of the judgement", lambda row: moment_text(row.at)),
     ],
 )
 
@@ -217,27 +219,27 @@ BAITS = export_of(
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
-        ("move", ColumnKind.TEXT, "ours", named("move")),
-        ("bait", ColumnKind.TEXT, "the reply that tempts most", named("bait")),
+        ("move", _TEXT, "ours", named("move")),
+        ("bait", _TEXT, "the reply that tempts most", named("bait")),
         (
             "probability",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "that people play it, by the forecast",
             lambda row: number(row.bait_odds),
         ),
-        ("cost", ColumnKind.NUMBER, "what it costs, share of the game", lambda row: share(row.bait_cost)),
+        ("cost", _NUMBER, "what it costs, share of the game", lambda row: share(row.bait_cost)),
         (
             "surprise",
-            ColumnKind.NUMBER,
+            _NUMBER,
             "probability times cost: the order of baits",
             lambda row: row.bait_odds * row.bait_cost / WHOLE,
         ),
-        ("model", ColumnKind.TEXT, "who made the forecast", named("model_name")),
-        ("reply", ColumnKind.TEXT, "what was played; null: nothing yet", named("reply")),
-        ("is_taken", ColumnKind.WHOLE, "1: a bait; null: not judged yet", lambda row: flag(row.is_taken)),
-        ("reply_cost", ColumnKind.NUMBER, "what the reply cost", lambda row: share(row.cost)),
+        ("model", _TEXT, "who made the forecast", named("model_name")),
+        ("reply", _TEXT, "what was played; null: nothing yet", named("reply")),
+        ("is_taken", _WHOLE, "1: a bait; null: not judged yet", lambda row: flag(row.is_taken)),
+        ("reply_cost", _NUMBER, "what the reply cost", lambda row: share(row.cost)),
         *OF_GAME,
-        ("at", ColumnKind.TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
+        ("at", _TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
     ],
     [ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)],
 )
@@ -266,14 +268,14 @@ REPLIES = Export(
     "One row for each reply that there was to each of our moves, as it looked and as it is.",
     (
         *(ExportColumn(name, kind, about) for name, kind, about, _ in _KEYS),
-        ExportColumn("reply", ColumnKind.TEXT, "in the game's notation for programs"),
-        ExportColumn("is_played", ColumnKind.WHOLE, "1: it was played"),
-        ExportColumn("first_centi", ColumnKind.WHOLE, "score after the shallowest search"),
-        ExportColumn("glance_centi", ColumnKind.WHOLE, "after the deepest but one"),
-        ExportColumn("final_centi", ColumnKind.WHOLE, "at full depth"),
-        ExportColumn("cost_centi", ColumnKind.WHOLE, "below the best reply's score at full depth"),
-        ExportColumn("rank_first", ColumnKind.WHOLE, "1: looks best to the shallowest search"),
-        ExportColumn("rank_final", ColumnKind.WHOLE, "1: is best"),
+        ExportColumn("reply", _TEXT, "in the game's notation for programs"),
+        ExportColumn("is_played", _WHOLE, "1: it was played"),
+        ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
+        ExportColumn("glance_centi", _WHOLE, "after the deepest but one"),
+        ExportColumn("final_centi", _WHOLE, "at full depth"),
+        ExportColumn("cost_centi", _WHOLE, "below the best reply's score at full depth"),
+        ExportColumn("rank_first", _WHOLE, "1: looks best to the shallowest search"),
+        ExportColumn("rank_final", _WHOLE, "1: is best"),
     ),
     _of_decision(cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply)
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
