@@ -185,6 +185,12 @@ class Database:
                     yield connection
 
     @asynccontextmanager
+    async def snapshot_session(self) -> AsyncIterator[AsyncSession]:
+        """A session on a `snapshot`, for functions of `storage` that read."""
+        async with self.snapshot() as connection, AsyncSession(connection, expire_on_commit=False) as session:
+            yield session
+
+    @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed when the block ends and rolled back when it raises.
 

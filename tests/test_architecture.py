@@ -99,6 +99,7 @@ STORAGE = {
     "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
+    "storage.monthly": {"damage", "filters", "packing", "records", "statistics", "tables", "trials"},
     "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "packing", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
@@ -128,7 +129,7 @@ BOT = {
     "bot.operator_commands": {"account", "base", "control"},
     "bot.daemon": {"control", "operator_commands", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
+        "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
         "control", "daemon",
     },
     "bot.__main__": {"base", "cli"},

@@ -64,6 +64,12 @@ COMMANDS = {
         "stats",
         "Results, errors and traps of groups of games, beside what chance and a model of people expect.",
     ),
+    "report": LazyCommand(
+        "bot.cli.monthly.command",
+        "report_command",
+        "Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with "
+        "plots.",
+    ),
     "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
     "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
 }
