@@ -51,7 +51,9 @@ def november(migrated_file: Path) -> Path:
             database, "two", SINCE + timedelta(days=4), GameResult.DRAW, player="standard", opponent_id="b"
         )
         async with database.write() as session:
-            stored = await opened(session, "three", at=SINCE + timedelta(days=31), game="chess")
+            stored = await opened(
+                session, "three", at=SINCE + timedelta(days=31), opponent_id="c", game="chess"
+            )
             changes = {"state": GameStatus.FINISHED, "result": GameResult.LOSS}
             await session.execute(update(GameRow).where(GameRow.id == stored.id).values(**changes))
         await database.close()
