@@ -99,7 +99,6 @@ STORAGE = {
     "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
     "storage.games": {"filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
-    "storage.monthly": {"damage", "filters", "packing", "records", "statistics", "tables", "trials"},
     "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "packing", "records", "tables"},
     "storage.report": {"decisions", "forecasts", "records"},
     "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},

@@ -16,7 +16,7 @@ from bot.cli.filters import selects_games
 if TYPE_CHECKING:
     from storage.database import Database
     from storage.filters import Filters
-    from storage.monthly import MonthlyReport
+    from storage.statistics.monthly import MonthlyReport
 
 
 @selects_games
@@ -34,7 +34,7 @@ def report_command(
     --month, it is about another time.
     """
     from bot.cli.monthly.page import report_page
-    from storage.monthly import monthly_report
+    from storage.statistics.monthly import monthly_report
 
     now = datetime.now(UTC)
     filters, title = _time_of(filters, month, now)

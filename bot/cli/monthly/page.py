@@ -15,8 +15,8 @@ from bot.dashboard.charts.lines import ChartLine, LineChart, Reference
 from bot.dashboard.charts.markup import joined, tag
 from bot.dashboard.charts.numbers import NumberStyle
 from engine.games import get_game
-from storage.monthly import DearBait, MonthlyReport, RatingCurve
 from storage.statistics.groups import Expected, GroupStatistics
+from storage.statistics.monthly import DearBait, MonthlyReport, RatingCurve
 
 _PER_CENT = NumberStyle(unit=" %")
 _POINTS = NumberStyle(decimals=1, is_signed=True)

@@ -14,7 +14,7 @@ from storage.records import GameResult, GameStatus
 from storage.tables.games import GameRow
 from tests.bot.conftest import Command
 from tests.storage.samples import opened
-from tests.storage.test_monthly import SINCE, game
+from tests.storage.statistics.test_monthly import SINCE, game
 
 
 class _Page(HTMLParser):

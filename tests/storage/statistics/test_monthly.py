@@ -9,8 +9,8 @@ from storage.database import Database
 from storage.events import record_event
 from storage.filters import Filters
 from storage.forecasts import store_forecast
-from storage.monthly import MOST_BAITS, Day, MonthlyReport, monthly_report
 from storage.records import GameResult, GameStatus
+from storage.statistics.monthly import MOST_BAITS, Day, MonthlyReport, monthly_report
 from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, end_trial, start_trial
 from tests.storage.samples import ARENA, FELL, opened, settled
