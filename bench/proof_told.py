@@ -220,7 +220,8 @@ def told(rows: Iterable[Row], players: Sequence[str], count: int) -> str:
     lines += [
         "",
         "| player | errors a game | less control | errors per 100 replies | less control "
-        "| cost of a reply, % | less control | moves that set a trap | fell | moves with a bait | taken |",
+        "| cost of a reply, % | less control | moves that set a trap | fell "
+        "| moves with a candidate bait | taken |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, each in drawn.items():

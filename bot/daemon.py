@@ -19,12 +19,18 @@ from bot.base import log
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
-from bot.control import listening
+from bot.base.game_summaries import summarise_in_background
+from bot.control.actions import ControlActions, Program
+from bot.control.arena_actions import ArenaActions
+from bot.control.commands import OperatorCommands, arena_commands
+from bot.control.control_socket import listening
+from bot.control.status import ArenaStatus
+from bot.dashboard.menu import pages
+from bot.dashboard.server import Dashboard
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
 from bot.game.unfinished_games import unfinished_games
-from bot.operator_commands import OperatorCommands
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.uci.source import EnginePool
@@ -78,6 +84,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         if not each.uses_arena:
             read_token(each.server)  # a missing token must not result in an arena without a bot
     async with AsyncExitStack() as stack:
+        errors = stack.enter_context(log.remembering_errors())
         strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
@@ -108,16 +115,49 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         }
         settings = LiveSettings(config, path, runners)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
-        commands = OperatorCommands(runners, database, settings.reload)
+        program = Program(
+            runners, database, pool, machine.pause, stop, settings.reload, lambda: arena.status, errors
+        )
+        actions = ControlActions(program)
+        owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
+        commands = OperatorCommands(actions, owner)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
+        if config.dashboard.enabled:
+            dashboard = Dashboard(config.dashboard, database, pages(config.dashboard, config.storage.url))
+            if address := await stack.enter_async_context(dashboard.running()):
+                logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None
+            acting = tasks.create_task(actions.run())
+            summaries = tasks.create_task(summarise_in_background(database))
             async with asyncio.TaskGroup() as playing:
                 for runner in runners.values():
                     playing.create_task(runner.run(stop), name=f"account {runner.name}")
+            summaries.cancel()
+            acting.cancel()
             if opened is not None:
                 opened.cancel()
+
+
+async def serve_arena(config: Config) -> None:
+    """Run the arena without a bot until SIGINT or SIGTERM; its owner's commands reach it over the socket.
+
+    Raises:
+        ConfigError: The arena cannot listen.
+        StorageError: The database is not available, or another program runs the arena.
+    """
+    stop = _signalled()
+    database = await Database.open(config.storage.url)
+    try:
+        arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
+        async with arena.running() as url:
+            owner = ArenaActions(config, database, lambda: arena)
+            async with listening(config.control_socket, arena_commands(owner)):
+                logger.info("the arena is open: %s", config.arena.public_url or url)
+                await stop.wait()
+    finally:
+        await database.close()
 
 
 class ArenaHost:
@@ -134,17 +174,26 @@ class ArenaHost:
         self, config: Config, configs: Mapping[str, Config], database: Database, *, is_standby: bool
     ) -> None:
         self._config = config
-        self._bots = [each.server.name for each in configs.values() if each.uses_arena]
+        self.bots = [each.server.name for each in configs.values() if each.uses_arena]
         self._database = database
         self._is_standby = is_standby
         self._url = ""
         self._tokens: Mapping[str, str] = {}
         self._opened = asyncio.Event()
+        self.open: Arena | None = None
+        """The arena while it runs."""
+
+    @property
+    def status(self) -> ArenaStatus | None:
+        """The arena for the operator; None while it does not run."""
+        if self.open is None:
+            return None
+        return ArenaStatus(self._config.arena.public_url or self._url, self.open.open_games)
 
     @property
     def has_bots(self) -> bool:
         """Whether one of the accounts plays there."""
-        return bool(self._bots)
+        return bool(self.bots)
 
     async def run(self) -> None:
         """Run the arena until cancelled; once it has been open, wait for what it lacks.
@@ -174,10 +223,10 @@ class ArenaHost:
         report = stored_report(self._database, reveal=self._config.trial.reveal)
         arena = Arena(self._config.arena, self._database, report=report)
         # The same tokens each time: its accounts may have kept theirs.
-        async with arena.running(self._bots, self._tokens) as url:
-            self._url, self._tokens = url, arena.bot_tokens
-            names = ", ".join(self._bots)
-            who = f"{names} {'play' if len(self._bots) > 1 else 'plays'}" if names else "The arena is open"
+        async with arena.running(self.bots, self._tokens) as url:
+            self._url, self._tokens, self.open = url, arena.bot_tokens, arena
+            names = ", ".join(self.bots)
+            who = f"{names} {'play' if len(self.bots) > 1 else 'plays'}" if names else "The arena is open"
             sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
             sys.stdout.flush()
             self._opened.set()
@@ -185,6 +234,7 @@ class ArenaHost:
                 await arena.role.watch()
             finally:  # at once: an account that starts again meanwhile has to wait
                 self._opened.clear()
+                self.open = None
 
     async def address(self, bot: str) -> tuple[str, str]:
         """The arena's local URL and a bot's token, once it is open."""

@@ -292,7 +292,7 @@ class Decision:
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
-        record = asdict(self)
+        record = asdict(replace(self, candidates=()))
         if self.pick is not None and not self.pick.origin:
             del record["pick"]["origin"]
         if self.tempting is None:  # what only one player uses does not lengthen the records of the others
@@ -301,8 +301,9 @@ class Decision:
             del record["draw"]
         if not self.is_pruned:
             del record["is_pruned"]
-        # What is not there takes no room: most of a record is replies.
-        candidates = [_without_none(candidate) for candidate in record["candidates"]]
+        # Not by `asdict`, which copies every value: most of a record is replies, whose values never change.
+        # What is not there takes no room.
+        candidates = [_without_none(candidate) for candidate in self.candidates]
         for candidate in candidates:
             candidate["replies"] = [_without_none(reply) for reply in candidate["replies"]]
         record["candidates"] = candidates
@@ -346,12 +347,13 @@ class Decision:
         return decision
 
 
-def _without_none(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if value is not None}
+def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
+    """The fields that are there, by name."""
+    return {name: found for name in value.__slots__ if (found := getattr(value, name)) is not None}
 
 
 def _check_types(decision: Decision) -> None:
-    """Check what dataclasses do not: the values that judging a reply and storing its outcome need.
+    """Check what dataclasses do not: the values that judging, storing and reporting a decision need.
 
     Raises:
         TypeError: A value has the wrong type.
@@ -359,14 +361,19 @@ def _check_types(decision: Decision) -> None:
     """
     if not isinstance(decision.is_pruned, bool):
         raise TypeError("is_pruned is neither true nor false")
-    for name in ("game", "position", "move", "engine_version"):
-        if not isinstance(getattr(decision, name), str):
-            raise TypeError(f"{name} is not a text")
+    _check_texts(decision, "game", "position", "player", "move", "engine_version", "search_mode")
+    _check_number("time_s", decision.time_s)
+    if all(candidate.move != decision.move for candidate in decision.candidates):
+        raise ValueError(f"{decision.move} is not among the candidates")
     _check_score("depth", decision.depth)
     _check_count("nodes", decision.nodes)
     if decision.pick is not None:
         _check_count("the pick's depth", decision.pick.depth, _LARGEST_SCORE)
+        if decision.pick.score_centi is not None:
+            _check_score("the pick's score", decision.pick.score_centi)
+        _check_texts(decision.pick, "origin")
     if decision.source is not None:
+        _check_texts(decision.source, "name")
         _check_count("the source's nodes", decision.source.nodes)
         _check_score("floor_centi", decision.source.floor_centi)
         _check_score("window_centi", decision.source.window_centi)
@@ -374,10 +381,16 @@ def _check_types(decision: Decision) -> None:
         _check_score("within_centi", decision.lot.within_centi)
         _check_count("the draw's number", decision.lot.number)
     for candidate in decision.candidates:
+        _check_texts(candidate, "move")
         _check_score("raw_centi", candidate.raw_centi)
+        if candidate.value is not None:
+            _check_number("a candidate's value", candidate.value)
         if not (math.isfinite(candidate.adjusted_centi) and math.isfinite(candidate.quality_centi)):
             raise ValueError("adjusted_centi or quality_centi is not finite")
         for reply in candidate.replies:
+            _check_texts(reply, "reply")
+            if reply.probability is not None:
+                _check_number("a reply's probability", reply.probability)
             glance = reply.glance_centi or ()
             if len(glance) not in (0, 2) or (glance and reply.bound_centi is None):
                 raise ValueError("a glance is not two scores beside a bound")
@@ -389,6 +402,19 @@ def _check_types(decision: Decision) -> None:
 
 
 _LARGEST_SCORE, _LARGEST_COUNT = 2**31 - 1, 2**63 - 1  # limits of the database's integers
+
+
+def _check_texts(record: object, *names: str) -> None:
+    for name in names:
+        if not isinstance(getattr(record, name), str):
+            raise TypeError(f"{name} is not a text")
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} is not a number")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is not finite")
 
 
 def _check_count(name: str, value: object, most: int = _LARGEST_COUNT) -> None:

@@ -4,6 +4,7 @@ This runs when the chosen move's profile is complete, on the opponent's time.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +20,12 @@ from engine.randomised import other_move
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 from engine.temptation import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
+from engine.uci.source import EnginePool, EngineSource
 
 MOST_NODES = 20_000_000
 """Of a confirming search, which then gives up: a few seconds."""
+LONGEST_S = 5.0
+"""The same of another engine's search, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
 
 
@@ -33,6 +37,7 @@ def forecast_replies(
     seconds: float | None,
     searcher: Searcher,
     stop: StopFlag,
+    engine: EngineSource | None = None,
 ) -> ReplyForecast:
     """What people will reply to a decision's move, with confirmed baits.
 
@@ -47,6 +52,7 @@ def forecast_replies(
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
         searcher: For the confirming search.
+        engine: The same where the decision's scores are another engine's; None: those are not confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -56,7 +62,9 @@ def forecast_replies(
     if decision.draw is not None:
         other = other_move(decision)
         made = replace(made, other=_unconfirmed(decision, other, before, models, person, seconds))
-    return confirm(decision, made, searcher, stop)
+    if is_own(decision, searcher):
+        return confirm(decision, made, searcher, stop)
+    return made if engine is None else confirm_by_engine(decision, made, engine, stop)
 
 
 def _unconfirmed(
@@ -87,6 +95,7 @@ def forecast_job(
     rating: int | None,
     initial_s: int | None,
     increment_s: int | None,
+    engines: EnginePool | None = None,
 ) -> Callable[[Searcher, StopFlag], ReplyForecast]:
     """`forecast_replies` as work for a search thread, with models of the registry.
 
@@ -96,14 +105,24 @@ def forecast_job(
         rating: Of the person who replies; None: unknown.
         initial_s: Of the game's clock; None: there is none.
         increment_s: Likewise.
+        engines: Lend the engine that confirms its own scores; None: these are not confirmed.
     """
 
     def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
-        with registry.lend(decision.game) as models:
+        with registry.lend(decision.game) as models, ExitStack() as lent:
+            engine = None
+            if engines is not None and not is_own(decision, searcher):
+                engine = lent.enter_context(engines.lend(decision.game))
             seconds = speed_s(initial_s, increment_s)
-            return forecast_replies(decision, before, models, Person(rating), seconds, searcher, stop)
+            person = Person(rating)
+            return forecast_replies(decision, before, models, person, seconds, searcher, stop, engine)
 
     return job
+
+
+def is_own(decision: Decision, searcher: Searcher) -> bool:
+    """Whether a decision's scores are of this kind of search."""
+    return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
 
 def confirm(
@@ -115,20 +134,20 @@ def confirm(
 ) -> ReplyForecast:
     """The forecast with its baits searched `CONFIRM_PLIES` deeper, or unchanged if that takes too long.
 
-    Scores of another program are not confirmed: ours say nothing about them.
+    Scores of another program stay unconfirmed: ours say nothing about them.  See `confirm_by_engine`.
 
     Raises:
         Stopped: The flag was set first.
     """
     game = get_game(decision.game)
-    if decision.game in ENGINE_GAMES or decision.profile_source != searcher.source:
+    if not is_own(decision, searcher):
         return made
     root = game.for_search(game.parse_position(decision.position))
     depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(root), game.deepest_search)
     if depth <= decision.depth:  # the decision's own search reached the end of the game
-        return confirmed_by(made, decision.depth, [each.cost for each in made.tempting])
+        return confirmed_by(made, decision.depth, [each.cost for each in made.tempting], searcher.source)
     if not made.tempting:
-        return confirmed_by(made, depth, ())
+        return confirmed_by(made, depth, (), searcher.source)
     after = game.play(root, game.parse_move(root, decision.move))
     scale = expected_scale_centi(decision)
     stop.set_node_limit(most_nodes)
@@ -144,4 +163,32 @@ def confirm(
         if stop.is_set():
             raise
         return made
-    return confirmed_by(made, depth, costs)
+    return confirmed_by(made, depth, costs, searcher.source)
+
+
+def confirm_by_engine(
+    decision: Decision, made: ReplyForecast, engine: EngineSource, stop: StopFlag
+) -> ReplyForecast:
+    """The forecast with its baits searched `CONFIRM_PLIES` deeper by the engine that gave the scores.
+
+    It is unchanged if that takes more than `LONGEST_S`, if the engine fails, or if it is another one by now.
+    Engines prune as they like, so a second run may find other costs; the record has those of this one.
+
+    Raises:
+        Stopped: The flag was set first.
+    """
+    game, source = get_game(decision.game), decision.profile_source
+    root = game.parse_position(decision.position)
+    depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(game.for_search(root)))
+    if depth <= decision.depth:  # the decision's own search reached the end of the game
+        return confirmed_by(made, decision.depth, [each.cost for each in made.tempting], source)
+    if not made.tempting:
+        return confirmed_by(made, depth, (), source)
+    after = game.play(root, game.parse_move(root, decision.move))
+    found = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, LONGEST_S)
+    if found is None or found.name != source:
+        return made
+    scale = expected_scale_centi(decision)
+    best = expected_score(found.best_centi, scale)
+    costs = [best - expected_score(score, scale) for score in found.scores_centi]
+    return confirmed_by(made, depth, costs, source)

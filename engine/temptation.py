@@ -119,6 +119,8 @@ class ReplyForecast:
     """Tempting replies by the decision's own search, in the order of the profile."""
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
+    confirm_source: str = ""
+    """Whose search confirmed, named as `Decision.profile_source`; empty: nobody's, or nobody noted it."""
     other: "ReplyForecast | None" = None
     """The same of the other move, if a lot decided between two (`Decision.draw`), without confirmation."""
 
@@ -184,6 +186,8 @@ class ReplyForecast:
                 raise ValueError("there are not as many odds as replies")
             if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
                 raise TypeError("rule or confirm_depth is not a whole number")
+            if not isinstance(found.confirm_source, str):
+                raise TypeError("confirm_source is not text")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return found
@@ -306,14 +310,15 @@ def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi:
     return tuple(at + 2 for at in shallow if all(looks(reply, at) >= looks(other, at) for other in best))
 
 
-def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int]) -> ReplyForecast:
+def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
     """The forecast with what its tempting replies cost by a deeper search.
 
     Args:
         depth: Plies of that search, counted from the decision's position.
         costs: For each tempting reply, in hundredths of a per cent of expected score.
+        source: Whose search that is: `ReplyForecast.confirm_source`.
     """
     tempting = tuple(
         replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)
     )
-    return replace(made, tempting=tempting, confirm_depth=depth)
+    return replace(made, tempting=tempting, confirm_depth=depth, confirm_source=source)

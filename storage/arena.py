@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.tables.arena import ArenaAccess as ArenaAccess
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.types import now_utc
 
@@ -41,6 +42,7 @@ class AccountRecord:
     created_at: datetime
     ratings: Mapping[str, RatingRecord] = field(default_factory=dict)
     """By variant key; variants without a rated game are absent."""
+    access: ArenaAccess = ArenaAccess.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,14 @@ class ChatRecord:
 
 
 async def add_account(
-    session: AsyncSession, *, account_id: str, name: str, is_bot: bool, token_hash: str, created_at: datetime
+    session: AsyncSession,
+    *,
+    account_id: str,
+    name: str,
+    is_bot: bool,
+    token_hash: str,
+    created_at: datetime,
+    access: ArenaAccess = ArenaAccess.ACTIVE,
 ) -> None:
     """Add an account.
 
@@ -101,6 +110,7 @@ async def add_account(
         "is_bot": is_bot,
         "token_hash": token_hash,
         "created_at": created_at,
+        "access": access,
     }
     try:
         await session.execute(insert(ArenaAccount).values(row))
@@ -135,8 +145,14 @@ async def try_writing(session: AsyncSession) -> None:
 
 
 async def list_bots(session: AsyncSession, limit: int) -> list[AccountRecord]:
-    """Accounts of programs, by name."""
-    return await _list_accounts(session, ArenaAccount.is_bot.is_(True), limit)
+    """Accounts of programs that may play, by name."""
+    may_play = ArenaAccount.access == ArenaAccess.ACTIVE
+    return await _list_accounts(session, ArenaAccount.is_bot.is_(True) & may_play, limit)
+
+
+async def list_accounts(session: AsyncSession) -> list[AccountRecord]:
+    """All accounts, by id, deleted ones included."""
+    return await _list_accounts(session, true(), None)
 
 
 async def set_token(session: AsyncSession, account_id: str, token_hash: str) -> None:
@@ -152,7 +168,7 @@ async def make_bot(session: AsyncSession, account_id: str) -> None:
 
 
 async def _list_accounts(
-    session: AsyncSession, where: ColumnElement[bool], limit: int
+    session: AsyncSession, where: ColumnElement[bool], limit: int | None
 ) -> list[AccountRecord]:
     wanted = select(ArenaAccount).where(where).order_by(ArenaAccount.id).limit(limit).subquery()
     rows = await session.execute(
@@ -165,7 +181,9 @@ async def _list_accounts(
     ratings: dict[str, dict[str, RatingRecord]] = {}
     for row in rows:
         own = ratings.setdefault(row.id, {})
-        accounts.setdefault(row.id, AccountRecord(row.id, row.name, row.is_bot, row.created_at, own))
+        accounts.setdefault(
+            row.id, AccountRecord(row.id, row.name, row.is_bot, row.created_at, own, row.access)
+        )
         if row.variant is not None:
             own[row.variant] = RatingRecord(row.rating, row.deviation, row.volatility, row.games)
     return list(accounts.values())
@@ -211,6 +229,15 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
     """The number of games that the account has started."""
     plays = or_(ArenaGame.first_id == account_id, ArenaGame.second_id == account_id)
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
+
+
+async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
+    """The number of games that each account has started; accounts without any are absent."""
+    counts: dict[str, int] = {}
+    for side in (ArenaGame.first_id, ArenaGame.second_id):
+        for account_id, games in await session.execute(select(side, func.count()).group_by(side)):
+            counts[account_id] = counts.get(account_id, 0) + games
+    return counts
 
 
 def _fixed(game: ArenaGameRecord) -> dict[str, Any]:

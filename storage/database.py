@@ -17,7 +17,14 @@ import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, unquote
@@ -25,7 +32,7 @@ from urllib.parse import quote, unquote
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import (
     AsyncConnection,
@@ -37,6 +44,9 @@ from sqlalchemy.ext.asyncio import (
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
+from storage.damage import decode_json
+from storage.drivers.postgresql import watch_pool
+from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
 
 BUSY_TIMEOUT_MS = 10_000
@@ -64,6 +74,12 @@ POSTGRES_SETTINGS = {
 }
 """PostgreSQL drops the connections of a machine that is gone after 11 s, with their locks; by default after
 two hours."""
+
+_HELD = text(
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    " AND pid = :backend AND classid = :lock AND objsubid = 2"
+    " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
+)
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
@@ -153,6 +169,17 @@ class Database:
         """Close every connection; no transaction may be open."""
         await self._engine.dispose()
 
+    async def ping(self) -> float:
+        """Ask the database for an answer; returns the seconds that it took.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        began = time.perf_counter()
+        async with self.read() as session:
+            await session.execute(text("SELECT 1"))
+        return time.perf_counter() - began
+
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
         """A transaction that only reads.  Call only functions of `storage` in the block.
@@ -202,6 +229,14 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._write_turn, self._writers.begin() as session:
                 yield session
+
+    async def connect(self) -> AsyncConnection:
+        """A connection without transactions, for its owner to close; call in `telling_failures`."""
+        return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
+
+    def telling_failures(self) -> AbstractContextManager[None]:
+        """In the block a failure of the database is a `StorageError` that names it."""
+        return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
         """Raise `StorageError` if the database cannot be written; changes nothing."""
@@ -299,15 +334,10 @@ class Role:
         """
         if self._connection is None:
             return
-        found = await session.scalar(
-            text(
-                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
-                " AND pid = :backend AND classid = :lock AND objsubid = 2"
-                " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
-            ),
-            {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name},
+        found = await session.execute(
+            _HELD, {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name}
         )
-        if found is None:
+        if found.scalar_one_or_none() is None:
             raise self._lost()
 
     def _lost(self) -> RoleLost:
@@ -388,10 +418,11 @@ def parse_url(url: str) -> URL:
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
     """An engine whose connections are set up as described above; it has not connected yet."""
     if not url.drivername.startswith("sqlite"):
-        # The ping detects connections that died when the server restarted.
         settings = {"server_settings": POSTGRES_SETTINGS}
-        return _made(url, pool_pre_ping=True, connect_args=settings, **options)
-    engine = _made(url, **options)
+        engine = _made(url, connect_args=settings, **options)
+        watch_pool(engine.sync_engine)  # connections die when the server is restarted
+        return engine
+    engine = _made(url, module=SqliteDriver(), **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
@@ -400,7 +431,9 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
 
 def _made(url: URL, **options: Any) -> AsyncEngine:
     try:
-        return create_async_engine(url, json_serializer=_compact_json, **options)
+        return create_async_engine(
+            url, json_serializer=_compact_json, json_deserializer=decode_json, **options
+        )
     except (TypeError, ValueError) as error:
         raise _odd_option(error) from error
 
@@ -445,18 +478,18 @@ async def _switch_to_wal(connection: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
+    if options.get("isolation_level") == "AUTOCOMMIT":
+        return
     if before := options.get("sqlite_before_begin"):  # some settings cannot change inside a transaction
         connection.exec_driver_sql(before)
     give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
-    while True:
-        try:
-            connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN"))
-        except OperationalError as error:
-            # SQLite has already waited, without blocking the event loop.
-            if not _is_busy(error.orig) or time.monotonic() >= give_up:
-                raise
-        else:
-            return
+
+    def try_again(error: sqlite3.Error) -> bool:
+        # SQLite has already waited, without blocking the event loop.
+        return _is_busy(error) and time.monotonic() < give_up
+
+    driver: Any = connection.connection.dbapi_connection
+    driver.begin(options.get("sqlite_begin", "BEGIN"), try_again)
 
 
 def _is_busy(error: BaseException | None) -> bool:

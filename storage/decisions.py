@@ -1,19 +1,40 @@
 """Decisions: committed before the move is sent, then marked sent and confirmed."""
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import BindParameter, Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
 from engine.decision import Candidate, Decision, Outcome
 from engine.judgement import RULE, judge_decision
 from storage.errors import DuplicateDecision
-from storage.inserts import insert_new
+from storage.inserts import core_table, insert_new
 from storage.packing.records import unpack
 from storage.records import DecisionState, StoredDecision
 from storage.tables.games import DecisionRow, OutcomeRow
 from storage.tables.types import as_stored, now_utc
+
+# The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
+# SQLite does.  The values still go through the columns' types.
+_DECISIONS = core_table(DecisionRow)
+_ID: BindParameter[int] = bindparam("decision")  # a column's own name would be taken for a value to set
+_MARK_SENT = (
+    update(_DECISIONS)
+    .where(_DECISIONS.c.id == _ID, _DECISIONS.c.state == DecisionState.COMMITTED)
+    .values(state=DecisionState.SENT, sent_at=bindparam("at"))
+)
+_MARK_CONFIRMED = (
+    update(_DECISIONS)
+    .where(_DECISIONS.c.id == _ID, _DECISIONS.c.state != DecisionState.CONFIRMED)
+    .values(state=DecisionState.CONFIRMED, confirmed_at=bindparam("at"))
+)
+_STORE_PROFILE = (
+    update(_DECISIONS)
+    .where(_DECISIONS.c.id == _ID, _DECISIONS.c.move == bindparam("chosen"))
+    .returning(_DECISIONS.c.id)
+)
 
 
 async def commit_decision(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> int:
@@ -25,6 +46,12 @@ async def commit_decision(session: AsyncSession, game_id: int, ply: int, decisio
     Raises:
         DuplicateDecision: There is a standing decision already.
     """
+    return (await commit_new(session, game_id, ply, decision)).id
+
+
+async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> StoredDecision:
+    """`commit_decision`, and return the decision as `get_decision` would read it."""
+    moment, judged = now_utc(), _trap_columns(decision)
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -36,14 +63,26 @@ async def commit_decision(session: AsyncSession, game_id: int, ply: int, decisio
         depth=decision.depth,
         nodes=decision.nodes,
         time_s=decision.time_s,
-        created_at=now_utc(),
+        created_at=moment,
         search_mode=decision.search_mode,
         record=decision.to_record(),
-        **_trap_columns(decision),
+        **judged,
     )
     if decision_id is None:
         raise DuplicateDecision(game_id, ply)
-    return decision_id
+    return StoredDecision(
+        id=decision_id,
+        game_id=game_id,
+        ply=ply,
+        state=DecisionState.COMMITTED,
+        decision=decision,
+        is_complete=decision.is_complete,
+        is_trap=judged.get("is_trap"),
+        outcome=None,
+        created_at=moment,
+        sent_at=None,
+        confirmed_at=None,
+    )
 
 
 async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredDecision | None:
@@ -86,25 +125,24 @@ async def list_unsettled(session: AsyncSession, game_id: int) -> list[StoredDeci
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
-async def mark_sent(session: AsyncSession, decision_id: int) -> None:
-    """Record that the server accepted the move; no change if that is known already."""
-    await session.execute(
-        update(DecisionRow)
-        .where(DecisionRow.id == decision_id, DecisionRow.state == DecisionState.COMMITTED)
-        .values(state=DecisionState.SENT, sent_at=now_utc())
-    )
+async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
+    """Record that the server accepted the move; no change if that is known already.
+
+    Args:
+        at: When it did, aware; None: now.
+    """
+    await session.execute(_MARK_SENT, {"decision": decision_id, "at": at or now_utc()})
 
 
-async def mark_confirmed(session: AsyncSession, decision_id: int) -> None:
+async def mark_confirmed(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
     """Record that the server's list of moves shows the move; no change if that is known already.
 
     Also corrects a decision that was never marked as sent (the response was lost) or was marked as dropped.
+
+    Args:
+        at: When the server showed it, aware; None: now.
     """
-    await session.execute(
-        update(DecisionRow)
-        .where(DecisionRow.id == decision_id, DecisionRow.state != DecisionState.CONFIRMED)
-        .values(state=DecisionState.CONFIRMED, confirmed_at=now_utc())
-    )
+    await session.execute(_MARK_CONFIRMED, {"decision": decision_id, "at": at or now_utc()})
 
 
 async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
@@ -116,22 +154,23 @@ async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
     )
 
 
-async def store_profile(session: AsyncSession, decision_id: int, decision: Decision) -> None:
+async def store_profile(session: AsyncSession, decision_id: int, decision: Decision) -> bool:
     """Replace a decision's record with one that has the chosen move's complete profile.
+
+    Returns:
+        Whether the move sets a trap.
 
     Raises:
         ValueError: The profile is incomplete, or belongs to another decision.
     """
     if not decision.is_complete:
         raise ValueError(f"the profile of {decision.move} is not complete")
-    stored = await session.scalar(
-        update(DecisionRow)
-        .where(DecisionRow.id == decision_id, DecisionRow.move == decision.move)
-        .values(record=decision.to_record(), **_trap_columns(decision))
-        .returning(DecisionRow.id)
-    )
-    if stored is None:
+    judged = _trap_columns(decision)
+    values = {"decision": decision_id, "chosen": decision.move, "record": decision.to_record(), **judged}
+    stored = await session.execute(_STORE_PROFILE, values)
+    if stored.scalar_one_or_none() is None:
         raise ValueError(f"decision {decision_id} did not choose {decision.move}")
+    return bool(judged["is_trap"])
 
 
 async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
@@ -176,7 +215,7 @@ def _standing(game_id: int) -> Select[DecisionRow]:
     )
 
 
-def _trap_columns(decision: Decision) -> dict[str, object]:
+def _trap_columns(decision: Decision) -> dict[str, Any]:
     if not decision.is_complete:
         return {"is_complete": False}
     judgement = judge_decision(decision)

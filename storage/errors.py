@@ -19,6 +19,10 @@ class UnreadableRow(StorageError):
     """A row holds text that is not UTF-8 (SQLite stores it unchecked); the database itself works."""
 
 
+class FilterError(Exception):
+    """A filter is unknown, or its value cannot be read; the message names both and says what is allowed."""
+
+
 class TrialError(Exception):
     """A trial cannot be started or ended, or its plan makes no sense; one line for the operator."""
 

@@ -11,6 +11,9 @@ from storage.records import AccountKey, StoredEvent
 from storage.tables.games import EventRow
 from storage.tables.types import now_utc
 
+PROGRAM = AccountKey("")
+"""The owner of events that concern the whole program, not one account."""
+
 
 async def record_event(
     session: AsyncSession,

@@ -85,11 +85,13 @@ class Filters:
     until: datetime | None = None
     """Started before this moment (aware)."""
     ended_before: datetime | None = None
-    """Ended before this moment (aware); open games are left out."""
+    """Ended before this moment (aware) and settled; others are left out."""
     min_opponent_rating: int | None = None
     """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
+    opening: str | None = None
+    """The game's first moves as recorded, separated by spaces."""
     has_result: bool | None = None
     """True: won, drawn or lost; False: still open, aborted, or of unknown result."""
 
@@ -134,6 +136,10 @@ def _has_settings(wanted: TrapSettings) -> ColumnElement[bool]:
     )
 
 
+def _began_with(moves: str) -> ColumnElement[bool]:
+    return or_(GameRow.moves == moves, GameRow.moves.startswith(f"{moves} ", autoescape=True))
+
+
 # Any: the type of the field of that name.
 _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "player": lambda name: GameRow.player == name,
@@ -151,9 +157,10 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
     "since": lambda moment: GameRow.started_at >= moment,
     "until": lambda moment: GameRow.started_at < moment,
-    "ended_before": lambda moment: GameRow.ended_at < moment,
+    "ended_before": lambda moment: and_(GameRow.ended_at < moment, GameRow.is_settled.is_(True)),
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),
+    "opening": _began_with,
     "has_result": lambda has: GameRow.result.is_not(None) == has,
 }

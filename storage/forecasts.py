@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision
@@ -10,15 +10,25 @@ from engine.judgement import judge_decision
 from engine.randomised import other_move
 from engine.temptation import RULE, ReplyForecast, expectations
 from storage.filters import standing
-from storage.inserts import insert_new
+from storage.inserts import core_table, insert_newer
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 from storage.tables.types import now_utc
+
+# Built once, and on the tables themselves, as in `storage.decisions`.
+_FORECASTS, _OUTCOMES = core_table(ForecastRow), core_table(OutcomeRow)
+_REPLY = select(_OUTCOMES.c.reply).where(_OUTCOMES.c.decision_id == bindparam("decision"))
+_UNSETTLED = (
+    select(_FORECASTS.c.record, _OUTCOMES.c.reply)
+    .join(_OUTCOMES, _OUTCOMES.c.decision_id == _FORECASTS.c.decision_id)
+    .where(_FORECASTS.c.decision_id == bindparam("decision"), _OUTCOMES.c.reply.is_not(None))
+)
+_NOTE = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision"))
 
 
 async def store_forecast(
     session: AsyncSession, decision_id: int, decision: Decision, made: ReplyForecast
-) -> None:
-    """Store a decision's forecast; replaces one by earlier rules, and keeps any other.
+) -> bool:
+    """Store a decision's forecast, in place of one by earlier rules; False: another one is kept.
 
     Args:
         decision: With the chosen move's whole profile, to which the forecast belongs.
@@ -38,11 +48,8 @@ async def store_forecast(
         other = other_move(decision)
         if tuple(each.reply for each in other.replies) != made.other.replies:
             raise ValueError(f"the other forecast is not of the replies to {other.move}")
-    await session.execute(
-        delete(ForecastRow).where(ForecastRow.decision_id == decision_id, ForecastRow.rule < made.rule)
-    )
     bait = made.bait
-    await insert_new(
+    inserted = await insert_newer(
         session,
         ForecastRow,
         decision_id=decision_id,
@@ -61,7 +68,13 @@ async def store_forecast(
         at=now_utc(),
         record=made.to_record(),
     )
-    await settle(session, decision_id)
+    if inserted is None:  # the one that is kept may not be settled
+        await settle(session, decision_id)
+        return False
+    reply = (await session.execute(_REPLY, {"decision": decision_id})).scalar_one_or_none()
+    if reply is not None:
+        await note_reply(session, decision_id, made, reply)
+    return True
 
 
 async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast | None:
@@ -105,17 +118,12 @@ async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
 
 async def settle(session: AsyncSession, decision_id: int) -> None:
     """Note how probable the reply was and whether it takes a bait, once forecast and outcome are stored."""
-    statement = (
-        select(ForecastRow.record, OutcomeRow.reply)
-        .join(OutcomeRow, OutcomeRow.decision_id == ForecastRow.decision_id)
-        .where(ForecastRow.decision_id == decision_id, OutcomeRow.reply.is_not(None))
-    )
-    found = (await session.execute(statement)).one_or_none()
-    if found is None:
-        return
-    made = ReplyForecast.from_record(found.record)
-    await session.execute(
-        update(ForecastRow)
-        .where(ForecastRow.decision_id == decision_id)
-        .values(is_taken=made.is_bait(found.reply), reply_odds=made.odds_of(found.reply))
-    )
+    found = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
+    if found is not None:
+        await note_reply(session, decision_id, ReplyForecast.from_record(found.record), found.reply)
+
+
+async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:
+    """Note in a decision's stored forecast how probable the reply was, and whether it takes a bait."""
+    noted = {"is_taken": made.is_bait(reply), "reply_odds": made.odds_of(reply)}
+    await session.execute(_NOTE, {"decision": decision_id, **noted})

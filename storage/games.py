@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
 from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
+from storage.damage import decoding, require_number
 from storage.filters import Filters, filter_conditions
-from storage.inserts import insert_new
+from storage.inserts import core_table, insert_new
 from storage.records import (
     AccountKey,
     DecisionState,
@@ -33,6 +34,15 @@ from storage.tables.types import now_utc
 
 _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
 """Fields of a game that every report shows."""
+_NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
+"""The same, of numbers that may be unknown."""
+_MOST = 2**63 - 1
+"""The largest number that a column of whole numbers holds."""
+
+
+# Built once, and on the table itself, as in `storage.decisions`.
+_GAMES = core_table(GameRow)
+_SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
@@ -67,6 +77,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         engine_config_id=await _engine_config_row_id(session, new),
         player=new.player,
         state=GameStatus.OPEN,
+        is_settled=False,
         started_at=moment,
         selection=dict(new.selection),
         trial_id=new.trial_id,
@@ -99,21 +110,47 @@ async def list_games(
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
-async def list_games_by_site_id(session: AsyncSession, site_game_id: str) -> list[StoredGame]:
-    """Games with this key, of any account on any site; rarely more than one."""
-    statement = games_statement().where(GameRow.site_game_id == site_game_id).order_by(GameRow.id)
+async def list_games_by_site_id(
+    session: AsyncSession, site_game_id: str, *, is_prefix: bool = False
+) -> list[StoredGame]:
+    """Games with this key, of any account on any site; rarely more than one.
+
+    Args:
+        session: Of the database.
+        site_game_id: The key, in its exact letters.
+        is_prefix: Also those whose key only begins so.
+    """
+    key = GameRow.site_game_id
+    # Not LIKE, which takes small letters for capitals on SQLite.
+    is_it = func.substr(key, 1, len(site_game_id)) == site_game_id if is_prefix else key == site_game_id
+    statement = games_statement().where(is_it).order_by(GameRow.id)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
 async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
     """An account's games that are still open in the database, the oldest first."""
-    statement = games_statement().where(*_of(owner), GameRow.state == GameStatus.OPEN)
-    return [_stored(row) for row in (await session.execute(statement.order_by(GameRow.id))).scalars()]
+    return [_stored(row) for row in (await session.execute(open_statement(owner))).scalars()]
+
+
+async def list_unsettled_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
+    """An account's games that are open or have decisions left to judge or to forecast, the oldest first."""
+    return [_stored(row) for row in (await session.execute(unsettled_statement(owner))).scalars()]
+
+
+def open_statement(owner: AccountKey) -> Select[GameRow]:
+    """Select the games of `list_open_games`."""
+    # None of them is settled; the index finds them by that.
+    return unsettled_statement(owner).where(GameRow.state == GameStatus.OPEN)
+
+
+def unsettled_statement(owner: AccountKey) -> Select[GameRow]:
+    """Select the games of `list_unsettled_games`."""
+    return games_statement().where(*_of(owner), GameRow.is_settled.is_(False)).order_by(GameRow.id)
 
 
 async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
     """Replace the list of moves with the server's."""
-    await session.execute(update(GameRow).where(GameRow.id == game_id).values(moves=" ".join(moves)))
+    await session.execute(_SET_MOVES, {"game_id": game_id, "moves": " ".join(moves)})
 
 
 async def finish_game(
@@ -123,6 +160,7 @@ async def finish_game(
     result: GameResult | None,
     end_reason: str | None,
     aborted: bool = False,
+    settled: bool = True,
     moves: Sequence[str] | None = None,
     at: datetime | None = None,
 ) -> bool:
@@ -130,11 +168,13 @@ async def finish_game(
 
     Args:
         result: Our view; None only if aborted, or if the server does not report it.
+        settled: False: decisions are left to judge or to forecast; `settle_game` when that is done.
         moves: The final list; None: leave the stored one.
         at: When the game ended, aware; None: now.
     """
     values: dict[str, object] = {
         "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
+        "is_settled": settled,
         "result": None if aborted else result,
         "end_reason": end_reason,
         "ended_at": at or now_utc(),
@@ -146,6 +186,13 @@ async def finish_game(
     return ended.scalar_one_or_none() is not None
 
 
+async def settle_game(session: AsyncSession, game_id: int) -> None:
+    """Note that nothing is left to judge or to forecast in a game; no change if it is open."""
+    await session.execute(
+        update(GameRow).where(GameRow.id == game_id, GameRow.state != GameStatus.OPEN).values(is_settled=True)
+    )
+
+
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
     """Undo the end of a game that goes on after all, and what followed from that end.
 
@@ -154,7 +201,7 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
     await session.execute(
         update(GameRow)
         .where(GameRow.id == game_id)
-        .values(state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
+        .values(state=GameStatus.OPEN, is_settled=False, result=None, end_reason=None, ended_at=None)
     )
     game = await get_game_by_id(session, game_id)
     plies = 0 if game is None else len(game.moves)
@@ -277,7 +324,7 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
 
 
 def require_readable(game: StoredGame) -> None:
-    """Refuse a game of which a text is none: SQLite stores bytes in any column.
+    """Refuse a game of which a text or a number is none: SQLite stores any value in any column.
 
     Raises:
         RecordError: The message names the game and the value.
@@ -286,9 +333,19 @@ def require_readable(game: StoredGame) -> None:
     for name, value in texts.items():
         if not isinstance(value, str):
             raise RecordError(f"game {game.id}: {name} is {value!r:.60}, not text")
+    with decoding(f"game {game.id}"):
+        require_number("our_side", game.our_side, 0, 1)
+        for name in _NUMBERS:
+            if (number := getattr(game, name)) is not None:
+                require_number(name, number, -_MOST, _MOST)
 
 
 def _stored(row: GameRow) -> StoredGame:
+    with decoding(f"game {row.id}"):
+        return _decoded(row)
+
+
+def _decoded(row: GameRow) -> StoredGame:
     config = row.engine_config
     return StoredGame(
         id=row.id,
@@ -324,6 +381,7 @@ def _stored(row: GameRow) -> StoredGame:
         trial_id=row.trial_id,
         moves=tuple(row.moves.split()),
         state=row.state,
+        is_settled=row.is_settled,
         result=row.result,
         end_reason=row.end_reason,
         rating_diff=row.rating_diff,

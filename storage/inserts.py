@@ -1,8 +1,12 @@
-"""Inserts a row unless its unique key is taken, in one atomic statement."""
+"""Inserts a row unless its unique key is taken, in one atomic statement.
 
+The statements are built once for each table and database: to build one costs more than to run it.
+"""
+
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import inspect
+from sqlalchemy import Table, and_, inspect
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -11,12 +15,49 @@ from storage.tables.base import Base
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
     """Insert a row and return its primary key; None, and no change, if one of its unique keys is taken."""
-    key = inspect(table).primary_key[0]
-    if session.get_bind().dialect.name == "postgresql":
-        in_postgresql = postgresql.insert(table).values(**values).on_conflict_do_nothing()
-        result = await session.execute(in_postgresql.returning(key))
-    else:
-        in_sqlite = sqlite.insert(table).values(**values).on_conflict_do_nothing()
-        result = await session.execute(in_sqlite.returning(key))
-    inserted: int | None = result.scalar_one_or_none()
+    statement = _insert(table, session.get_bind().dialect.name)
+    inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
     return inserted
+
+
+async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
+    """Insert a row, in place of one with the same primary key whose column ``rule`` is less, as a whole.
+
+    Args:
+        values: Of all columns.
+
+    Returns:
+        The primary key; None, and no change, if there is a row by this rule or a later one.
+    """
+    statement = _insert_newer(table, session.get_bind().dialect.name)
+    inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
+    return inserted
+
+
+def core_table(table: type[Base]) -> Table:
+    """A table without its class: the ORM need not look at statements on it."""
+    found = table.__table__
+    assert isinstance(found, Table)  # noqa: S101 - no class of ours is a join
+    return found
+
+
+@lru_cache
+def _insert(table: type[Base], dialect: str) -> Any:
+    made = _dialect_insert(table, dialect).on_conflict_do_nothing()
+    return made.returning(inspect(table).primary_key[0])
+
+
+@lru_cache
+def _insert_newer(table: type[Base], dialect: str) -> Any:
+    key, columns = inspect(table).primary_key[0], core_table(table).columns
+    made = _dialect_insert(table, dialect)
+    return made.on_conflict_do_update(
+        index_elements=[key],
+        set_={column.name: made.excluded[column.name] for column in columns if column is not key},
+        where=and_(columns["rule"] < made.excluded["rule"]),
+    ).returning(key)
+
+
+def _dialect_insert(table: type[Base], dialect: str) -> Any:
+    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    return insert(core_table(table))

@@ -1,21 +1,25 @@
 """Outcomes: what the opponent replied to a move of ours, and how long that took; at most one per decision."""
 
-from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome
+from engine.temptation import ReplyForecast
 from storage import forecasts
-from storage.inserts import insert_new
+from storage.inserts import insert_new, insert_newer
 from storage.records import ReplyTime
 from storage.tables.games import OutcomeRow, ReplyTimeRow
 from storage.tables.types import now_utc
 
 
-async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outcome) -> bool:
-    """Store an outcome, in place of one by earlier rules; False, and no change, if there is another one."""
-    earlier = delete(OutcomeRow).where(OutcomeRow.decision_id == decision_id, OutcomeRow.rule < outcome.rule)
-    await session.execute(earlier)
-    inserted = await insert_new(
+async def record_outcome(
+    session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
+) -> bool:
+    """Store an outcome, in place of one by earlier rules; False, and no change, if there is another one.
+
+    Args:
+        made: The decision's forecast, if the caller has just stored it; None: it is looked up.
+    """
+    inserted = await insert_newer(
         session,
         OutcomeRow,
         decision_id=decision_id,
@@ -30,7 +34,10 @@ async def record_outcome(session: AsyncSession, decision_id: int, outcome: Outco
     )
     if inserted is None:
         return False
-    await forecasts.settle(session, decision_id)
+    if made is None:
+        await forecasts.settle(session, decision_id)
+    elif outcome.reply is not None:
+        await forecasts.note_reply(session, decision_id, made, outcome.reply)
     return True
 
 

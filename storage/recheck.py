@@ -21,6 +21,7 @@ from storage.forecasts import store_forecast
 from storage.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
+from storage.statistics.summaries import summarise
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.tables.types import as_stored
 
@@ -42,6 +43,8 @@ class RecordedDecision:
     selection: object
     """Why the game's player was chosen; None: not valid JSON."""
     game_state: GameStatus
+    is_settled: bool
+    """Of its game, as `storage.records.StoredGame.is_settled`."""
     moves: tuple[str, ...]
     """The game's, as the server showed them."""
     ply: int
@@ -133,6 +136,7 @@ def _decisions() -> _Statement:
             GameRow.initial_position,
             cast(GameRow.selection, Text).label("selection"),
             GameRow.state.label("game_state"),
+            GameRow.is_settled,
             GameRow.moves,
             DecisionRow.ply,
             DecisionRow.takeback,
@@ -160,10 +164,10 @@ def _decisions() -> _Statement:
 
 
 def _decision(row: Any) -> RecordedDecision:
-    """Return a row of `_decisions`; TypeError if SQLite has a value of another type in a column."""
+    """Return a row of `_decisions`; RecordError if SQLite has a value of another type in a column."""
     for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
         if not isinstance(getattr(row, name), kind):
-            raise TypeError(f"{name} is {getattr(row, name)!r}")
+            raise RecordError(f"{name} is {getattr(row, name)!r}")
     return RecordedDecision(
         id=row.id,
         game_id=row.game_id,
@@ -173,6 +177,7 @@ def _decision(row: Any) -> RecordedDecision:
         initial_position=row.initial_position,
         selection=_read(row.selection),
         game_state=row.game_state,
+        is_settled=row.is_settled,
         moves=tuple(row.moves.split()),
         ply=row.ply,
         is_taken_back=row.takeback != 0,
@@ -259,7 +264,7 @@ async def settle_later(
     outcome: Outcome | None,
     made: ReplyForecast | None = None,
 ) -> bool | None:
-    """Store what a confirmed decision of a closed game still lacks, or has only by earlier rules.
+    """Store what a confirmed decision of a settled game still lacks, or has only by earlier rules.
 
     Args:
         found: The decision as it was read before.
@@ -272,9 +277,9 @@ async def settle_later(
         None, and no change: the game or the decision has changed meanwhile.
     """
     # On PostgreSQL this keeps the game from being reopened before we commit.
-    lock = select(GameRow.state, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()
+    lock = select(GameRow.is_settled, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()
     game = (await session.execute(lock)).one_or_none()
-    if game is None or game.state is GameStatus.OPEN or tuple(game.moves.split()) != found.moves:
+    if game is None or not game.is_settled or tuple(game.moves.split()) != found.moves:
         return None
     row = (
         await session.execute(
@@ -289,7 +294,9 @@ async def settle_later(
         await store_profile(session, found.id, decision)
     if made is not None:
         await store_forecast(session, found.id, decision, made)
-    return outcome is not None and await record_outcome(session, found.id, outcome)
+    is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
+    await summarise(session, [found.game_id])
+    return is_judged
 
 
 def _read(text: str) -> object:

@@ -150,6 +150,8 @@ class StoredGame(NewGame):
     moves: tuple[str, ...]
     """Every move in the server's list, passes included."""
     state: GameStatus
+    is_settled: bool
+    """Whether its decisions are judged and forecast, as far as they can be; never while it is open."""
     result: GameResult | None
     """None while open, if aborted, and if the site does not report it."""
     end_reason: str | None

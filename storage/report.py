@@ -22,15 +22,16 @@ from engine.decision import (
     ReplyProfile,
     SourceInfo,
 )
-from engine.errors import IncompleteProfile
+from engine.errors import IncompleteProfile, RecordError
 from engine.expected import PER_PERCENT
-from engine.game import WIN_CENTI, Game, Move, if_it_goes_on
+from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_goes_on
 from engine.games import get_game
 from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS
 from engine.temptation import ReplyForecast, expectations
+from storage.damage import decoding, reason_of
 from storage.decisions import list_decisions
 from storage.forecasts import forecasts_of_game
 from storage.records import StoredDecision, StoredGame
@@ -248,13 +249,21 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
     """The report of a game.
 
     Raises:
-        KeyError: This program no longer knows the game's rules.
-        ValueError: A recorded decision cannot be read.
+        RecordError: A record of it cannot be read, does not follow the rules, or is of a game that this
+            program no longer knows.
     """
     decisions = await list_decisions(session, stored.id)
     forecasts = await forecasts_of_game(session, stored.id)
     # Naming thousands of moves is slow and must not block the event loop.
-    return await asyncio.to_thread(_build_report, get_game(stored.game), stored, decisions, forecasts)
+    try:
+        return await asyncio.to_thread(_build_report, _rules(stored.game), stored, decisions, forecasts)
+    except (BadPosition, IllegalMove, IncompleteProfile) as error:
+        raise RecordError(reason_of(error)) from error
+
+
+def _rules(name: str) -> Game[Any]:
+    with decoding():
+        return get_game(name)
 
 
 def _build_report(
@@ -277,7 +286,7 @@ def _build_report(
         _sets_traps(stored.player),
         game.sides,
         tuple(names),
-        tuple(_decision(game, stored, made, forecasts.get(made.id)) for made in decisions),
+        tuple(decision_report(game, stored, made, forecasts.get(made.id)) for made in decisions),
     )
 
 
@@ -313,13 +322,28 @@ class _Board:
         return self.game.score_text(score_centi, self.position)
 
 
-def _decision(
+def decision_report(
     game: Game[Any], stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
 ) -> DecisionReport:
+    """The report of one decision.
+
+    Args:
+        game: The rules of its game.
+        stored: Its game.
+        made: The decision.
+        forecast: What people were expected to reply; None: not known yet.
+
+    Raises:
+        ValueError: The record contradicts the rules or itself.
+        EngineFault: It cannot be judged.
+    """
     decision = made.decision
     before = _Board(game, game.for_search(game.parse_position(decision.position)))
     after = before.after(decision.move)
     reports = {c.move: _candidate(before, c, decision) for c in decision.candidates}
+    exact = [report for report in reports.values() if not report.raw_is_bound]
+    if not exact:
+        raise RecordError(f"decision {made.id}: no candidate has an exact score")
     chosen = decision.chosen
     outcome = made.outcome
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
@@ -357,7 +381,7 @@ def _decision(
         rows_before=game.board_rows(before.position),
         rows_after=game.board_rows(after.position),
         # The standard player might play another one, equally good, whose raw value is not recorded.
-        standard=max((r for r in reports.values() if not r.raw_is_bound), key=lambda r: r.raw_centi),
+        standard=max(exact, key=lambda report: report.raw_centi),
         chosen=reports[decision.move],
         candidates=tuple(reports.values()),
         is_complete=made.is_complete,

@@ -20,11 +20,11 @@ from engine.errors import RecordError
 from engine.game import BadPosition
 from engine.games import get_game
 from engine.player_kinds import PLAYER_KINDS
-from storage.damage import VALUE_ERRORS, reason_of, require_damage
+from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
 from storage.errors import TrialError
 from storage.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
-from storage.records import Endpoint, GameStatus, NewGame
+from storage.records import Endpoint, NewGame
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
@@ -106,7 +106,7 @@ class StoredTrial(NewTrial):
     games: int
     """Games that belong to it, aborted ones too."""
     open_games: int
-    """Those among them that are still being played."""
+    """Those among them that are still being played or judged."""
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
@@ -200,7 +200,11 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     )
     try:
         found = (await session.execute(statement)).one_or_none()
-        return found.id if found is not None and _names(json.loads(found.arms)) == new.arms else None
+        if found is None:
+            return None
+        with decoding():
+            arms = _names(json.loads(found.arms))
+        return found.id if arms == new.arms else None
     except Exception as error:
         require_damage(error)
         logger.warning(
@@ -235,14 +239,14 @@ async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list
     found = []
     for row in rows.all():
         await session.refresh(row)
-        counts = select(GameRow.state, func.count().label("games")).where(GameRow.trial_id == row.id)
-        by_state = {each.state: each.games for each in await session.execute(counts.group_by(GameRow.state))}
-        found.append(stored_trial(row, by_state))
+        counts = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
+        games = await session.execute(counts.group_by(GameRow.is_settled))
+        found.append(stored_trial(row, {each.is_settled: each.games for each in games}))
     return found
 
 
-def stored_trial(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
-    """A row of `trials`, and how many games it has in each state.
+def stored_trial(row: Any, games: Mapping[bool, int]) -> StoredTrial:
+    """A row of `trials`, and how many games it has that are settled (True) and that are not (False).
 
     Raises:
         RecordError: It is damaged; the message names it.
@@ -261,7 +265,7 @@ def _names(found: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _read(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
+def _read(row: Any, games: Mapping[bool, int]) -> StoredTrial:
     return StoredTrial(
         id=row.id,
         name=row.name,
@@ -275,5 +279,5 @@ def _read(row: Any, games: Mapping[GameStatus, int]) -> StoredTrial:
         started_at=row.started_at,
         ended_at=row.ended_at,
         games=sum(games.values()),
-        open_games=games.get(GameStatus.OPEN, 0),
+        open_games=games.get(False, 0),
     )

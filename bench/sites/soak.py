@@ -35,7 +35,7 @@ from storage.database import Database
 from storage.events import list_events
 from storage.filters import Filters
 from storage.games import list_games
-from storage.records import AccountKey, GameResult, GameStatus
+from storage.records import AccountKey, GameResult
 from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy
 from tests.ggs.client import Client
 from tests.ggs.client import Habits as GgsHabits
@@ -244,7 +244,7 @@ class SitesSoak:
     async def _open_games(self) -> list[str]:
         async with self._ledger() as ledger, ledger.read() as session:
             games = await list_games(session, limit=100_000)
-        return [game.site_game_id for game in games if game.state is GameStatus.OPEN]
+        return [game.site_game_id for game in games if not game.is_settled]
 
     async def _judge(self, site: Database, proxy: FaultProxy) -> list[Claim]:
         """Losses on time, and games that hang."""

@@ -25,7 +25,7 @@ from bot.game.services import Services
 from bot.servers import goes_on
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
-from storage.games import list_open_games, set_rating_diff
+from storage.games import list_unsettled_games, set_rating_diff
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class _Game:
     challenge_id: str = ""
     """The challenge that it came from, if that has another id."""
     was_open: bool = False
-    """It was open in the ledger when we connected: the server may never report its end."""
+    """It was not settled in the ledger when we connected: the server may never report its end."""
     has_rules: bool = True
     """We can play it, though perhaps without its engine."""
     is_tournament: bool = False
@@ -98,6 +98,11 @@ class AccountGames:
         """Keys of the games whose ledger is open."""
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
+    def player(self, game_id: str) -> GamePlayer | None:
+        """The player of a game whose ledger is open; None: there is no such game."""
+        game = self._games.get(game_id)
+        return None if game is None else game.player
+
     # --- What happens -----------------------------------------------------------------------------------
 
     def start(
@@ -109,7 +114,7 @@ class AccountGames:
             game_id: The site's id.
             slot: Given if the game is in the database already.
             challenge_id: The challenge that it came from, if that has another id.
-            was_open: It is open in the ledger.
+            was_open: It is not settled in the ledger.
         """
         self._apply(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
         if was_open:
@@ -136,13 +141,13 @@ class AccountGames:
         self._apply(game_id, PhaseEvent.END_REPORTED)
 
     async def take_up(self, *, is_start: bool = False) -> None:
-        """Resume the games that are open in the ledger or on the server.
+        """Resume the games that are not settled in the ledger or are running on the server.
 
         Args:
             is_start: The account's stream is not open yet and will list the same games.
         """
         async with self._services.database.read() as session:
-            stored = await list_open_games(session, self._services.owner)
+            stored = await list_unsettled_games(session, self._services.owner)
         for game in stored:
             self.start(game.site_game_id, slot=slot_of_stored(game), was_open=True)
         try:

@@ -33,8 +33,8 @@ class Load:
     """Waiting challenges that come before this one."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
     """Games with programs in the last 24 hours, by the program's id, including those of `games`."""
-    is_open: bool = True
-    """False while the program shuts down."""
+    closed: str = ""
+    """Why no game may begin at the moment; empty: games may begin."""
     machine_free: float = math.inf
     """The most games with a real-time clock that this machine has room for, those of `games` included."""
 
@@ -231,8 +231,8 @@ def _day(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None
 
 
 def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
-    if not load.is_open:
-        return Decline(DeclineReason.LATER, "shutting down")
+    if load.closed:
+        return Decline(DeclineReason.LATER, load.closed)
     why = _full(slot, load, config)
     if why is None:
         return None

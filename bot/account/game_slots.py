@@ -61,13 +61,18 @@ class GameSlots:
         config: The limits.
         machine_free: Returns the most games with a real-time clock that the machine has room for, ours
             included.
+        is_paused: Whether the operator holds back new games.
     """
 
     def __init__(
-        self, config: ChallengesConfig, machine_free: Callable[[], float] = lambda: math.inf
+        self,
+        config: ChallengesConfig,
+        machine_free: Callable[[], float] = lambda: math.inf,
+        is_paused: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.is_open = True
-        """False while the program shuts down: waiting challenges are declined."""
+        self.is_stopping = False
+        """The program shuts down: waiting challenges are declined."""
+        self._is_paused = is_paused
         self.config = config
         self._machine_free = machine_free
         self._waiting: dict[str, _Waiting] = {}
@@ -78,6 +83,18 @@ class GameSlots:
         self._ended: deque[str] = deque(maxlen=REMEMBERED)
         self._became: dict[str, str] = {}
         """By game id: the challenge of each game that began before its challenge was seen to be accepted."""
+
+    @property
+    def closed(self) -> str:
+        """Why no game may begin at the moment; empty: games may begin."""
+        if self.is_stopping:
+            return "the program is stopping"
+        return "paused by the operator" if self._is_paused() else ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether games may begin, as far as the operator is concerned."""
+        return not self.closed
 
     # --- Events -----------------------------------------------------------------------------------------
 
@@ -169,6 +186,10 @@ class GameSlots:
         """The slots of waiting challenges: people first, then in order of arrival."""
         return [slot_of(challenge) for challenge in self._queue()]
 
+    def queue(self, now_s: float) -> list[tuple[Challenge, float]]:
+        """Waiting challenges, as `waiting`, and for how many seconds each has waited."""
+        return [(each, now_s - self._waiting[each.id].since_s) for each in self._queue()]
+
     def patience_s(self, now_s: float) -> float | None:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
@@ -210,7 +231,7 @@ class GameSlots:
         unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
         today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
         games = [taken.slot for taken in self._taken.values()]
-        return Load(games, list(ahead), today, self.is_open, self._machine_free())
+        return Load(games, list(ahead), today, self.closed, self._machine_free())
 
     # --- Decisions --------------------------------------------------------------------------------------
 

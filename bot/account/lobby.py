@@ -17,11 +17,15 @@ from bot.account.account_games import AccountGames, slot_of_stored
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.block_list import BlockFile, BlockUrls
 from bot.account.challenge_answers import ChallengeResponder, about, detail_of
-from bot.account.challenge_policy import Accept, Decline, WaitForSlot, lasting_refusal
+from bot.account.challenge_policy import Accept, Decline, WaitForSlot, is_named, lasting_refusal
 from bot.account.game_slots import GameSlots
+from bot.account.link_watch import LinkWatch
 from bot.account.matchmaking import Matchmaker
 from bot.account.own_challenges import OwnChallenges
+from bot.account.pause import Pause
 from bot.account.rematches import Rematches
+from bot.account.stored_blocks import StoredBlocks
+from bot.account.tournaments import Tournaments, needs_engine
 from bot.base.config import Config
 from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
@@ -38,6 +42,7 @@ from bot.base.events import (
     Tournament,
 )
 from bot.base.reconnect import delays, stay_connected
+from bot.game.player import GamePlayer
 from bot.game.services import Services
 from storage.errors import StorageError
 from storage.games import count_bot_games, list_open_games
@@ -48,15 +53,26 @@ logger = logging.getLogger(__name__)
 
 
 class Lobby:
-    """Owns the account's stream and a `GamePlayer` for each game; `listen` runs them all."""
+    """Owns the account's stream and a `GamePlayer` for each game; `listen` runs them all.
 
-    def __init__(self, services: Services) -> None:
+    Args:
+        services: What every game shares.
+        pause: Whether the operator holds back new games.
+    """
+
+    def __init__(self, services: Services, pause: Pause | None = None) -> None:
+        self._pause = pause or Pause()
         self._services = services
         self._server = services.server
         limit = services.machine_limit
-        self._slots = GameSlots(services.config.challenges, lambda: limit.free(services.owner))
+        self._slots = GameSlots(
+            services.config.challenges, lambda: limit.free(services.owner), self._is_paused
+        )
         self._block_file = BlockFile(services.config.challenges.block_file)
         self._block_urls = BlockUrls(services.config.challenges.block_urls, services.sleep)
+        self._stored_blocks = StoredBlocks(services.database, services.server.site)
+        self.link = LinkWatch()
+        """The state of the account's stream."""
         self._fetching: asyncio.Task[None] | None = None
         """The task that fetches lists of blocked accounts."""
         self._matching: asyncio.Task[None] | None = None
@@ -69,6 +85,7 @@ class Lobby:
         )
         self._own = OwnChallenges(services, self._slots, changed=self._change)
         self._matchmaker = Matchmaker(services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._blocked)
+        self._tournaments = Tournaments(services.server, self._games.lacks_engine)
         self._follow_rules()
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
         """The reason when the account's link is lost; None when it is back."""
@@ -92,19 +109,22 @@ class Lobby:
         self._block_file.names()  # logs at once if it cannot be read
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
+            self._pause.follow(self, self._pause_changed)
             try:
                 await self._listen(tasks)
             finally:
+                self._pause.leave(self)
                 await self._end_commands()
 
     async def _listen(self, tasks: asyncio.TaskGroup) -> None:
+        await self._stored_blocks.refresh()
         await self._games.take_up(is_start=True)
         tasks.create_task(self._fill_slots())
         tasks.create_task(self._follow_link())
         self._matching = tasks.create_task(self._matchmaker.run())
         self._fetching = tasks.create_task(self._block_urls.run())
         await stay_connected(
-            self._server.account_events,
+            lambda: self.link.watched(self._server.account_events()),
             self._handle,
             name=f"{self._server.site} account",
             on_change=self._link_changed,
@@ -129,6 +149,8 @@ class Lobby:
         if self._matching is not None and config.matchmaking != old.matchmaking:
             self._matching.cancel()
             self._matching = self._background.tasks.create_task(self._matchmaker.run())
+        if self._matching is not None:
+            self._background.start("reading the blocked accounts", self.refresh_blocks)
         self._change()
 
     def _follow_rules(self) -> None:
@@ -144,7 +166,15 @@ class Lobby:
 
     @accepting.setter
     def accepting(self, wanted: bool) -> None:
-        self._slots.is_open = wanted
+        self._slots.is_stopping = not wanted
+        self._change()
+
+    def _is_paused(self) -> bool:
+        return self._pause.is_on
+
+    def _pause_changed(self) -> None:
+        """Leave the site's tournaments while paused, which would pair us, and return to them afterwards."""
+        self._background.start("tournaments", partial(self._tournaments.follow, is_paused=self._is_paused))
         self._change()
 
     async def drained(self) -> None:
@@ -169,6 +199,20 @@ class Lobby:
     def running(self) -> int:
         """Games whose ledger is open."""
         return len(self._games.playing)
+
+    def player(self, game_id: str) -> GamePlayer | None:
+        """The player of one of the games in `playing`; None: it is over meanwhile."""
+        return self._games.player(game_id)
+
+    @property
+    def queue(self) -> list[tuple[Challenge, float]]:
+        """Challenges that wait for a slot, and for how many seconds each has waited."""
+        return self._slots.queue(self._services.clock())
+
+    @property
+    def lag_s(self) -> float:
+        """As `bot.servers.Server.lag_s`."""
+        return self._server.lag_s
 
     # --- Events -----------------------------------------------------------------------------------------
 
@@ -209,9 +253,25 @@ class Lobby:
         self._change()
 
     def _blocked(self) -> frozenset[str]:
-        return self._block_file.names() | self._block_urls.names()
+        return self._block_file.names() | self._block_urls.names() | self._stored_blocks.names()
+
+    async def refresh_blocks(self) -> None:
+        """Read the accounts that the operator has blocked again, and decline their challenges that wait."""
+        await self._stored_blocks.refresh()
+        self._decline_blocked()
+
+    def _decline_blocked(self) -> None:
+        rules, blocked = self._services.config.challenges, self._blocked()
+        for challenge, _ in self.queue:
+            decision = lasting_refusal(challenge, rules, blocked)
+            if decision is not None:
+                self._slots.leave(challenge.id)
+                self._answers.decline(challenge, decision)
+        self._change()
 
     async def _link_changed(self, reason: str | None) -> None:
+        if reason is not None:
+            self.link.lost(reason)
         self._link_changes.put_nowait(reason)
 
     async def _follow_link(self) -> None:
@@ -229,6 +289,7 @@ class Lobby:
 
     async def _catch_up(self) -> None:
         """Query what was missed while the link was down or dropped from the server's queue."""
+        await self.refresh_blocks()  # another program may have changed them
         unreported = self._games.unreported()
         await self._games.take_up()
         await self._games.ask_ratings(unreported)
@@ -362,14 +423,14 @@ class Lobby:
         """
         variant = DIALECTS[self._server.site].variants.get(proposal.variant)
         if variant is not None and self._games.lacks_engine(variant.game):
-            raise RefusedError(_needs_engine(proposal.variant), HTTPStatus.CONFLICT)
+            raise RefusedError(needs_engine(proposal.variant), HTTPStatus.CONFLICT)
         return await self._while_played(self._challenge_and_play(opponent, proposal))
 
     async def _challenge_and_play(self, opponent: str, proposal: Proposal) -> str:
         reply = await self._own.send(opponent, proposal, gives_way=False)
         expiry = self._expect(reply)
         if reply is None:
-            raise RefusedError("withdrawn: the program is stopping", HTTPStatus.CONFLICT)
+            raise RefusedError(f"withdrawn: {self._slots.closed or 'no room'}", HTTPStatus.CONFLICT)
         if expiry is None:
             raise RefusedError(f"{opponent} did not accept: {reply.reason}", HTTPStatus.FORBIDDEN)
         game_id = await self._games.until_over(reply.challenge_id, expiry)
@@ -392,7 +453,7 @@ class Lobby:
         return command.result()
 
     async def _end_commands(self) -> None:
-        self._slots.is_open = False  # for those that come too late
+        self._slots.is_stopping = True  # for those that come too late
         for command in self._commands:
             command.cancel()
         if self._commands:
@@ -412,28 +473,13 @@ class Lobby:
             RefusedError: The site has no tournaments for programs, or it or we cannot take part in this one.
             ServerError: As `bot.servers.Server.join_tournament`.
         """
-        found = await self._server.tournament(tournament_id)
-        obstacle = self._obstacle(found)
-        if obstacle:
-            raise RefusedError(f"{found.name}: {obstacle}", HTTPStatus.CONFLICT)
-        await self._server.join_tournament(tournament_id, password=password, team=team)
-        return found
-
-    def _obstacle(self, tournament: Tournament) -> str:
-        """Why we do not ask to join a tournament; empty: nothing speaks against it."""
-        if not self.accepting:
-            return "the program is stopping"
-        if tournament.is_over:
-            return "the tournament is over"
-        if tournament.game is None:
-            return f"{tournament.variant} is not played here"
-        if self._games.lacks_engine(tournament.game):
-            return _needs_engine(tournament.variant)
-        return ""
+        return await self._tournaments.join(
+            tournament_id, password=password, team=team, closed=self._slots.closed
+        )
 
     async def leave_tournament(self, tournament_id: str) -> None:
         """Leave or pause a tournament for the operator; raises as the server's."""
-        await self._server.leave_tournament(tournament_id)
+        await self._tournaments.leave(tournament_id)
 
     def _played(self, game_id: str) -> None:
         if self._services.config.manners.rematches:
@@ -444,10 +490,8 @@ class Lobby:
     async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply | None:
         if self._slots.waiting or self._is_wanted_elsewhere:
             raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
+        if is_named(opponent, opponent, self._blocked()):
+            raise RefusedError(f"{opponent} is on the block list", HTTPStatus.CONFLICT)
         reply = await self._own.send(opponent, proposal)
         self._expect(reply)
         return reply
-
-
-def _needs_engine(variant: str) -> str:
-    return f"{variant} needs another engine (setting uci.engines)"

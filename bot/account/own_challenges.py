@@ -60,7 +60,9 @@ class OwnChallenges:
         key = f"our challenge to {opponent.lower()}"  # it contains a space, so it is never an id
         if self._slots.is_accepted(key):
             raise RefusedError(f"{opponent} is being challenged already", HTTPStatus.CONFLICT)
-        if not self._slots.is_open or not self._slots.has_room(slot.boards):
+        if self._slots.closed:
+            raise RefusedError(f"no game may begin: {self._slots.closed}", HTTPStatus.CONFLICT)
+        if not self._slots.has_room(slot.boards):
             raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
         self._slots.accept(key, slot)
         self._changed()

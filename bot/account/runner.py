@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.account.lobby import Lobby
+from bot.account.pause import Pause
 from bot.base import log
 from bot.base.config import Config
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
@@ -53,6 +54,8 @@ class Machine:
     rng: random.Random = field(default_factory=random.Random)
     is_standby: bool = False
     """Whether to wait for an account that another program plays, and to take it over."""
+    pause: Pause = field(default_factory=Pause)
+    """Whether the operator holds back new games."""
 
 
 OpenServer = Callable[[Config], AbstractAsyncContextManager[Server]]
@@ -166,7 +169,7 @@ class AccountRunner:
                 stack.push_async_callback(services.online.close)
             stack.callback(self._machine.limit.forget, services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
-            self.lobby, self._has_played = Lobby(services), True
+            self.lobby, self._has_played = Lobby(services, self._machine.pause), True
             stack.callback(self._leave)
             await self._listen(self.lobby, stop)
 

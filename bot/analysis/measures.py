@@ -3,7 +3,8 @@
 Moves of one person are not independent.  A resample therefore draws groups with replacement and takes all
 their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between
 two predictors are taken within each resample, so they are much more precise than either predictor's own
-score.  Shares, means and ratios have intervals by leaving out one person at a time
+score.  There is none before 30 effective groups (docs/statistics.md): resamples of fewer vary too little, and
+say more than is known.  Shares, means and ratios have intervals by leaving out one person at a time
 (`storage.inference.fixed`).
 """
 
@@ -14,7 +15,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.inference.any_time import LEAST_PERSONS
+from storage.inference.calibration import only_of_enough_persons
 from storage.inference.fixed import FixedInterval, fixed_mean
+from storage.inference.persons import effective_persons
 from storage.intervals import share
 
 Floats = NDArray[np.float64]
@@ -81,7 +85,7 @@ class Drawn:
 
 
 class Resamples:
-    """Resamples of groups, shared by all statistics on a set of cases.
+    """Resamples of groups, shared by all statistics on a set of cases; none before 30 effective groups.
 
     Args:
         groups: The person of each case, or the game, as a number from 0.
@@ -90,8 +94,8 @@ class Resamples:
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
         self._groups = groups
         self._size = int(groups.max()) + 1
-        if self._size == 1:
-            count = 0  # resampling a single group would look like certainty
+        if effective_persons(np.bincount(groups).astype(np.float64)) < LEAST_PERSONS:
+            count = 0  # a statistic then has no interval
         rng = np.random.default_rng(seed)
         # The first row is the original data.
         drawn = rng.multinomial(self._size, np.full(self._size, 1 / self._size), count)
@@ -164,7 +168,7 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
         persons: The person of each case, shape (n,).
     """
     count, of, number = int(hits.sum()), len(hits), len(np.unique(persons))
-    found = fixed_mean(hits.astype(np.float64), persons)
+    found = only_of_enough_persons(fixed_mean(hits.astype(np.float64), persons))
     if found.value is None or found.low is None or found.high is None:
         return PersonShare(count, of, number, found.value, None, None)
     if count in (0, of):
@@ -175,7 +179,8 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
 
 
 def estimate_of(found: FixedInterval) -> Estimate:
-    """A fixed interval as an estimate, with NaN for what is undefined."""
+    """A fixed interval as an estimate, with NaN for what is undefined or of too few persons."""
+    found = only_of_enough_persons(found)
     low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
     return Estimate(value, low, high)
 

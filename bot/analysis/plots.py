@@ -109,8 +109,14 @@ def _reliability(pyplot: Any, found: Study) -> Any:
             bins = [each for each in row.curve if each.actual.share is not None]
             xs = [each.predicted for each in bins]
             ys = [each.actual.share or 0.0 for each in bins]
-            lows = [y - (each.actual.low or 0.0) for y, each in zip(ys, bins, strict=True)]
-            highs = [(each.actual.high or 0.0) - y for y, each in zip(ys, bins, strict=True)]
+            lows = [
+                0.0 if each.actual.low is None else y - each.actual.low
+                for y, each in zip(ys, bins, strict=True)
+            ]
+            highs = [
+                0.0 if each.actual.high is None else each.actual.high - y
+                for y, each in zip(ys, bins, strict=True)
+            ]
             colour = colours[row.name]
             axis.errorbar(
                 xs,
@@ -122,7 +128,7 @@ def _reliability(pyplot: Any, found: Study) -> Any:
                 markersize=3,
                 linewidth=1,
             )
-            most = max(most, *xs, *(each.actual.high or 0.0 for each in bins))
+            most = max(most, *xs, *ys, *(each.actual.high or 0.0 for each in bins))
         axis.plot([0, most], [0, most], color="#cccccc", linewidth=1, zorder=0)
         axis.set_xlabel("predicted")
         axis.set_ylabel("happened, 95 %")
@@ -140,11 +146,12 @@ def _temptation(pyplot: Any, found: Study) -> Any:
         for stop, colour, label in ((-0.1, "#c8553d", "traps"), (0.1, _OTHER, "others")):
             for at, row in enumerate(rows):
                 each = row.trap if label == "traps" else row.other
-                if each.share is None or each.low is None or each.high is None:
+                if each.share is None:
                     continue
-                axis.plot([at + stop] * 2, [100 * each.low, 100 * each.high], color=colour, linewidth=2)
-                shown = label if at == 0 else None
-                axis.plot([at + stop], [100 * each.share], "o", color=colour, markersize=4, label=shown)
+                if each.low is not None and each.high is not None:
+                    axis.plot([at + stop] * 2, [100 * each.low, 100 * each.high], color=colour, linewidth=2)
+                axis.plot([at + stop], [100 * each.share], "o", color=colour, markersize=4)
+            axis.plot([], [], "o", color=colour, markersize=4, label=label)
         axis.set_xticks(range(len(rows)), [f"{100 * row.low:.0f}-{100 * row.high:.0f}" for row in rows])
         axis.set_xlabel("cost, % of expected score")
         axis.set_title(name)

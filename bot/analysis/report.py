@@ -11,6 +11,9 @@ from bot.analysis.person_fitting import FittedPrior
 from bot.analysis.study import Judged, Study
 from bot.analysis.tempting_replies import BaitRow, BaitTable
 from bot.analysis.trap_counts import Figure9, Temptation
+from storage.inference.any_time import LEAST_PERSONS
+
+_NO_INTERVAL = "[-]"
 
 
 def study_text(found: Study) -> str:
@@ -20,8 +23,8 @@ def study_text(found: Study) -> str:
         for name in found.nll
     ]
     parts = [
-        f"{found.positions} positions of {found.games} games, {found.persons} persons, "
-        f"{found.replies} replies, "
+        f"{found.positions} positions of {found.games} games, {found.persons} persons "
+        f"(P {found.effective_persons:.0f}), {found.replies} replies, "
         f"{found.bad_replies} of them bad (10 % of expected score or more)\n"
         f"errors: {_share(found.errors)}; mean loss {_number(found.mean_loss, 4)}",
         "" if found.baits is None else _baits(found.baits),
@@ -43,7 +46,13 @@ def study_text(found: Study) -> str:
         ),
         _section("Which position provokes an error", _judged(found.error, found.human_models)),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    text = "\n\n".join(part for part in parts if part)
+    if found.effective_persons < LEAST_PERSONS:
+        persons = f"{math.floor(found.effective_persons)} of {LEAST_PERSONS:g} effective persons"
+        text += f"\n\nToo early for intervals: {persons} (docs/statistics.md)."
+    elif _NO_INTERVAL in text:
+        text += f"\n\n{_NO_INTERVAL}: no interval, from fewer than {LEAST_PERSONS:g} effective persons."
+    return f"{text}\n"
 
 
 def fitted_text(fitted: Fitted) -> str:
@@ -106,11 +115,12 @@ def _section(title: str, text: str) -> str:
 def _baits(found: BaitTable) -> str:
     """The primary endpoint, and the table of tempting replies."""
     first = found.primary
-    what = "confirmed baits" if first.is_confirmed else f"baits, not confirmed ({found.unconfirmed})"
+    what = "baits" if first.is_confirmed else f"candidate baits ({found.unconfirmed})"
     lines = [
         f"Primary endpoint, {what}, {first.model}: expected to be played for one that was played: "
         f"{_number(first.ratio, 2)}",
-        "Tempting replies; a bait is the one of the greatest probability times cost",
+        "Tempting replies are candidate baits, and baits if a search two plies deeper confirms them; of each",
+        "move the one of the greatest probability times cost counts",
         _bait_rows(found.rows),
         f"decided positions left out: {found.decided}"
         + (f"; confirming searches that took too long: {found.unsearched}" if found.unsearched else ""),
@@ -119,12 +129,12 @@ def _baits(found: BaitTable) -> str:
 
 
 def _bait_rows(rows: Sequence[BaitRow]) -> str:
-    head = ["model", "people", "confirmed", "moves", "persons", "set a bait", "baits", "played"]
+    head = ["model", "people", "replies", "moves", "persons", "set one", "sets", "played"]
     body = [
         [
             row.model,
             row.people,
-            "yes" if row.is_confirmed else "no",
+            "baits" if row.is_confirmed else "candidates",
             str(row.offered.of),
             str(row.offered.persons),
             _share(row.offered),
@@ -236,7 +246,7 @@ def _percent(each: Estimate) -> str:
 def _estimate(each: Estimate, form: str) -> str:
     value = _value(each, form)
     if math.isnan(each.low):
-        return value if math.isnan(each.value) else f"{value} [-]"
+        return value if math.isnan(each.value) else f"{value} {_NO_INTERVAL}"
     return f"{value} [{each.low:{form}}, {each.high:{form}}]"
 
 
@@ -250,5 +260,5 @@ def _share(each: PersonShare) -> str:
         return "-"
     digits = 2 if each.share < 0.1 else 1
     if each.low is None or each.high is None:
-        return f"{each.share:.{digits}%} [-]"
+        return f"{each.share:.{digits}%} {_NO_INTERVAL}"
     return f"{each.share:.{digits}%} [{each.low:.{digits}%}, {each.high:.{digits}%}]"

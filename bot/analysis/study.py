@@ -1,7 +1,8 @@
 """Computes a study: which replies tempt, Figure 9, and how well each predictor foresees errors.
 
-One endpoint is primary: how often the baits were played, against the program's own forecast
-(`bot.analysis.tempting_replies`).  Everything else explores.  Intervals are by person.
+One endpoint is primary: how often the baits were played (candidate baits where none was confirmed), against
+the program's own forecast (`bot.analysis.tempting_replies`).  Everything else explores.  Intervals are by
+person, and there are none from fewer than 30 effective persons.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,6 +39,7 @@ from bot.analysis.trap_counts import (
 )
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.params import Assessment, TrapParams
+from storage.inference.persons import effective_persons
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
@@ -75,6 +77,8 @@ class Study:
     games: int
     persons: int
     """People who replied; where a name is missing, its game counts as one."""
+    effective_persons: float
+    """P (`storage.inference.persons`): there are no intervals from fewer than 30."""
     replies: int
     bad_replies: int
     errors: PersonShare
@@ -169,6 +173,7 @@ def study(
         positions=len(people.positions),
         games=int(people.games.max()) + 1,
         persons=int(persons.max()) + 1,
+        effective_persons=effective_persons(np.bincount(persons).astype(np.float64)),
         replies=len(people.loss),
         bad_replies=int(bad.sum()),
         errors=person_share(lost >= BAD, persons),

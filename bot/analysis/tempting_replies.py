@@ -2,8 +2,9 @@
 
 The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
-(R, `engine.temptation.looks_odds`).  The stored predictions stand in for the human-move network.  A bait may
-be confirmed by a search two plies deeper; searches are made for positions with a bait only.
+(R, `engine.temptation.looks_odds`).  The stored predictions stand in for the human-move network.  Tempting
+replies are candidate baits; those that a search two plies deeper confirms are baits.  Of each move the one of
+the greatest probability times cost counts.  Searches are made for positions with a candidate bait only.
 
 Decided positions are left out: where our move wins or loses by force, nothing is a distance.
 """
@@ -66,13 +67,13 @@ class Forecaster:
 
 @dataclass(frozen=True, slots=True)
 class BaitRow:
-    """How often the baits were played that some people were offered."""
+    """How often the baits, or the candidate baits, were played that some people were offered."""
 
     model: str
     people: str
     """``all``, or a band of ratings."""
     is_confirmed: bool
-    """Whether only baits count that a search two plies deeper confirmed."""
+    """Whether the row is about baits; False: about candidate baits, confirmed or not."""
     offered: PersonShare
     """Moves that set a tempting trap, among all."""
     played: PersonShare
@@ -91,15 +92,15 @@ class BaitTable:
     """Tempting replies in a population."""
 
     primary: BaitRow
-    """The study's primary endpoint: the ratio of the first model's row for all people, of confirmed baits if
-    there are any.  The other rows explore."""
+    """The study's primary endpoint: the ratio of the first model's row for all people, of baits if any search
+    was made to confirm them, else of candidate baits.  The other rows explore."""
     rows: tuple[BaitRow, ...]
     decided: int
     """Positions left out because our move won or lost by force."""
     unconfirmed: str
-    """Why no bait was confirmed; empty: they were."""
+    """Why no candidate bait was confirmed; empty: they were."""
     unsearched: int
-    """Positions whose confirming search took too long; their baits do not count as confirmed."""
+    """Positions whose confirming search took too long; their candidate baits do not count as baits."""
 
 
 class _StoredPredictions:
@@ -126,7 +127,7 @@ def forecasters(
     prior: PersonPrior | None,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """Forecast the replies in every position, in each way that there is; baits are not confirmed yet.
+    """Forecast the replies in every position, in each way that there is; no candidate bait is confirmed yet.
 
     Args:
         calibrated: A model that was not fitted to these games; None: no model.
@@ -192,11 +193,11 @@ def confirm_all(
     searcher: Searcher,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """The forecasts with their baits searched two plies deeper, each reply once for all forecasters.
+    """The forecasts with tempting replies searched two plies deeper, each once for all forecasters.
 
     Args:
         searcher: Of the kind and revision that made the profiles.
-        on_count: Called with the number of positions just done, those without a bait included.
+        on_count: Called with the number of positions just done, those without a candidate bait included.
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]
     for at, stored in enumerate(people.positions):
@@ -223,20 +224,20 @@ def _confirmed(
     if searched.confirm_depth == 0:
         return list(made)
     costs = {reply.reply: reply.confirmed_cost for reply in searched.tempting}
-    return [None if each is None else _with_costs(each, searched.confirm_depth, costs) for each in made]
+    return [None if each is None else _with_costs(each, searched, costs) for each in made]
 
 
-def _with_costs(made: ReplyForecast, depth: int, costs: dict[str, int | None]) -> ReplyForecast:
+def _with_costs(made: ReplyForecast, searched: ReplyForecast, costs: dict[str, int | None]) -> ReplyForecast:
     known = [cost for each in made.tempting if (cost := costs[each.reply]) is not None]
-    return confirmed_by(made, depth, known)
+    return confirmed_by(made, searched.confirm_depth, known, searched.confirm_source)
 
 
 def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str) -> BaitTable:
-    """Count the baits offered and played.
+    """Count the baits and the candidate baits offered and played.
 
     Args:
         given: The first is the one of the primary endpoint.
-        unconfirmed: Why no bait was confirmed; empty: `confirm_all` did.
+        unconfirmed: Why no candidate bait was confirmed; empty: `confirm_all` did.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
     bands = rating_bands([each.found.rating for each in people.positions])

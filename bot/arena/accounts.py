@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.errors import ConfigError
 from storage import arena
-from storage.arena import AccountRecord, AccountTaken, RatingRecord
+from storage.arena import AccountRecord, AccountTaken, ArenaAccess, RatingRecord
+from storage.control.arena_accounts import DELETED
 from storage.database import Database
 from storage.tables.types import now_utc
 
@@ -47,7 +48,7 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
     Raises:
         ConfigError: The name is not allowed, or a person has it.
     """
-    if not NAME.fullmatch(name) or name.lower() in RESERVED:
+    if not NAME.fullmatch(name) or is_reserved(name):
         raise ConfigError(
             f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
         )
@@ -59,13 +60,24 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
                 f"the name {name} is taken by a person at the arena; choose another for the bot"
             )
         if account is not None:
+            if account.access is ArenaAccess.BANNED:
+                raise ConfigError(
+                    f"the account {name} is banned; `desdemona arena-account unban {name}` first"
+                )
             await arena.set_token(session, account.id, hash_token(token))
         else:
             await _add(session, name, token, is_bot=True)
     return token
 
 
-async def _add(session: AsyncSession, name: str, token: str, *, is_bot: bool) -> None:
+async def _add(
+    session: AsyncSession,
+    name: str,
+    token: str,
+    *,
+    is_bot: bool,
+    access: ArenaAccess = ArenaAccess.ACTIVE,
+) -> None:
     await arena.add_account(
         session,
         account_id=name.lower(),
@@ -73,7 +85,13 @@ async def _add(session: AsyncSession, name: str, token: str, *, is_bot: bool) ->
         is_bot=is_bot,
         token_hash=hash_token(token),
         created_at=now_utc(),
+        access=access,
     )
+
+
+def is_reserved(name: str) -> bool:
+    """Whether nobody may choose a name."""
+    return name.lower() in RESERVED or name.lower().startswith(DELETED)
 
 
 class Accounts:
@@ -137,17 +155,22 @@ class Accounts:
         while len(self._tokens) > _MAX_KNOWN_TOKENS:
             del self._tokens[next(iter(self._tokens))]
 
-    async def add_person(self, name: str) -> tuple[AccountRecord, str]:
+    async def add_person(self, name: str, *, is_pending: bool = False) -> tuple[AccountRecord, str]:
         """Create an account for a person, with a token.
+
+        Args:
+            name: The name.
+            is_pending: The arena's owner has to approve it before it may play.
 
         Raises:
             AccountTaken: The name is taken or reserved.
         """
-        if name.lower() in RESERVED:
+        if is_reserved(name):
             raise AccountTaken(f"the name {name} is reserved")
         token = new_token()
         async with self._database.write() as session:
-            await _add(session, name, token, is_bot=False)
+            access = ArenaAccess.PENDING if is_pending else ArenaAccess.ACTIVE
+            await _add(session, name, token, is_bot=False, access=access)
         account = await self.get(name)
         assert account is not None  # noqa: S101 - it has just been added
         self._remember(hash_token(token), account.id)
@@ -175,6 +198,15 @@ class Accounts:
         async with self._database.read() as session:
             bots = await arena.list_bots(session, limit)
         return [self._known.setdefault(bot.id, bot) for bot in bots]
+
+    def forget(self, account_id: str) -> None:
+        """Drop an account and its tokens from the cache: the database has changed."""
+        self._known.pop(account_id, None)
+        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
+
+    def put(self, account: AccountRecord) -> None:
+        """Update the cache with a committed change."""
+        self._known[account.id] = account
 
     def put_rating(self, account_id: str, variant: str, rating: RatingRecord) -> None:
         """Update the cache with a committed rating."""

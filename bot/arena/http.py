@@ -14,10 +14,10 @@ from bot.arena.accounts import Accounts
 from bot.arena.challenges import Crowded
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.rate_limiter import Rate, RateLimiter
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
-from storage.arena import AccountRecord
+from bot.base.rate_limiter import Rate, RateLimiter
+from storage.arena import AccountRecord, ArenaAccess
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
@@ -169,7 +169,7 @@ class RequestGate:
         """The account of the request's token; None without one.
 
         Raises:
-            HttpError: 401, the token is unknown.
+            HttpError: 401, the token is unknown or its account banned.
         """
         if not request.headers.get("Authorization"):
             return None
@@ -177,6 +177,8 @@ class RequestGate:
         account = await self._accounts.by_token(token) if token else None
         if account is None:
             raise HttpError(401, "No such token")
+        if account.access is ArenaAccess.BANNED:
+            raise HttpError(401, "This account is banned")
         return account
 
     async def account(self, request: web.Request) -> AccountRecord:
@@ -189,6 +191,16 @@ class RequestGate:
         if account is None:
             raise HttpError(401, "Missing or invalid token: send the header 'Authorization: Bearer <token>'")
         return account
+
+
+def require_approved(account: AccountRecord) -> None:
+    """Let only accounts play that need no approval, or have it.
+
+    Raises:
+        HttpError: 403, the arena's owner has yet to approve the account.
+    """
+    if account.access is ArenaAccess.PENDING:
+        raise HttpError(403, "The owner of this server has yet to approve your account")
 
 
 def count(limiter: RateLimiter, key: str) -> None:

@@ -203,6 +203,11 @@ class ArenaLobby:
             raise NotFound("No such challenge")
         self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
+    def cancel_all(self, account_id: str) -> None:
+        """Cancel every waiting challenge from or to the account."""
+        for challenge in self.waiting_for(account_id):
+            self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+
     # --- Queries ----------------------------------------------------------------------------------------
 
     def waiting_for(self, account_id: str) -> list[ArenaChallenge]:

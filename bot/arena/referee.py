@@ -19,7 +19,7 @@ from bot.arena.streams import Listeners, Stream
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
 from storage import arena
-from storage.arena import STARTED, AccountRecord, ArenaGameRecord, ChatRecord, RatingRecord
+from storage.arena import STARTED, AccountRecord, ArenaAccess, ArenaGameRecord, ChatRecord, RatingRecord
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.types import now_utc
@@ -162,7 +162,7 @@ class Referee:
     async def _begin(self, challenge: ArenaChallenge) -> ReplayedGame:
         at = now_utc()
         # Read again: the ratings may have changed since the challenge was made.
-        players = [await self._accounts.get(account.id) or account for account in challenge.by_side()]
+        players = [await self._allowed(account.id) for account in challenge.by_side()]
         variant, clock = challenge.variant, challenge.clock
         ratings = [wire.rating_in(account, variant.key) for account in players]
         record = ArenaGameRecord(
@@ -190,6 +190,12 @@ class Referee:
         async with self._database.write() as session:
             await arena.add_game(session, record)
         return await self._match(record)
+
+    async def _allowed(self, account_id: str) -> AccountRecord:
+        account = await self._accounts.get(account_id)
+        if account is None or account.access is not ArenaAccess.ACTIVE:
+            raise NotFound("A player of this challenge may not play here")
+        return account
 
     async def change(self, game_id: str, step: Callable[[ReplayedGame], ReplayedGame]) -> ReplayedGame:
         """Change a game: the change is committed and published, or nothing has happened.

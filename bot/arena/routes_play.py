@@ -20,6 +20,7 @@ from bot.arena.http import (
     count,
     fields,
     ok,
+    require_approved,
     send_stream,
 )
 from bot.arena.lobby import ArenaLobby
@@ -223,6 +224,7 @@ class PlayRoutes:
 
     async def create_challenge(self, request: web.Request) -> web.StreamResponse:
         account = await self._door.account(request)
+        require_approved(account)
         opponent = await self._accounts.get(request.match_info["user"])
         if opponent is None:
             raise NotFound("There is no player with that name")
@@ -255,6 +257,7 @@ class PlayRoutes:
 
     async def rematch(self, request: web.Request) -> web.Response:
         account = await self._player(request, for_bots=False)
+        require_approved(account)
         match, side = await self._referee.find_own(request.match_info["game"], account)
         opponent = await self._accounts.get(match.record.players[1 - side])
         assert opponent is not None  # noqa: S101 - guaranteed by a foreign key
@@ -264,6 +267,7 @@ class PlayRoutes:
 
     async def accept_challenge(self, request: web.Request) -> web.Response:
         account = await self._door.account(request)
+        require_approved(account)
         await self._lobby.accept(request.match_info["challenge"], account)
         return ok()
 

@@ -39,6 +39,7 @@ class SiteRoutes:
         report: LoadReport | None,
         base_url: Callable[[], str],
         keep_alive_s: float,
+        needs_approval: bool = False,
     ) -> None:
         self._database = database
         self._door = door
@@ -47,6 +48,7 @@ class SiteRoutes:
         self._report = report
         self._base_url = base_url
         self._keep_alive_s = keep_alive_s
+        self._needs_approval = needs_approval
         self._written = float("-inf")
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -87,7 +89,7 @@ class SiteRoutes:
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
         count(self._door.new_accounts, self._door.address(request))
         try:
-            account, token = await self._accounts.add_person(name)
+            account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
         except AccountTaken:
             raise HttpError(409, f"The name {name} is taken; choose another") from None
         return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)

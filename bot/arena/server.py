@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import logging
-import signal
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -17,19 +16,19 @@ from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
+from bot.arena.owner import ArenaOwner
 from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
-from bot.base.config import ArenaConfig, Config
+from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
-from storage.records import GameStatus
 from storage.report import game_report
 
-__all__ = ["Arena", "add_bot", "serve", "stored_report"]
+__all__ = ["Arena", "add_bot", "stored_report"]
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +113,12 @@ class Arena:
             report=report,
             base_url=lambda: self._base_url,
             keep_alive_s=config.keep_alive_s,
+            needs_approval=config.approve_accounts,
         )
+        self.owner = ArenaOwner(
+            database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
+        )
+        """The owner's changes to accounts, at once in the running arena."""
         self._app = web.Application(middlewares=[door.guard], client_max_size=MAX_BODY_BYTES)
         self._app.add_routes([*play.table(), *site.table()])
         self._app.on_response_prepare.append(_add_headers)
@@ -141,6 +145,30 @@ class Arena:
             await self._referee.load()
             async with self._open() as url:
                 yield url
+
+    @property
+    def open_games(self) -> int:
+        """Number of running games."""
+        return self._referee.open_count
+
+    @asynccontextmanager
+    async def closed(self, bots: Collection[str] = ()) -> AsyncIterator[None]:
+        """Hold the arena's games while the block runs, without listening: for changes by its owner.
+
+        Args:
+            bots: Accounts of programs that are ours.
+
+        Raises:
+            RoleTaken: Another program runs the arena on this database.
+            StorageError: The database failed.
+        """
+        async with self._database.sole("arena") as self.role:
+            self._door.embedded = frozenset(bot.lower() for bot in bots)
+            await self._referee.load()
+            yield
+
+    def _is_ours(self, account_id: str) -> bool:
+        return account_id in self._door.embedded
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[str]:
@@ -249,25 +277,9 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             if reveal or not found.is_drawn:
                 return (await game_report(session, found)).to_json()
             # Not before every reply is judged: how long that takes depends on the player.
-            return None if found.state is GameStatus.OPEN else blind_report(await game_report(session, found))
+            return blind_report(await game_report(session, found)) if found.is_settled else None
 
     return report
-
-
-async def serve(config: Config) -> None:
-    """Run the arena without a bot until SIGINT or SIGTERM."""
-    database = await Database.open(config.storage.url)
-    try:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop.set)
-        arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
-        async with arena.running() as url:
-            logger.info("the arena is open: %s", config.arena.public_url or url)
-            await stop.wait()
-    finally:
-        await database.close()
 
 
 def _url(host: str, port: int) -> str:

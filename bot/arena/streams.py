@@ -79,6 +79,11 @@ class Listeners(Generic[K]):
         """The streams that listen to a key."""
         yield from tuple(self._streams.get(key, ()))
 
+    def close(self, key: K) -> None:
+        """End the streams that listen to a key."""
+        for stream in self.of(key):
+            stream.close()
+
     def is_listening(self, key: K) -> bool:
         return key in self._streams
 

@@ -205,6 +205,8 @@ class ArenaConfig(Section):
     instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
+    approve_accounts: bool = False
+    """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds until an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
@@ -982,6 +984,35 @@ class ControlConfig(Section):
     PostgreSQL."""
 
 
+class DashboardConfig(Section):
+    """The operator's page: what the bot does, whether it works, and its controls."""
+
+    enabled: bool = True
+    """Whether `desdemona run` serves it."""
+    host: str = Field(default="127.0.0.1", min_length=1)
+    """Address to listen on. Any but this machine's own (127.0.0.1, ::1, localhost) needs a token."""
+    port: int = Field(default=8766, ge=0, le=65535)
+    """Port to listen on; 0 takes any free one. The bot plays also if it is taken."""
+    public_url: WebAddress = ""
+    """Address of the page behind a proxy, whose name it then answers to as well; empty: none."""
+    token_file: str = ""
+    """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` makes one).
+    Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token everybody on this machine may
+    open it."""
+    token: SecretStr = Field(default=SecretStr(""), exclude=True)
+    """Never in config.toml."""
+    ask: bool = False
+    """Whether the page answers questions in SQL. With PostgreSQL it needs `ask_url`, too."""
+    ask_url: str = ""
+    """Database URL for these questions: on PostgreSQL a login of its own that may read the views and nothing
+    else (docs/sql.md says how to make it). With a password put it in the environment:
+    DESDEMONA_DASHBOARD__ASK_URL."""
+
+    def can_ask(self, database_url: str) -> bool:
+        """Whether questions are answered, about a database of this URL."""
+        return self.ask and bool(self.ask_url or database_url.startswith("sqlite"))
+
+
 class LogConfig(Section):
     """Logging."""
 
@@ -1018,6 +1049,7 @@ class Config(BaseSettings):
     chat: ChatConfig = ChatConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     control: ControlConfig = ControlConfig()
+    dashboard: DashboardConfig = DashboardConfig()
     log: LogConfig = LogConfig()
     accounts: tuple[AccountConfig, ...] = ()
     """Empty: the one account of `server`."""
@@ -1120,11 +1152,12 @@ def load_config(path: Path | None = None) -> Config:
         raise ConfigError(
             f"{path}: accounts: a token does not belong in this file; set {TOKEN_PREFIX}NAME or token_file"
         )
-    if "token" in _table(values, "server"):
-        raise ConfigError(
-            f"{path}: server.token does not belong in this file; "
-            f"set {_variable('server', 'token')} or server.token_file"
-        )
+    for section in ("server", "dashboard"):
+        if "token" in _table(values, section):
+            raise ConfigError(
+                f"{path}: {section}.token does not belong in this file; "
+                f"set {_variable(section, 'token')} or {section}.token_file"
+            )
     _refuse_unknown_variables()
     try:
         config = Config(**values)
@@ -1231,12 +1264,27 @@ def read_token(config: ServerConfig) -> str:
             f"{config.url or config.dialect} needs a token: "
             f"set {config.token_variable} or {config.token_setting}_file"
         )
+    return _token_in(config.token_file, f"{config.token_setting}_file")
+
+
+def read_dashboard_token(config: DashboardConfig) -> str:
+    """Return the token that opens the dashboard; empty: there is none.
+
+    Raises:
+        ConfigError: Its file cannot be read, or is empty.
+    """
+    if (token := config.token.get_secret_value().strip()) or not config.token_file:
+        return token
+    return _token_in(config.token_file, "dashboard.token_file")
+
+
+def _token_in(file: str, setting: str) -> str:
     try:
-        token = read_regular(Path(config.token_file), FILE_LIMIT).decode().strip()
+        token = read_regular(Path(file), FILE_LIMIT).decode().strip()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{config.token_setting}_file: cannot read {config.token_file}: {error}") from None
+        raise ConfigError(f"{setting}: cannot read {file}: {error}") from None
     if not token:
-        raise ConfigError(f"{config.token_setting}_file: {config.token_file} is empty")
+        raise ConfigError(f"{setting}: {file} is empty")
     return token
 
 

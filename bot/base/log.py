@@ -7,7 +7,10 @@ or control the operator's terminal.
 import json
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,3 +105,68 @@ def set_up(config: "LogConfig") -> None:
         logging.getLogger(name).setLevel(config.level)
     # It logs every unparsable line of an engine; `engine.uci.source` reports the error once.
     logging.getLogger("chess.engine").setLevel(logging.CRITICAL)
+
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+"""What `set_level` takes."""
+
+
+def set_level(level: str) -> str:
+    """Log our messages from this level on, until the program ends; returns the level before.
+
+    Raises:
+        ConfigError: There is no such level.
+    """
+    if level not in LEVELS:
+        raise ConfigError(f"log level {level!a:.40} is not known; known: {', '.join(LEVELS)}")
+    before = current_level()
+    for name in OWN:
+        logging.getLogger(name).setLevel(level)
+    return before
+
+
+def current_level() -> str:
+    """The level from which on we log."""
+    return logging.getLevelName(logging.getLogger(OWN[0]).getEffectiveLevel())
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedError:
+    """An error as it was logged."""
+
+    at: datetime
+    account: str
+    """The account, if there are several and it was one of theirs."""
+    message: str
+
+
+class ErrorMemory(logging.Handler):
+    """Remembers the last error of ours."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.latest: LoggedError | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Remember a record."""
+        try:
+            message = record.getMessage()
+        except Exception:
+            self.handleError(record)
+            return
+        at = datetime.fromtimestamp(record.created, UTC)
+        self.latest = LoggedError(at, account.get(), printable(message)[:500])
+
+
+@contextmanager
+def remembering_errors() -> Iterator[ErrorMemory]:
+    """Remember the errors of our packages while the block runs."""
+    memory = ErrorMemory()
+    loggers = [logging.getLogger(name) for name in OWN]
+    for each in loggers:
+        each.addHandler(memory)
+    try:
+        yield memory
+    finally:
+        for each in loggers:
+            each.removeHandler(memory)

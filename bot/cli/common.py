@@ -86,20 +86,22 @@ def ask_database(
 
 @contextmanager
 def damage_told() -> Iterator[None]:
-    """Say in one line that a record is damaged, where the block reads records or computes with them.
+    """Say in one line that a record is damaged, where the block reads records.
+
+    Only what `storage` raises where it decodes a record is told so.  Any other exception is a bug and passes
+    through with its traceback.
 
     Raises:
         DesdemonaError: One is: which and why, as far as it can be told.
     """
-    from storage.damage import VALUE_ERRORS, reason_of
+    from engine.errors import RecordError
     from storage.errors import UnreadableRow
 
     try:
         yield
-    except (*VALUE_ERRORS, UnreadableRow) as error:
-        reason = str(error) if isinstance(error, UnreadableRow) else reason_of(error)
+    except (RecordError, UnreadableRow) as error:
         raise DesdemonaError(
-            f"a record is damaged ({reason}); `desdemona db recheck` lists such records"
+            f"a record is damaged ({error}); `desdemona db recheck` lists such records"
         ) from error
 
 

@@ -39,17 +39,46 @@ COMMANDS = {
         "Study traps in analysed games of people, with 95 % intervals by persons.",
     ),
     "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
-    "status": LazyCommand(
-        "bot.cli.control", "status", "Show what the running program does: its accounts and games."
+    "status": LazyCommand("bot.cli.control.program", "status", "Show what the running program does."),
+    "pause": LazyCommand(
+        "bot.cli.control.program", "pause", "Let no new game begin, at all accounts; running games go on."
+    ),
+    "resume": LazyCommand("bot.cli.control.program", "resume", "End the pause."),
+    "drain": LazyCommand(
+        "bot.cli.control.program",
+        "drain",
+        "Finish the running games and stop the program, as the first SIGTERM does.",
+    ),
+    "abort": LazyCommand(
+        "bot.cli.control.program",
+        "abort",
+        "Ask the site to abort a game, which most allow only before both have moved.",
+    ),
+    "resign": LazyCommand("bot.cli.control.program", "resign", "Resign a game."),
+    "say": LazyCommand("bot.cli.control.program", "say", "Send the opponent in a game a message."),
+    "block": LazyCommand(
+        "bot.cli.control.program",
+        "block",
+        "Play no more games with an account of the site, also after a restart; running games go on.",
+    ),
+    "unblock": LazyCommand(
+        "bot.cli.control.program", "unblock", "Undo `block`; block lists in the settings stay."
+    ),
+    "log": LazyCommand(
+        "bot.cli.control.program", "log_level", "Log from this level on, until the program ends."
     ),
     "reload": LazyCommand(
-        "bot.cli.control", "reload", "Make the running program read its settings again, as SIGHUP does."
+        "bot.cli.control.program",
+        "reload",
+        "Make the running program read its settings again, as SIGHUP does.",
     ),
     "challenge": LazyCommand(
-        "bot.cli.control", "challenge", "Challenge somebody by name, and wait for the end of the game."
+        "bot.cli.control.program",
+        "challenge",
+        "Challenge somebody by name, and wait for the end of the game.",
     ),
     "tournament": LazyCommand(
-        "bot.cli.control", "tournament", "Join a tournament that lets programs in, or leave it."
+        "bot.cli.control.program", "tournament", "Join a tournament that lets programs in, or leave it."
     ),
     "arena": LazyCommand("bot.cli.serve", "arena", "Run the arena alone, until SIGINT or SIGTERM."),
     "add-bot": LazyCommand("bot.cli.accounts", "add_bot", "Make an arena account for another bot program."),
@@ -70,8 +99,9 @@ COMMANDS = {
         "Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with "
         "plots.",
     ),
-    "games": LazyCommand("bot.cli.reports", "games", "List the latest games."),
-    "show": LazyCommand("bot.cli.reports", "show", "Show a game and its traps, move by move."),
+    "sql": LazyCommand("bot.cli.sql", "sql", "Answer a question in SQL, without changing anything."),
+    "games": LazyCommand("bot.cli.games.command", "games", "List the latest games."),
+    "show": LazyCommand("bot.cli.games.command", "show", "Show a game and its traps, move by move."),
 }
 DATABASE_COMMANDS = {
     "upgrade": LazyCommand(
@@ -138,9 +168,50 @@ MODEL_COMMANDS = {
     ),
 }
 
+ARENA_ACCOUNT_COMMANDS = {
+    "list": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "list_command",
+        "List the arena's accounts: what each may do, its games, and how many go on.",
+    ),
+    "approve": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "approve",
+        "Let an account play that waits for approval (setting arena.approve_accounts).",
+    ),
+    "ban": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "ban",
+        "Shut an account out: its token stops working and its streams end.",
+    ),
+    "unban": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "unban",
+        "Let a banned account in again, with the token that it had.",
+    ),
+    "revoke": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "revoke",
+        "Make an account's token invalid; its games and its name stay.",
+    ),
+    "rename": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "rename",
+        "Give an account another name; its token, ratings and games stay.",
+    ),
+    "delete": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "delete",
+        "Delete an account for good: its name, token, ratings and chat.",
+    ),
+}
+
 app = lazy_group(COMMANDS, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lazy_group(DATABASE_COMMANDS, help="The database: schema and records."), name="db")
 app.add_typer(lazy_group(TRIAL_COMMANDS, help="Trials: planned comparisons of players."), name="trial")
+app.add_typer(
+    lazy_group(ARENA_ACCOUNT_COMMANDS, help="The arena's accounts, for its owner."), name="arena-account"
+)
 app.add_typer(lazy_group(MODEL_COMMANDS, help="Models of how people move."), name="model")
 
 

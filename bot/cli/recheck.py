@@ -51,5 +51,7 @@ def _print_findings(found: Findings) -> None:
     print(
         f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
     )
+    if found.summaries:
+        print(f"summaries of games that were wrong, made anew: {found.summaries}")
     for reason, count in sorted(found.left.items()):
         print(printable(f"left without an outcome: {count}: {reason}"))

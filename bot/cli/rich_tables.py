@@ -1,9 +1,8 @@
 """Formats records as rich tables, or as rows of plain values.  Prints nothing."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from rich.console import Group, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -18,106 +17,32 @@ from storage.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
 from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
 
-if TYPE_CHECKING:
-    from storage.statistics.suspect_rows import Flags
-
 NONE = "-"
 
-_LEGEND = """\
-standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with the
-bonus for the paper's best trap; expected: what the move promises against the replies that a model of people
-expects; paper's trap: a reply whose quality (trappiness times cost) reaches the threshold, whether or not it
-tempts people (?: not all replies are known); bait: a reply that costs a tenth of the game or more, that one
-person in ten or more is expected to play, and that looks as good as the best reply to some shorter search;
-game: a win is 100 %."""
-
-
-def games_table(games: Sequence[StoredGame], flags: "Flags | None" = None) -> RenderableType:
-    """One row for each game.
-
-    Args:
-        flags: Shown in a column of their own; None: there is no such column.
-    """
-    table = Table()
-    for name in (
-        "started (UTC)",
-        "game",
-        "site",
-        "opponent",
-        "rating",
-        "player",
-        "plies",
-        "result",
-        "ended by",
-        *(() if flags is None else ("suspect",)),
-    ):
-        table.add_column(name, justify="right" if name in ("rating", "plies") else "left")
-    are_several = len({game.owner for game in games if not match_of(game)}) > 1
-    for game in games:
-        whose = f"{game.site}{_as(game)}" if are_several else game.site
-        table.add_row(
-            f"{game.started_at:%Y-%m-%d %H:%M}",
-            game.site_game_id,
-            f"{whose} {_variant(game)}{'' if game.rated or match_of(game) else ' (casual)'}",
-            _printable(game.opponent_name) + (" (bot)" if game.opponent_is_bot else ""),
-            _or_none(game.opponent_rating),
-            game.player,
-            str(len(game.moves)),
-            result_text(game),
-            _or_none(game.end_reason),
-            *(() if flags is None else (", ".join(flags.get(game.id, ())),)),
-        )
-    return table
-
-
-def games_rows(games: Sequence[StoredGame], flags: "Flags", *, flat: bool = False) -> list[dict[str, Any]]:
-    """The same as rows of plain values, with more columns.
-
-    Args:
-        flags: Of suspect games.
-        flat: The flags of a game are one text, not a list.
-    """
-    return [
-        {
-            "site": game.site,
-            "account": game.account,
-            "game_id": game.site_game_id,
-            "game": game.game,
-            "variant": game.variant,
-            "started_at": game.started_at.isoformat(),
-            "ended_at": None if game.ended_at is None else game.ended_at.isoformat(),
-            "opponent": game.opponent_name,
-            "opponent_is_bot": game.opponent_is_bot,
-            "opponent_rating": game.opponent_rating,
-            "our_rating": game.our_rating,
-            "rating_diff": game.rating_diff,
-            "rated": game.rated,
-            "speed": game.speed,
-            "our_side": game.our_side,
-            "player": game.player,
-            "engine_version": game.engine_version,
-            "moves": len(game.moves),
-            "state": game.state.value,
-            "result": None if game.result is None else game.result.value,
-            "end_reason": game.end_reason,
-            "suspect": ", ".join(flags.get(game.id, ())) if flat else list(flags.get(game.id, ())),
-        }
-        for game in games
-    ]
+# The terminal wraps it, so it is one line.
+_LEGEND = (
+    "standard: the score by plain minimax, <= when it is only known to be no better; trappy: the same with "
+    "the bonus for the paper's best trap; expected: what the move promises against the replies that a model "
+    "of people expects; paper's trap: a reply whose quality (trappiness times cost) reaches the threshold, "
+    "whether or not it tempts people (?: not all replies are known); bait: a reply that costs a tenth of the "
+    "game or more, that one person in ten or more is expected to play, and that looks as good as the best "
+    "reply to some shorter search; game: a win is 100 %."
+)
 
 
 def game_view(report: GameReport, *, traps_only: bool = False) -> RenderableType:
     """A whole game: header, final board, moves, and each decision with a table like the paper's Figure 8.
 
     Args:
-        traps_only: Leave out moves without a bait.
+        traps_only: A table of the baits, and only the moves with one; without any, why there is none.
     """
     header = report.header
-    decisions = [d for d in report.decisions if _baits(d) or not traps_only]
+    decisions = [d for d in report.decisions if _counted_baits(d) or not traps_only]
     return Group(
         _header(report),
         Padding(_final_board(header), (1, 0, 1, 2), expand=False),
         _moves(report.names),
+        *(_traps(report) if traps_only else ()),
         *(_decision(report, decision) for decision in decisions),
         "",
         _LEGEND,
@@ -160,19 +85,75 @@ def _header(report: GameReport) -> RenderableType:
     ours, theirs = report.sides[game.our_side], report.sides[1 - game.our_side]
     table = Table.grid(padding=(0, 2))
     for name, value in (
-        ("game", f"{game.site_game_id} at {game.site}{_as(game)}, {game.started_at:%Y-%m-%d %H:%M} UTC"),
+        (
+            "game",
+            f"{game.site_game_id} at {game.site}{account_text(game)}, {game.started_at:%Y-%m-%d %H:%M} UTC",
+        ),
         ("kind", f"{get_game(game.game).title}, {kind}"),
         (
             "player",
             f"{game.player} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
         ),
-        ("opponent", f"{_printable(game.opponent_name)} ({theirs}), rating {_or_none(game.opponent_rating)}"),
+        (
+            "opponent",
+            f"{printable_name(game.opponent_name)} ({theirs}), rating {_or_none(game.opponent_rating)}",
+        ),
         ("result", f"{result_text(game)} ({_or_none(game.end_reason)})"),
         ("baits", baits),
         ("paper's traps", traps),
     ):
         table.add_row(name, value)
     return table
+
+
+def _traps(report: GameReport) -> list[RenderableType]:
+    """All baits in one table, a row for each; without any, or before all moves are judged, it is said so."""
+    played = [d for d in report.decisions if d.state != "dropped"]
+    waiting = sum(not _is_judged(d) for d in played)
+    judged, decided = len(played) - waiting, sum(_is_judged(d) and d.is_decided is True for d in played)
+    lines = []
+    if not any(map(_counted_baits, played)):
+        so_far = "so far in" if waiting else "in"
+        lines.append(
+            f"No confirmed trap {so_far} this game: {_moves_text(judged)} judged, {decided} of them decided."
+        )
+    if waiting:
+        lines.append(
+            f"The analyses of {_moves_text(waiting)} are still to be done: the running program does them, or "
+            "`desdemona db recheck`."
+        )
+    told = [Text(line) for line in lines]
+    if not any(map(_counted_baits, played)):
+        return ["", *told]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("move", "bait", "expected", "at a glance", "in fact", "costs", "reply"):
+        justify: JustifyMethod = "left" if name in ("move", "bait", "reply") else "right"
+        table.add_column(name, justify=justify)
+    for decision in played:
+        replies = {each.reply: each for each in decision.replies}
+        for bait in _counted_baits(decision):
+            looks = replies[bait.reply].looks
+            taken = ", the bait" if decision.reply == bait.reply else ""
+            table.add_row(
+                f"{decision.number}. {decision.name}",
+                bait.name,
+                f"{100 * bait.odds:.1f} %",
+                looks[0] if looks else NONE,
+                replies[bait.reply].their_text,
+                f"{bait.cost / PER_PERCENT:.1f} %",
+                f"{_or_none(decision.reply_name)}{taken}",
+            )
+    return ["", table, *told]
+
+
+def _counted_baits(decision: DecisionReport) -> tuple[BaitReport, ...]:
+    """Baits, but for decided positions and moves that the server never took: there nothing counts."""
+    return () if decision.is_decided or decision.state == "dropped" else _baits(decision)
+
+
+def _is_judged(decision: DecisionReport) -> bool:
+    """Whether it is known which replies are baits; where there is no choice, none is."""
+    return decision.is_complete and (_is_checked(decision) or len(decision.replies) < 2)
 
 
 def _final_board(header: StoredGame) -> RenderableType:
@@ -233,15 +214,15 @@ def _search(decision: DecisionReport) -> str:
     """Describe the search that found the move."""
     pick = decision.pick
     if decision.source is not None and pick is None:
-        return f"depth {decision.depth} by {_printable(decision.source.name)}"
+        return f"depth {decision.depth} by {printable_name(decision.source.name)}"
     if decision.search_mode == "lot":
         return f"drawn at random, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
     if decision.source is not None:
-        found = f"depth {pick.depth} by {_printable(decision.source.name)}"
+        found = f"depth {pick.depth} by {printable_name(decision.source.name)}"
     elif decision.search_mode != "strong":  # an opening book or an endgame tablebase
-        origin = f" ({_printable(pick.origin)})" if pick.origin else ""
+        origin = f" ({printable_name(pick.origin)})" if pick.origin else ""
         found = f"{decision.search_mode}{origin}"
     else:
         found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
@@ -267,7 +248,7 @@ def _story(decision: DecisionReport, unit: str) -> str:
             f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {_answer(decision)}{cost}."
         )
     trouble = (
-        f"Decided without a model of people: {_printable(decision.trouble)}. " if decision.trouble else ""
+        f"Decided without a model of people: {printable_name(decision.trouble)}. " if decision.trouble else ""
     )
     return _lot_text(decision) + trouble + trap + reply
 
@@ -373,20 +354,20 @@ def _board(rows: Sequence[str]) -> Text:
     return Text("\n".join(" ".join(row) for row in rows))
 
 
-def _variant(game: StoredGame) -> str:
+def variant_name(game: StoredGame) -> str:
     """The variant's name; the game's name for a site's "standard"."""
     return game.game if game.variant == "standard" else game.variant
 
 
-def _as(game: StoredGame) -> str:
+def account_text(game: StoredGame) -> str:
     """Our account; empty if it is not recorded."""
-    return f" as {_printable(game.account)}" if game.account else ""
+    return f" as {printable_name(game.account)}" if game.account else ""
 
 
 def _or_none(value: object) -> str:
     return NONE if value is None else str(value)
 
 
-def _printable(name: str) -> str:
+def printable_name(name: str) -> str:
     """A name from outside, without characters that could control the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -29,9 +29,9 @@ def run(
 
 def arena(context: typer.Context) -> None:
     """Run the arena alone, until SIGINT or SIGTERM."""
-    from bot.arena import server
+    from bot import daemon
     from bot.base import log
 
     config = config_of(context)
     log.set_up(config.log)
-    asyncio.run(server.serve(config))
+    asyncio.run(daemon.serve_arena(config))

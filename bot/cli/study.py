@@ -134,8 +134,8 @@ def study_command(
     confirm: Annotated[
         bool,
         typer.Option(
-            help="Search positions with a bait two plies deeper, which takes seconds each; only for profiles "
-            "of our own search."
+            help="Search positions with a candidate bait two plies deeper: takes seconds each; only for "
+            "profiles of our own search."
         ),
     ] = True,
     plots: Annotated[
@@ -222,7 +222,7 @@ def _forecasts(
     way: AnalysisSettings | None,
     is_asked: bool,
 ) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and why their baits are not confirmed (empty: they are).
+    """The forecasts of the replies, and why no candidate bait is confirmed (empty: they are).
 
     Raises:
         BadModel: The card of the people model is broken.

@@ -1,1 +1,1 @@
-"""The operator's dashboard: what the bot does now, and what its games say."""
+"""The operator's page: what the bot does, whether it works, and its controls."""

@@ -3,8 +3,8 @@
 A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
 step is idempotent and follows from what the server shows and what is stored already, so a restart that
-repeats the steps finishes whatever was left undone.  The game stays open until all its decisions are settled;
-the next start resumes open games.
+repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has told its
+end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
+from bot.game.cache.standing_decisions import StandingDecisions
 from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
 from bot.game.selection import Occasion, Selection
@@ -31,7 +32,7 @@ from engine.params import TrapParams
 from engine.temptation import ReplyForecast
 from storage.database import Database, Role
 from storage.decisions import (
-    commit_decision,
+    commit_new,
     get_decision,
     list_decisions,
     mark_confirmed,
@@ -44,7 +45,15 @@ from storage.errors import DuplicateDecision
 from storage.events import list_events
 from storage.filters import Filters
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
-from storage.games import count_by_player, finish_game, get_game, open_game, reopen_game, set_moves
+from storage.games import (
+    count_by_player,
+    finish_game,
+    get_game,
+    open_game,
+    reopen_game,
+    set_moves,
+    settle_game,
+)
 from storage.outcomes import record_outcome, record_reply_time
 from storage.records import (
     AccountKey,
@@ -57,6 +66,8 @@ from storage.records import (
     StoredGame,
 )
 from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.statistics.summaries import summarise
+from storage.tables.types import now_utc
 from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
@@ -92,6 +103,9 @@ class GameLedger:
         self._site_game_id = site_game_id
         self._game: StoredGame | None = None
         self._turn = asyncio.Lock()
+        # As committed, and as the transaction under way leaves it.
+        self._standing = self._draft = StandingDecisions()
+        self._first_side: int | None = None
         # The moves that the server showed last.  Set before the transaction that writes them and read inside
         # others, so that the later of "the profile is complete" and "the reply is known" records the outcome.
         self._moves: tuple[str, ...] = ()
@@ -99,6 +113,8 @@ class GameLedger:
         self._strange: set[int] = set()
         # By ply: the standing decisions' evaluations of their moves.
         self._scores: dict[int, int] = {}
+        # Whether the game is over in the database, so that it has a summary.
+        self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -115,8 +131,8 @@ class GameLedger:
 
     @property
     def is_open(self) -> bool:
-        """Whether the game is known, and not finished in the ledger."""
-        return self._game is not None and self._game.state is GameStatus.OPEN
+        """Whether the game is known, and decisions of it may be left to make, to judge or to forecast."""
+        return self._game is not None and not self._game.is_settled
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
@@ -144,12 +160,21 @@ class GameLedger:
                 new = self._new_game(snapshot, selection, params)
                 new = replace(new, trial_id=await trial_for(session, new))
                 self._game = await open_game(session, new)
+                self._draft.learn(await list_decisions(session, self._game.id))
                 return True
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
                 logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
-                known = replace(known, state=GameStatus.OPEN, result=None, end_reason=None, ended_at=None)
-            self._game = known
+                await summarise(session, [known.id])
+                known = replace(
+                    known,
+                    state=GameStatus.OPEN,
+                    is_settled=False,
+                    result=None,
+                    end_reason=None,
+                    ended_at=None,
+                )
+            self._game, self._is_closed = known, known.is_settled
             if self.is_open:
                 await self._take_up(session, known, snapshot.state.moves)
             return False
@@ -159,13 +184,33 @@ class GameLedger:
         async with self._database.read() as session:
             self._game = await get_game(session, self._owner, self._site_game_id)
         if self._game is not None:
-            self._moves = self._game.moves
+            self._moves, self._is_closed = self._game.moves, self._game.is_settled
         return self._game is not None
+
+    async def resume_end(self) -> GameEnd | None:
+        """Look up a game that is over but not settled, without data from the server.
+
+        Returns:
+            Its end; None: there is no such game, or the server never told its end and may tell it yet.
+        """
+        async with self._database.read() as session:
+            known = await get_game(session, self._owner, self._site_game_id)
+        if known is None or known.is_settled or known.state is GameStatus.OPEN:
+            return None
+        reason = EndReason(known.end_reason or EndReason.OTHER)
+        if reason is EndReason.UNTOLD:
+            return None
+        self._game, self._moves = known, known.moves
+        winners = {GameResult.WIN: known.our_side, GameResult.LOSS: 1 - known.our_side}
+        return GameEnd(reason, None if known.result is None else winners.get(known.result), reason.value)
 
     async def find(self, ply: int, position: str) -> StoredDecision | None:
         """The standing decision at a ply, if it was made in this position."""
-        async with self._database.read() as session:
-            stored = await get_decision(session, self.game.id, ply)
+        if self._standing.knows(ply):
+            stored = self._standing.latest.get(ply)
+        else:
+            async with self._database.read() as session:
+                stored = await get_decision(session, self.game.id, ply)
         if stored is None:
             return None
         if stored.decision.position == position:
@@ -185,15 +230,22 @@ class GameLedger:
             async with self._transaction() as session:
                 if self._moves != moves or self._end is not None:
                     return None
-                await commit_decision(session, self.game.id, ply, decision)
+                stored = await commit_new(session, self.game.id, ply, decision)
+                self._draft.add(stored)
         except DuplicateDecision:
             logger.warning("game %s: two decisions for ply %d", self._site_game_id, ply)
-        return await self.find(ply, decision.position)
+            return await self.find(ply, decision.position)
+        self._keep_score(stored)
+        return stored
 
     async def sent(self, stored: StoredDecision) -> None:
         """Record that the server has accepted the move."""
         async with self._transaction() as session:
-            await mark_sent(session, stored.id)
+            now = now_utc()
+            await mark_sent(session, stored.id, now)
+            known = self._draft.current(stored)
+            if known.state is DecisionState.COMMITTED:
+                self._draft.update(replace(known, state=DecisionState.SENT, sent_at=now))
 
     async def take_back(self, ply: int) -> None:
         """Void the decisions from a ply on: their moves are no longer on the board.
@@ -232,7 +284,7 @@ class GameLedger:
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
                     continue
-                stored = await get_decision(session, self.game.id, ply)
+                stored = await self._standing_at(session, ply)
                 if stored is None or stored.decision.move != moves[ply]:
                     await self._played_by_others(session, ply, stored)
                     continue
@@ -240,7 +292,9 @@ class GameLedger:
                     self._replies.setdefault(stored.id, moves[ply + 1])
                 is_new = stored.state is not DecisionState.CONFIRMED
                 if is_new:
-                    await mark_confirmed(session, stored.id)
+                    now = now_utc()
+                    await mark_confirmed(session, stored.id, now)
+                    self._draft.update(replace(stored, state=DecisionState.CONFIRMED, confirmed_at=now))
                 if times and (took := times.get(ply + 1)) is not None:
                     await record_reply_time(session, stored.id, took)
                 await self._judge(session, stored, stored.decision)
@@ -254,13 +308,16 @@ class GameLedger:
     async def complete(self, stored: StoredDecision, decision: Decision) -> None:
         """Store the chosen move's complete profile, and judge the reply if there is one."""
         async with self._transaction() as session:
-            await store_profile(session, stored.id, decision)
+            is_trap = await store_profile(session, stored.id, decision)
+            known = self._draft.current(stored)
+            self._draft.update(replace(known, decision=decision, is_complete=True, is_trap=is_trap))
             await self._judge(session, stored, decision)
 
     async def forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
         """Store what people were expected to reply to a move with a complete profile."""
         async with self._transaction() as session:
-            await store_forecast(session, stored.id, decision, made)
+            if await store_forecast(session, stored.id, decision, made):
+                self._draft.add_forecast(stored, made)
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """What people were expected to reply to a decision's move; None: that is not known yet."""
@@ -273,8 +330,8 @@ class GameLedger:
             stored = await get_decision(session, self.game.id, ply)
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
-    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> Closed:
-        """Close the ledger of a game whose decisions are settled.
+    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> None:
+        """End the game, once; its ledger stays open.
 
         Args:
             ended_at: When the game ended, aware; None: now.
@@ -288,11 +345,20 @@ class GameLedger:
                 result=result,
                 end_reason=end.reason.value,
                 aborted=is_aborted,
+                settled=False,
                 moves=self._moves,
                 at=ended_at,
             )
+
+    async def close(self, end: GameEnd) -> Closed:
+        """Close the ledger of a finished game whose decisions are settled."""
+        async with self._transaction() as session:
+            await settle_game(session, self.game.id)
+            self._is_closed = True
             counts = await bait_counts(session, self.game.id)
-        return Closed(ResultForUs.ABORTED if is_aborted else _VERDICTS[result], counts)
+        is_aborted = end.reason is EndReason.ABORTED
+        verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
+        return Closed(verdict, counts)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""
@@ -339,6 +405,7 @@ class GameLedger:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}
         async with self._transaction() as session:
             await void_after(session, self.game.id, ply)
+            self._draft.void(ply)
 
     # --- Inside a transaction ---------------------------------------------------------------------------
 
@@ -346,9 +413,23 @@ class GameLedger:
     async def _transaction(self) -> AsyncIterator[AsyncSession]:
         """One transaction at a time: of two that cannot see each other's writes, neither would record an
         outcome."""
-        async with self._turn, self._database.write() as session:
-            await self._role.verify(session)
-            yield session
+        async with self._turn:
+            self._draft = self._standing.copy()
+            try:
+                async with self._database.write() as session:
+                    await self._role.verify(session)
+                    yield session
+                    if self._is_closed:  # what is written later, a last forecast for instance, counts, too
+                        await summarise(session, [self.game.id])
+            except BaseException:  # also when cancelled: nobody knows what was committed
+                self._standing = StandingDecisions()
+                raise
+            self._standing = self._draft
+
+    async def _standing_at(self, session: AsyncSession, ply: int) -> StoredDecision | None:
+        if self._draft.knows(ply):
+            return self._draft.latest.get(ply)
+        return await get_decision(session, self.game.id, ply)
 
     def _keep_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:
@@ -371,7 +452,10 @@ class GameLedger:
                 detail = {**crash_detail(ply, error), "site_game_id": self._site_game_id}
                 await log_event(session, self._owner, DECISION_UNJUDGED, detail, self.game.id)
             return
-        await record_outcome(session, stored.id, outcome)
+        if await record_outcome(session, stored.id, outcome, self._draft.forecasts.get(stored.id)):
+            self._draft.update(replace(self._draft.current(stored), outcome=outcome))
+        else:  # there is another one
+            self._draft = StandingDecisions()
 
     async def _take_up(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
@@ -380,7 +464,9 @@ class GameLedger:
             answered = await get_decision(session, known.id, common - 1)
             if answered is not None:
                 self._replies[answered.id] = known.moves[common]
-        for stored in await list_decisions(session, known.id):
+        standing = await list_decisions(session, known.id)
+        self._draft.learn(standing)
+        for stored in standing:
             self._keep_score(stored)
 
     async def _played_by_others(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
@@ -392,6 +478,7 @@ class GameLedger:
         logger.warning("game %s: no decision of ours for ply %d", self._site_game_id, ply)
         if stored is not None:
             await mark_dropped(session, stored.id)
+            self._draft = StandingDecisions()
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
         await log_event(session, self._owner, "undecided_move", detail, self.game.id)
 
@@ -400,6 +487,7 @@ class GameLedger:
         for stored in await list_decisions(session, self.game.id):
             if stored.ply >= ply:
                 await mark_dropped(session, stored.id)
+                self._draft = StandingDecisions()
 
     async def _occasion(self, session: AsyncSession, snapshot: GameSnapshot) -> Occasion:
         owner, game = self._owner, snapshot.game
@@ -439,10 +527,12 @@ class GameLedger:
 
     def _is_ours(self, ply: int) -> bool:
         # Sides alternate in every game, since a pass is a move.
-        rules = get_rules(self.game.game)
-        text = self.game.initial_position
-        start = rules.initial() if text is None else rules.parse_position(text)
-        return (rules.side_to_move(start) + ply) % 2 == self.game.our_side
+        if self._first_side is None:
+            rules = get_rules(self.game.game)
+            text = self.game.initial_position
+            start = rules.initial() if text is None else rules.parse_position(text)
+            self._first_side = rules.side_to_move(start)
+        return (self._first_side + ply) % 2 == self.game.our_side
 
 
 def crash_detail(ply: int, error: Exception) -> dict[str, Any]:

@@ -55,7 +55,7 @@ from engine.player_kinds import kind_named
 from engine.players import complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
-from storage.records import StoredDecision
+from storage.records import StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +98,9 @@ class GamePlayer:
         self._refusal_waits = self._move_waits()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
+        self._clocks_s: tuple[float, float] | None = None
+        """As the server showed them last, and when by our clock."""
+        self._clocks_at = 0.0
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -126,10 +129,66 @@ class GamePlayer:
         """Empty before the first message."""
         return self._ledger.game.opponent_id if self._ledger.is_known else ""
 
+    @property
+    def stored(self) -> StoredGame | None:
+        """The game as the ledger opened it; None before the first message."""
+        return self._ledger.game if self._ledger.is_known else None
+
+    @property
+    def session(self) -> Session:
+        """What is on the board."""
+        return self._session
+
+    @property
+    def clocks_s(self) -> tuple[float, float] | None:
+        """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
+
+        What the server said last, less the time since then for the side to move once both have moved.
+        """
+        session = self._session
+        if self._clocks_s is None or session.moves is None:
+            return None
+        left = list(self._clocks_s)
+        if len(session.moves) >= BEGUN_PLIES and not self.is_over:
+            mover = get_game(session.game).side_to_move(session.position)
+            left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
+        return left[0], left[1]
+
+    # --- The operator's orders --------------------------------------------------------------------------
+
+    async def abort(self) -> None:
+        """Ask the server to abort the game.
+
+        Raises:
+            RefusedError: It does not allow that (any more).
+            ServerError: The exchange failed.
+        """
+        await self._server.abort(self.game_id)
+
+    async def resign(self) -> None:
+        """Resign.
+
+        Raises:
+            RefusedError: The game has not begun or is over, or the server refuses.
+            ServerError: The exchange failed.
+        """
+        if self.is_over:
+            raise RefusedError("the game is over", HTTPStatus.CONFLICT)
+        if len(self._session.moves or ()) < BEGUN_PLIES:
+            raise RefusedError("not both players have moved: abort the game instead", HTTPStatus.CONFLICT)
+        await self._server.resign(self.game_id)
+        if self._end is None:  # some servers do not report it
+            self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
+
+    async def say(self, text: str) -> None:
+        """Send the opponent a message; raises as `bot.servers.Server.chat`."""
+        await self._server.chat(self.game_id, text)
+
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open.
+        A game that the server adjourns leaves its ledger open.  Of a game that is over in the ledger, and
+        not settled, the server is not asked.
 
         Raises:
             AuthError: The server does not accept us any more.
@@ -139,10 +198,12 @@ class GamePlayer:
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 self._set_up()
-                try:
-                    await self._listen()
-                except RefusedError as error:
-                    await self._server_forgot(error)
+                self._end = await self._ledger.resume_end()
+                if self._end is None:
+                    try:
+                        await self._listen()
+                    except RefusedError as error:
+                        await self._server_forgot(error)
                 self._leave()
                 if self._end is not None and self._ledger.is_open:
                     await self._finish(self._end)
@@ -265,6 +326,7 @@ class GamePlayer:
         if not isinstance(state, GameState) or state.moves != session.moves:
             return
         clocks_s = state.remaining_s
+        self._clocks_s, self._clocks_at = clocks_s, self._services.clock()
         self._timer.see(
             state.moves,
             is_theirs=get_game(session.game).side_to_move(session.position) == session.their_side,
@@ -503,6 +565,7 @@ class GamePlayer:
             rating=game.opponent_rating,
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
+            engines=self._services.engines,
         )
         try:
             made = await self._services.pool.run(
@@ -559,14 +622,16 @@ class GamePlayer:
         self._end = GameEnd(EndReason.UNTOLD if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
-        ended_at = datetime.now(UTC)  # completing the last profiles may take minutes beside other games
+        ended_at = datetime.now(UTC)
         moves = self._session.moves or self._ledger.game.moves
         if end.reason is EndReason.UNTOLD:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)
+        await self._ledger.finish(end, ended_at)
+        # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
-        closed = await self._ledger.finish(end, ended_at)
+        closed = await self._ledger.close(end)
         if (saved := self._services.saved_games) is not None:
             await saved.save(self._services.database, self._services.owner, self.game_id)
         game = self._ledger.game

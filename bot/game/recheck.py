@@ -5,7 +5,8 @@ if rows were removed by hand.  Everything that judging needs is in the database,
 would have been at the time.  Each decision has its own transaction, so an interrupted run loses nothing: the
 next one has less to do.
 
-Open games are only verified: judging them is left to the player that plays them.
+Games that are open, or over and not settled, are only verified: judging them is left to the program that
+plays the account.
 """
 
 import logging
@@ -15,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
@@ -88,6 +90,8 @@ class Findings:
     completed: int = 0
     """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
+    summaries: int = 0
+    """Summaries of games that were wrong and have been made anew (`storage.statistics.summaries`)."""
     damaged: list[DamagedRow] = field(default_factory=list)
     """Rows of other tables with values that cannot be."""
     left: Counter[str] = field(default_factory=Counter)
@@ -105,6 +109,7 @@ class Findings:
                 {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
                 for each in self.wrong
             ],
+            "summaries": self.summaries,
             "damaged": [asdict(each) for each in self.damaged],
             "left": dict(self.left),
         }
@@ -136,6 +141,7 @@ async def recheck(
             async with database.read() as session:
                 batch = await decisions_between(session, done_id, last_id, BATCH)
             if not batch:
+                findings.summaries = await check_summaries(database)
                 return findings
             for found in batch:
                 if isinstance(found, UnreadableDecision):
@@ -250,6 +256,8 @@ class _Recheck:
         found = self._found
         if found.game_state is GameStatus.OPEN:
             raise _Left("its game is still open")
+        if not found.is_settled:
+            raise _Left("its game is over, and the program that played it is still judging it")
         if found.state is not DecisionState.CONFIRMED:
             raise _Left("the server never showed its move")
         if found.ply >= len(found.moves) or found.moves[found.ply] != decision.move:

@@ -90,6 +90,19 @@ class _Task:
         return self.is_hurried or self.cancelled or (self.stop is not None and self.stop.is_paused)
 
 
+@dataclass(frozen=True, slots=True)
+class PoolLoad:
+    """How busy the search pool is."""
+
+    threads: int
+    busy: int
+    """Threads with a job."""
+    live: int
+    """Of these, threads with a move of a game with a real-time clock."""
+    waiting: int
+    """Jobs that wait for a thread, those of spare time left out."""
+
+
 class SearchPool:
     """A pool of threads, each with a searcher for each game.
 
@@ -133,6 +146,17 @@ class SearchPool:
             self._changed.notify_all()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
+
+    @property
+    def load(self) -> PoolLoad:
+        """How busy it is now."""
+        with self._changed:
+            return PoolLoad(
+                len(self._threads),
+                len(self._running),
+                sum(task.rank is Rank.LIVE for task in self._running),
+                sum(task.rank < Rank.SPARE for task in self._queue),
+            )
 
     async def run(
         self,

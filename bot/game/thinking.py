@@ -13,7 +13,7 @@ clock.  The search is used all the same, because the clock matters least to the 
 import asyncio
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,9 +22,11 @@ from bot.game.recent_games import Paths, latest_paths
 from bot.game.search_pool import JobStop, Rank
 from bot.game.services import Services
 from engine.decision import Decision, Person
+from engine.errors import BadSettings
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import FoundMove, LookupMove
+from engine.params import RandomisedParams
 from engine.player_kinds import kind_named
 from engine.players import Player
 from engine.search.reference import Searcher
@@ -160,7 +162,7 @@ class MoveSearch:
                 strong,
                 source=source,
                 models=models,
-                randomised=services.config.randomised.params(),
+                randomised=_randomised(services, stored),
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)
@@ -370,6 +372,20 @@ class GameThinker:
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("pondering failed")
             return None
+
+
+def _randomised(services: Services, stored: StoredGame) -> RandomisedParams:
+    """The settings with which a game's moves are drawn: those of its beginning, whatever they are by now.
+
+    A game that recorded none, or values that this version does not have, goes on with today's.
+    """
+    known = stored.selection.get("randomised")
+    if isinstance(known, Mapping):
+        try:
+            return RandomisedParams(**known)
+        except (TypeError, BadSettings):
+            logger.warning("game %s: cannot draw with %r as at its beginning", stored.site_game_id, known)
+    return services.config.randomised.params()
 
 
 def _clock_limits(

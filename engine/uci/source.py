@@ -93,6 +93,17 @@ class EngineMove:
     """Depth of the profiles, in plies."""
 
 
+@dataclass(frozen=True, slots=True)
+class MoveScores:
+    """An engine's scores of some moves beside the best one, by searches of one depth; side to move's view."""
+
+    name: str
+    """The engine's own name."""
+    best_centi: int
+    scores_centi: tuple[int, ...]
+    """None is above the best."""
+
+
 class EngineHealth:
     """The recent failures of an engine, over all its processes: what to log, and when to restart it."""
 
@@ -258,6 +269,45 @@ class EngineSource:
             now = self._clock()
             until = min(until, now + _JUDGING_SHARE * (now - began))
         return self._judged(link, position, found, limits, stop, until)
+
+    def compare(
+        self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
+    ) -> MoveScores | None:
+        """Scores of some moves beside that of the best one.
+
+        Args:
+            position: Where they are legal.
+            moves: One or more.
+            depth: Of both searches, in plies.
+            stop: Ends them early.
+            longest_s: They may take so long together, in seconds.
+
+        Returns:
+            None: the engine had no result in time, or failed, which is in the log.
+
+        Raises:
+            Stopped: The flag was set first.
+        """
+        until = self._clock() + longest_s
+        try:
+            link = self._ready(self._patience(stop, math.inf, until))
+            if link is None:
+                return None
+            searches = _EngineSearches(link, self._patience(stop, self.settings.silence_s, until))
+            searches.max_lines = self.settings.max_lines
+            best = self._best_score(searches, position, depth)
+            known = self._scores(searches, position, tuple(moves), depth, is_part=True)
+        except EngineError as error:
+            self._fail(error)
+            return None
+        except Stopped:
+            if stop.is_set():
+                raise
+            return None
+        self._health.worked(self.settings)
+        scores = tuple(known[move][-1] for move in moves)
+        # The search of a few moves may see more than that of all.
+        return MoveScores(link.name, max(best, *scores), scores)
 
     def close(self) -> None:
         """End the process, if it is running; a later `analyse` starts another."""
@@ -497,6 +547,20 @@ class EngineSource:
         replies = legal if wanted is None else tuple(wanted)
         scores = self._scores(searches, after, replies, depth - 1, is_part=len(replies) < len(legal))
         return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
+
+    def _best_score(self, searches: "_EngineSearches", position: Any, depth: int) -> int:
+        """The score of a position at a depth, side to move's view.
+
+        Raises:
+            EngineError: The engine gave none.
+        """
+        text = self._game.position_text(position)
+        answer = searches.link.search(SearchRequest(text, depth, 1), searches.patience)
+        lines = [line for line in answer.lines if line.depth <= depth]
+        if not lines:
+            raise EngineError(f"{searches.link.name} gave a position no score")
+        last = max(enumerate(lines), key=lambda each: (each[1].depth, each[0]))[1]
+        return centi(last.value, last.is_mate, plies_played(text))
 
     def _scores(
         self,

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.damage import naming
+from storage.damage import decoding
 from storage.exports.columns import Export, Value
 from storage.exports.decisions import BAITS, DECISIONS, OUTCOMES, REPLIES
 from storage.exports.games import GAMES
@@ -67,7 +67,7 @@ async def export_rows(
             for row in some:
                 is_wanted = only_games is None or row.game_id in only_games
                 if is_wanted and row.game_id not in without_games:
-                    with naming(f"row {row.id}"):
+                    with decoding(f"row {row.id}"):
                         rows += export.rows(row)
             if rows:
                 yield rows

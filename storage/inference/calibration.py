@@ -63,14 +63,14 @@ def calibration(
         n=len(p),
         expected=float(p.sum()),
         happened=int(o.sum()),
-        ratio=_if_persons(fixed_ratio(p, o, persons)),
-        intercept=_if_persons(intercept),
-        slope=_if_persons(slope),
+        ratio=only_of_enough_persons(fixed_ratio(p, o, persons)),
+        intercept=only_of_enough_persons(intercept),
+        slope=only_of_enough_persons(slope),
         drift=estimate(o - p, persons, SequenceDesign(opt)),
     )
 
 
-def _if_persons(found: FixedInterval) -> FixedInterval:
+def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
     """No interval of fewer than `LEAST_PERSONS` effective persons, whoever looks how often."""
     if found.low is None or found.effective_persons >= LEAST_PERSONS:
         return found

@@ -34,6 +34,7 @@ from storage.inference.trial import (
     check_draw,
     contrast,
     endpoint,
+    hide_early,
     lot_guard,
     select,
     treated_of,
@@ -127,9 +128,17 @@ class DecisionsReport(TrialCounts):
     """Y less what we gave up for the trap, A (value of N less value of T)."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Plain JSON values; estimates for which it is too early are hidden (`storage.inference.trial`)."""
         found = asdict(self)
         found["guard"]["broken"] = list(self.guard.broken)
+        hide_early(found["guard"])
+        lacks = self.guard.lacks_an_arm(self)
+        for name in ("cost", "beyond_difficulty", "earned"):
+            outcome: DecisionOutcome = getattr(self, name)
+            early = outcome.any_time.estimate.too_early
+            waits = f"{self.counted} of {self.opt}" if self.counted < self.opt else None
+            hide_early(found[name]["any_time"], lacks)
+            hide_early(found[name]["fixed"], lacks or early or waits)
         return found
 
 

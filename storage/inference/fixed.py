@@ -96,11 +96,17 @@ def fixed_mean(
     """
     x, code = _checked("value", values, persons)
     counts, sums = np.bincount(code).astype(np.float64), _sums(code, x)
-    if not len(x):
+    return fixed_mean_of_persons(sums, counts, alpha)
+
+
+def fixed_mean_of_persons(sums: Floats, counts: Floats, alpha: float = ALPHA) -> FixedInterval:
+    """`fixed_mean` from each person's sum and number of values, shape (G,)."""
+    total, n = float(sums.sum()), float(counts.sum())
+    if not n:
         return leave_one_out(None, sums, counts, alpha)
     with np.errstate(invalid="ignore", divide="ignore"):
-        without = (sums.sum() - sums) / (len(x) - counts)
-    return leave_one_out(float(x.mean()), without, counts, alpha)
+        without = (total - sums) / (n - counts)
+    return leave_one_out(total / n, without, counts, alpha)
 
 
 def fixed_ratio(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.any_time import AnyTimeEstimate, SequenceDesign, estimate
+from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign, estimate, looks
 from storage.inference.defaults import RATING_BAND
 from storage.inference.persons import (
     Codes,
@@ -42,6 +42,7 @@ from storage.inference.trial import (
     check_draw,
     contrast,
     endpoint,
+    hide_early,
     lot_guard,
     select,
     treated_of,
@@ -158,11 +159,18 @@ class GamesReport(TrialCounts):
     """The largest first; each interval is right by itself."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        guards = {"guard": self.guard, "cost_guard": self.cost_guard}
+        """Plain JSON values; estimates for which it is too early are hidden (`storage.inference.trial`)."""
         found = asdict(self)
-        for name, guard in guards.items():
-            found[name]["broken"] = list(guard.broken)
+        for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
+            found[guard]["broken"] = list(of.broken)
+            why = of.lacks_an_arm(self)
+            hide_early(found[outcome], why)
+            for stratum in found["strata"]:
+                hide_early(stratum[outcome], why)
+            hide_early(found[guard])
+        found["elo"]["too_early"] = is_early = found["score"]["estimate"]["too_early"]
+        if is_early:
+            found["elo"] |= dict.fromkeys(("value", "low", "high"))
         return found
 
 
@@ -214,6 +222,16 @@ def games_report(
         cost=endpoint(cost_psi, cost_rows, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
+
+
+def score_looks(games: Sequence[TrialGame], terms: TrialTerms, at: datetime) -> Looks:
+    """The difference in score as it was seen after each game that counts, in the order of the draw.
+
+    Its last value is that of `games_report`.  Arguments and errors as there.
+    """
+    rows = select(games, terms, at, lambda game: game.score is not None).counted
+    _, psi = _score_values(rows)
+    return looks(psi, [game.person for game in rows], terms.design(terms.opt_games))
 
 
 def _score_values(games: Sequence[TrialGame]) -> tuple[Floats, Floats]:

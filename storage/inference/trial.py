@@ -213,6 +213,33 @@ def chance_of(rows: Sequence[TrialUnit]) -> Floats:
     return np.array([row.chance for row in rows], np.float64)
 
 
+_OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
+"""Fields of `AnyTimeEstimate` and `FixedInterval` that are no counts."""
+
+
+def hide_early(found: Any, why: str | None = None) -> None:
+    """Hide the estimates in a report's JSON for which it is too early: who looks at them peeks.
+
+    Of each such estimate the counts stay; every other number becomes None.  Each estimate gets `too_early`,
+    true or false, and `why_too_early`, a text or None.
+
+    Args:
+        found: Plain JSON values of estimates with their own reason in `too_early`; changed in place.
+        why: A reason to hide all of them; None: each by its own.
+    """
+    if isinstance(found, dict):
+        if "too_early" in found:
+            reason = why or found["too_early"]
+            found |= {"too_early": reason is not None, "why_too_early": reason}
+            if reason is not None:
+                found |= {name: None for name in _OF_AN_ESTIMATE if name in found}
+        for each in found.values():
+            hide_early(each, why)
+    elif isinstance(found, (list, tuple)):
+        for each in found:
+            hide_early(each, why)
+
+
 @dataclass(frozen=True, slots=True)
 class LotGuard:
     """Whether the lot was drawn as recorded, and whether one arm loses outcomes."""
@@ -223,6 +250,12 @@ class LotGuard:
     """Share of missing outcomes, treated less untreated."""
     missing_treated: int
     missing_untreated: int
+
+    def lacks_an_arm(self, counts: TrialCounts) -> str | None:
+        """Why there is nothing to compare: one arm has no outcome at all; None: both have some."""
+        treated = counts.drawn_treated - self.missing_treated
+        untreated = counts.drawn_untreated - self.missing_untreated
+        return None if treated and untreated else f"no comparison: {treated} treated, {untreated} untreated"
 
     @property
     def broken(self) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from sqlalchemy import (
     JSON,
     ColumnElement,
     Delete,
-    Enum,
     Insert,
     LargeBinary,
     Select,
@@ -40,7 +39,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.damage import VALUE_ERRORS, reason_of, require_damage
 from storage.errors import StorageError
 from storage.packing.records import keep
-from storage.tables.types import PackedRecord, as_stored
+from storage.tables.types import EnumText, PackedRecord, as_stored
 
 BATCH = 500
 """Rows in memory at a time."""
@@ -203,7 +202,7 @@ def _read(column: Any) -> ColumnElement[Any]:
         return as_stored(column)
     if isinstance(kind, JSON):
         return cast(column, Text)
-    if isinstance(kind, Enum):
+    if isinstance(kind, EnumText):
         return type_coerce(column, String())
     return column  # type: ignore[no-any-return]
 
@@ -215,7 +214,7 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
     if isinstance(kind, JSON):
         found = bindparam(name, type_=Text())
         return cast(found, kind) if dialect == "postgresql" else found
-    return bindparam(name, type_=String() if isinstance(kind, Enum) else kind)
+    return bindparam(name, type_=String() if isinstance(kind, EnumText) else kind)
 
 
 def _canonical_json(found: str) -> str:

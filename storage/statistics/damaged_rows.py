@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from sqlalchemy import ColumnElement, Enum, Float, Integer, String, select
+from sqlalchemy import ColumnElement, Float, Integer, String, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
-from storage.damage import reason_of, require_damage, require_number
+from storage.damage import read_batch, reason_of, require_number
 from storage.statistics.facts import require_forecast, require_ratings
 from storage.tables.base import Base
 from storage.tables.games import (
@@ -65,20 +65,16 @@ async def _damaged(
 ) -> list[DamagedRow]:
     """The damaged rows among those with these keys."""
     columns = table.__table__.columns
-    found = []
-    try:
-        rows = (await session.execute(select(*columns).where(key.in_(keys)))).all()
-        for row in rows:
+
+    async def read(some: Sequence[int]) -> list[DamagedRow]:
+        for row in (await session.execute(select(*columns).where(key.in_(some)))).all():
             _require_types(row, columns)
             check(row)
-    except Exception as error:
-        require_damage(error)
-        if len(keys) > 1:  # one damaged row hides its whole batch, so read this batch row by row
-            for each in keys:
-                found += await _damaged(session, table, key, [each], check)
-        else:
-            found.append(DamagedRow(table.__tablename__, keys[0], reason_of(error)))
-    return found
+        return []
+
+    return await read_batch(
+        keys, read, lambda each, error: DamagedRow(table.__tablename__, each, reason_of(error))
+    )
 
 
 def _require_types(row: Any, columns: Any) -> None:
@@ -91,9 +87,7 @@ def _require_types(row: Any, columns: Any) -> None:
         elif isinstance(column.type, Float):
             require_number(column.name, value, -_LARGEST, _LARGEST)
         elif (isinstance(column.type, Integer) and not isinstance(value, int)) or (
-            isinstance(column.type, String)
-            and not isinstance(column.type, Enum)
-            and not isinstance(value, str)
+            isinstance(column.type, String) and not isinstance(value, str)
         ):
             raise RecordError(f"{column.name} is {value!r:.60}")
 

@@ -20,7 +20,7 @@ class LotTraffic:
     """How often a lot decided in games with people."""
 
     games: int
-    """Finished games of players that draw single decisions."""
+    """Finished and settled games of players that draw single decisions."""
     lots: int
     """Their decisions by lot that got a reply, the only ones that count in a trial."""
 
@@ -40,6 +40,7 @@ async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> 
     which = (
         GameRow.player.in_(DRAWING),
         GameRow.state == GameStatus.FINISHED,
+        GameRow.is_settled.is_(True),
         GameRow.site != MATCH_SITE,
         OpponentRow.is_bot.is_(False),
         *filter_conditions(filters or Filters()),

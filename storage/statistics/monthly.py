@@ -17,8 +17,9 @@ from storage.damage import VALUE_ERRORS
 from storage.filters import Filters, filter_conditions, standing
 from storage.packing.records import unpack
 from storage.records import MATCH_SITE
-from storage.statistics.facts import GameFact, game_facts, reply_facts
-from storage.statistics.groups import By, GroupStatistics, group_statistics
+from storage.statistics.facts import GameFact, game_facts
+from storage.statistics.group_rows import read_groups
+from storage.statistics.groups import By, GroupStatistics
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 from storage.trials import StoredTrial, list_trials
@@ -30,7 +31,7 @@ MOST_RATINGS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayOfGames:
     """The games that began on one day, by UTC."""
 
     day: date
@@ -42,7 +43,7 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class RatingCurve:
+class RatedGames:
     """Our rating at the start of each rated game of one kind."""
 
     site: str
@@ -83,11 +84,11 @@ class MonthlyReport:
 
     since: datetime
     until: datetime
-    days: tuple[Day, ...]
+    days: tuple[DayOfGames, ...]
     """Every day, also those without games."""
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
-    ratings: tuple[RatingCurve, ...]
+    ratings: tuple[RatedGames, ...]
     baits: tuple[DearBait, ...]
     """The dearest first."""
     events: tuple[tuple[str, int], ...]
@@ -111,12 +112,12 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     if since is None or until is None:
         raise ValueError("the filters name no stretch of time")
     games = await game_facts(session, filters)
-    replies = await reply_facts(session, filters)
+    grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
     return MonthlyReport(
         since,
         until,
         _days(games, since, until),
-        tuple(group_statistics(games, replies, (By.PLAYER, By.GAME))),
+        tuple(grouped.statistics()),
         _ratings(games),
         await _baits(session, filters),
         await _events(session, filters, since, until),
@@ -124,7 +125,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     )
 
 
-def _days(games: Sequence[GameFact], since: datetime, until: datetime) -> tuple[Day, ...]:
+def _days(games: Sequence[GameFact], since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
     found: dict[date, list[GameFact]] = {}
     day = since.astimezone(UTC).date()
     while datetime(day.year, day.month, day.day, tzinfo=UTC) < until:
@@ -133,7 +134,7 @@ def _days(games: Sequence[GameFact], since: datetime, until: datetime) -> tuple[
     for game in games:
         found.setdefault(game.started_at.astimezone(UTC).date(), []).append(game)
     return tuple(
-        Day(
+        DayOfGames(
             each,
             len(begun),
             sum(game.score for game in begun if game.score is not None),
@@ -143,14 +144,14 @@ def _days(games: Sequence[GameFact], since: datetime, until: datetime) -> tuple[
     )
 
 
-def _ratings(games: Sequence[GameFact]) -> tuple[RatingCurve, ...]:
+def _ratings(games: Sequence[GameFact]) -> tuple[RatedGames, ...]:
     curves: dict[tuple[str, str, str, str], list[tuple[datetime, int]]] = {}
     for game in sorted(games, key=lambda game: game.started_at):
         if game.rated and game.our_rating is not None:
             key = (game.site, game.account, game.game, game.speed)
             curves.setdefault(key, []).append((game.started_at, game.our_rating))
     most = sorted(curves.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_RATINGS]
-    return tuple(RatingCurve(*key, tuple(points)) for key, points in most)
+    return tuple(RatedGames(*key, tuple(points)) for key, points in most)
 
 
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...]:

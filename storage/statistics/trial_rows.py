@@ -3,27 +3,29 @@
 Where a stored record is damaged, the others still count: each damaged one is named.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision
-from engine.errors import RecordError
+from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
+from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, read_json, require_damage
+from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.packing.records import unpack
 from storage.records import GameStatus
-from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.facts import GameFact
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
@@ -39,7 +41,7 @@ async def trial_games(
     treated: str,
     control: str,
     games: Sequence[GameFact],
-    replies: Sequence[ReplyFact],
+    costs: Mapping[int, float],
 ) -> tuple[list[TrialGame], list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -50,7 +52,7 @@ async def trial_games(
         games: Facts of all games, aborted ones too (`storage.statistics.facts.game_facts`).  An abort comes
             after the draw and may depend on it, so an aborted game counts as missing: it has neither score
             nor cost, whatever was replied before.
-        replies: Facts of their replies.
+        costs: Of the replies in each (`storage.statistics.game_costs.mean_costs`).
     """
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
@@ -62,23 +64,33 @@ async def trial_games(
             )
         )
     }
-    costs: dict[int, list[float]] = defaultdict(list)
-    for reply in replies:
-        if not reply.is_decided:
-            costs[reply.game_id].append(reply.cost)
     found, unreadable = [], []
     for game in games:
         if game.id not in drawn or game.player not in (treated, control):
             continue
+        row = drawn[game.id]
         try:
-            row = drawn[game.id]
-            chances = read_json(row.selection)["chances"]
-            chance = chances[treated] / (chances[treated] + chances[control])
-            excluded = _excluded(game.is_bot, row.variant, row.initial_position)
-            found.append(_trial_game(game, game.player == treated, chance, costs[game.id], excluded))
-        except Exception as error:  # a damaged record may contain anything
+            chance = _chance(row.selection, treated, control)
+        except RecordError as error:
             unreadable.append(Unreadable.because("game", game.id, error))
+            continue
+        excluded = _excluded(game.is_bot, row.variant, row.initial_position)
+        found.append(_trial_game(game, game.player == treated, chance, costs.get(game.id), excluded))
     return found, unreadable
+
+
+def _chance(selection: str, treated: str, control: str) -> float:
+    """The chance of the treated player, among these two, that the record of a draw has.
+
+    Raises:
+        RecordError: The record is damaged.
+    """
+    with decoding():
+        chances = read_json(selection)["chances"]
+        chance = chances[treated] / (chances[treated] + chances[control])
+    if not 0 < chance < 1:
+        raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
+    return float(chance)
 
 
 def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str | None:
@@ -89,11 +101,10 @@ def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str |
 
 
 def _trial_game(
-    game: GameFact, is_treated: bool, chance: float, costs: Sequence[float], excluded: str | None
+    game: GameFact, is_treated: bool, chance: float, cost: float | None, excluded: str | None
 ) -> TrialGame:
-    spent = [] if game.state is GameStatus.ABORTED else costs
     settled_at = None
-    if game.state is not GameStatus.OPEN:  # a clock that was set back must not put the end before the draw
+    if game.is_settled:  # a clock that was set back must not put the end before the draw
         settled_at = max(game.ended_at or game.started_at, game.started_at)
     return TrialGame(
         game_id=game.id,
@@ -108,7 +119,7 @@ def _trial_game(
         treated=is_treated,
         chance=chance,
         score=game.score,
-        cost=sum(spent) / len(spent) if spent else None,
+        cost=None if game.state is GameStatus.ABORTED else cost,
         excluded=excluded,
     )
 
@@ -151,7 +162,7 @@ async def trial_decisions(
                 continue
             try:
                 found.append(_read(row, games_before[row.game_id], lots))
-            except Exception as error:  # a damaged record may contain anything
+            except (RecordError, IncompleteProfile) as error:
                 unreadable.append(Unreadable.because("decision", row.id, error))
     return found, unreadable
 
@@ -173,20 +184,12 @@ async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, 
 
 async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
     """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
-    try:
-        rows = {row.id: row for row in await session.execute(_statement(keys))}
-        return [rows[key] for key in keys]
-    except Exception as error:
-        require_damage(error)
-    # One damaged row hides its whole batch, so read this batch row by row.
-    found: list[Any] = []
-    for key in keys:
-        try:
-            found.append((await session.execute(_statement([key]))).one())
-        except Exception as error:
-            require_damage(error)
-            found.append(Unreadable.because("decision", key, error))
-    return found
+
+    async def read(some: Sequence[int]) -> list[Any]:
+        rows = {row.id: row for row in await session.execute(_statement(some))}
+        return [rows[key] for key in some]
+
+    return await read_batch(keys, read, partial(Unreadable.because, "decision"))
 
 
 def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
@@ -200,7 +203,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             # As they are: one damaged record must not hide the others.
             as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
-            GameRow.state,
+            GameRow.is_settled,
             GameRow.ended_at,
             GameRow.variant,
             GameRow.initial_position,
@@ -218,14 +221,27 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
 
 
 def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> TrialDecision:
-    """A row of `_statement`; any exception if it is damaged.
+    """A row of `_statement`, as it is counted.
 
     Args:
         row: The row.
         games_before: As `trial_decision` wants it.
         lots: Game, ply and seed of the rows before it; this one's are added.
+
+    Raises:
+        RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
+        IncompleteProfile: A profile that should be whole is not.
     """
     made = Decision.from_record(unpack(row.record))
+    foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
+    with decoding():
+        rules = get_game(made.game)
+        rules.parse_position(made.position)
+    if row.move != made.move:
+        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
+    verify_lot(made)
+    for name in ("trap_value", "sound_value"):
+        require_number(f"the draw's {name}", getattr(made.draw, name), 0, WHOLE)
     excluded = _excluded(row.is_bot, row.variant, row.initial_position)
     if made.draw is not None:
         lot = row.game_id, row.ply, made.draw.seed
@@ -233,10 +249,10 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
             excluded = "repeated lot"
         lots.add(lot)
     settled_at = row.at
-    if row.state is not GameStatus.OPEN:  # outcomes that are judged anew have a later time
+    if row.is_settled:  # outcomes that are judged anew have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
-    found = trial_decision(
+    return trial_decision(
         row.id,
         row.game_id,
         row.opponent_id,
@@ -244,14 +260,10 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
         made,
-        None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast)),
+        foreseen,
         row.reply,
         excluded,
     )
-    if row.move != made.move:
-        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
-    verify_lot(made)
-    return found
 
 
 def trial_decision(

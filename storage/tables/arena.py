@@ -5,12 +5,26 @@ games through the arena's API like any other site's.
 """
 
 from datetime import datetime
+from enum import StrEnum
 
 from sqlalchemy import Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
-from storage.tables.types import IntPk, UtcDateTime, UtcTime
+from storage.tables.types import IntPk, UtcDateTime, UtcTime, enum_column
+
+
+class ArenaAccess(StrEnum):
+    """What an account may do at the arena."""
+
+    ACTIVE = "active"
+    """Everything."""
+    PENDING = "pending"
+    """Look, but not play: the arena's owner has to approve it first."""
+    BANNED = "banned"
+    """Nothing: its token does not work."""
+    DELETED = "deleted"
+    """Nothing, for good: its name and its chat are gone, its games stay."""
 
 
 class ArenaAccount(Base):
@@ -25,6 +39,7 @@ class ArenaAccount(Base):
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     """SHA-256 of the bearer token in hexadecimal; the token itself is never stored."""
     created_at: Mapped[UtcTime]
+    access: Mapped[ArenaAccess] = mapped_column(enum_column(ArenaAccess), server_default="active")
 
 
 class ArenaRating(Base):

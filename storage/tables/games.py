@@ -15,7 +15,7 @@ A column means the same as the field of that name in `storage.records`, unless a
 
 from typing import Any
 
-from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
@@ -113,7 +113,8 @@ class GameRow(Base):
     __tablename__ = "games"
     __table_args__ = (
         UniqueConstraint("site", "account", "site_game_id"),
-        Index("ix_games_account_state", "site", "account", "state"),
+        # For the start of the program, which resumes what is not settled.
+        Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "account", "game", "player", "state"),
@@ -140,6 +141,8 @@ class GameRow(Base):
     # Also in engine_configs: every statistic groups by it, and a game never changes its player.
     player: Mapped[KeyColumn]
     state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
+    # False: the game is open, or some of its decisions are left to judge or to forecast.
+    is_settled: Mapped[bool] = mapped_column(default=False)
     result: Mapped[GameResult | None] = mapped_column(enum_column(GameResult))
     end_reason: Mapped[KeyColumn | None]
     rating_diff: Mapped[int | None]
@@ -212,6 +215,15 @@ class ForecastRow(Base):
     """What people were expected to reply to a move of ours (`engine.temptation.ReplyForecast`)."""
 
     __tablename__ = "forecasts"
+    __table_args__ = (
+        # Few forecasts have a bait; with all that lists and counts of baits read of them.
+        Index(
+            "ix_forecasts_bait",
+            *("decision_id", "rule", "is_taken", "bait", "bait_odds", "bait_cost", "bait_expected"),
+            sqlite_where=text("bait IS NOT NULL"),
+            postgresql_where=text("bait IS NOT NULL"),
+        ),
+    )
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     rule: Mapped[int]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from sqlalchemy import BigInteger, ColumnElement, DateTime, Enum, Integer, LargeBinary, String, type_coerce
 from sqlalchemy.dialects.postgresql import JSONB
@@ -11,10 +11,37 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import mapped_column
 from sqlalchemy.types import JSON, TypeDecorator
 
+from engine.errors import RecordError
+from storage.damage import VALUE_ERRORS, reason_of
 from storage.packing.records import pack, unpack
 
+T = TypeVar("T")
+_Read = Callable[[Any], T | None]
 
-class UtcDateTime(TypeDecorator[datetime]):
+
+class _Checked(TypeDecorator[T]):
+    """A type whose stored values may be damaged: SQLite stores any value in any column.
+
+    Reading one that is no value of the type raises RecordError, so that nobody has to tell it from a bug.
+    """
+
+    __abstract__ = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> _Read[T] | None:
+        read = super().result_processor(dialect, coltype)
+        if read is None:
+            return None
+
+        def checked(value: Any) -> T | None:
+            try:
+                return read(value)
+            except VALUE_ERRORS as error:
+                raise RecordError(reason_of(error)) from error
+
+        return checked
+
+
+class UtcDateTime(_Checked[datetime]):
     """Aware UTC in, aware UTC out; SQLite has no time zones and stores UTC without one."""
 
     impl = DateTime(timezone=True)
@@ -32,6 +59,36 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class EnumText(_Checked[StrEnum]):
+    """A `StrEnum`, stored as its value in plain text, so that a new member needs no migration."""
+
+    impl = Enum
+    cache_ok = True
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        """
+        Args:
+            kind: The enumeration.
+        """
+        super().__init__(
+            kind,
+            native_enum=False,
+            create_constraint=False,
+            length=LONGEST_VALUE,
+            values_callable=lambda members: [member.value for member in members],
+        )
+        self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
+
+
+def enum_column(kind: type[StrEnum]) -> EnumText:
+    """The type of a column of a `StrEnum`."""
+    return EnumText(kind)
+
+
+LONGEST_VALUE = 32
+"""Letters in the value of an enumeration, at most."""
 
 
 class PackedRecord(TypeDecorator[dict[str, Any]]):
@@ -73,17 +130,6 @@ def as_stored(record: Any) -> ColumnElement[object]:
     return type_coerce(record, _StoredRecord)
 
 
-def enum_column(kind: type[StrEnum]) -> Enum:
-    """A column of a `StrEnum`, stored as its value in plain text, so that a new member needs no migration."""
-    return Enum(
-        kind,
-        native_enum=False,
-        create_constraint=False,
-        length=32,
-        values_callable=lambda members: [member.value for member in members],
-    )
-
-
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
 
@@ -121,8 +167,8 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
         return False
     if isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
-    if isinstance(item, Enum):
-        return f"sa.String(length={item.length})"
+    if isinstance(item, EnumText):
+        return f"sa.String(length={LONGEST_VALUE})"
     if isinstance(item, PackedRecord):
         return "sa.LargeBinary()"
     if item is RepliesType:

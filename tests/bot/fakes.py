@@ -41,7 +41,7 @@ from bot.base.events import (
     Tournament,
     speed_of,
 )
-from bot.game.search_pool import SearchPool
+from bot.game.search_pool import Rank, SearchPool
 from bot.game.services import Services
 from bot.servers import Account
 from engine.game import replay
@@ -490,6 +490,34 @@ async def services(
             rng=random.Random(1),
             sleep=sleep,
         )
+
+
+class HeldPool:
+    """Keeps some searches waiting.
+
+    Args:
+        is_held: Tells by a search's rank whether it waits; None: those in the background do.
+    """
+
+    def __init__(self, is_held: Callable[[Rank], bool] | None = None) -> None:
+        self._pool: SearchPool
+        self._is_held = is_held or (lambda rank: rank is Rank.BACKGROUND)
+        self.waiting = asyncio.Event()
+        """Set when the first search waits."""
+        self.release = asyncio.Event()
+        """Once the test sets it, no search waits any more."""
+
+    async def run(self, *arguments: Any, rank: Rank = Rank.LIVE, **more: Any) -> Any:
+        if self._is_held(rank):
+            self.waiting.set()
+            await self.release.wait()
+        return await self._pool.run(*arguments, rank=rank, **more)
+
+    def held(self, given: Services) -> Services:
+        """The same services, whose pool runs the searches for this one."""
+        self._pool = given.pool
+        pool: Any = self
+        return replace(given, pool=pool)
 
 
 class Killer:

@@ -1,5 +1,6 @@
 """Checks the invariants of a game's record against the server's own list of moves."""
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -16,8 +17,10 @@ from storage.decisions import list_decisions
 from storage.events import list_events
 from storage.games import get_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
+from storage.statistics.summaries import games_over, games_to_summarise, remake
 from storage.tables.games import ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer
+from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA
 
 
@@ -25,6 +28,14 @@ async def stored_game(database: Database) -> StoredGame:
     async with database.read() as session:
         game = await get_game(session, ARENA, GAME_ID)
     assert game is not None
+    return game
+
+
+async def finished(database: Database) -> StoredGame:
+    """Wait until a game is over in the ledger; the database tells nobody, so it is asked."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (game := await stored_game(database)).state is GameStatus.OPEN:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     return game
 
 
@@ -58,6 +69,13 @@ async def event_kinds(database: Database) -> list[str]:
         return [event.kind for event in reversed(await list_events(session))]
 
 
+async def check_game_summaries(database: Database) -> None:
+    """Check that every game that is over has a summary, and that each says what the game does."""
+    async with database.write() as session:
+        assert await games_to_summarise(session, 0, 100) == []
+        assert await remake(session, await games_over(session, 0, 100)) == []
+
+
 async def check_books(
     database: Database,
     server: FakeServer,
@@ -82,6 +100,7 @@ async def check_books(
         assert game.state is GameStatus.FINISHED
         assert game.result is results.get(server.end.winner, GameResult.LOSS)
 
+    await check_game_summaries(database)
     decisions = await stored_decisions(database)
     forecasts = await stored_forecasts(database)
     played = [d for d in decisions if d.state is not DecisionState.DROPPED]

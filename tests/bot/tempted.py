@@ -101,7 +101,7 @@ async def _game(
     odds = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
     found = forecast(made.chosen, expected_scale_centi(made), odds)
     if confirmed:
-        found = confirmed_by(found, 7, [each.cost for each in found.tempting])
+        found = confirmed_by(found, 7, [each.cost for each in found.tempting], "native")
     await store_forecast(session, decision_id, made, found)
     moves = [move, reply]
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)

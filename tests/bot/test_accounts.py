@@ -14,7 +14,7 @@ from sqlalchemy import text as sql
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig, load_config
 from bot.base.errors import AuthError, ConfigError
-from bot.control import ControlError, ask
+from bot.control.control_socket import ControlError, ask
 from bot.daemon import play
 from storage.database import Database
 from storage.filters import Filters

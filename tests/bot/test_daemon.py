@@ -95,7 +95,7 @@ async def settled(folder: Path, game_id: str) -> int:
         async with database.read() as session:
             game = await get_game(session, ARENA, game_id)
             assert game is not None
-            assert game.state is GameStatus.FINISHED
+            assert (game.state, game.is_settled) == (GameStatus.FINISHED, True)
             assert await list_unsettled(session, game.id) == []
             decisions = await list_decisions(session, game.id)
             assert all(d.decision.move == game.moves[d.ply] for d in decisions)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 import pytest
 from aiohttp import web
 
-from bot.control import ControlError
+from bot.control.control_socket import ControlError
 from storage.records import AccountKey, GameStatus
 from tests.bot.conftest import Command
 from tests.bot.servers.test_lichess import Peer, answer
@@ -130,7 +130,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
         seen.append(request)
         return ["joined"]
 
-    monkeypatch.setattr("bot.control.ask", ask)
+    monkeypatch.setattr("bot.control.control_socket.ask", ask)
     return seen
 
 

@@ -52,7 +52,7 @@ async def test_a_person_plays_and_the_operator_reads(
         rules = VARIANTS[variant].game
         goes_on = bool(rules.legal_moves(replay(rules, record["moves"].split())))
         assert goes_on == (resigns_after is not None)
-        await _check_traps(daemon, game_id, told, confirmed=player != "trappy_uci")
+        await _check_traps(daemon, game_id, told, by_engine=player == "trappy_uci")
         assert "traps answered" in await check_stats(daemon, counts)
         if variant == "standard":  # one is enough
             await _check_show(daemon, game_id, count)
@@ -74,7 +74,7 @@ def _play(tab: Page, url: str, variant: str, resigns_after: int | None) -> tuple
     return tab.game_id, {kind: int(tab.text(f".tile-{kind} strong")) for kind in ("trap", "fell", "saw")}
 
 
-async def _check_traps(daemon: Daemon, game_id: str, told: dict[str, int], *, confirmed: bool) -> None:
+async def _check_traps(daemon: Daemon, game_id: str, told: dict[str, int], *, by_engine: bool) -> None:
     """What the person was told of the traps is what the operator reads: the confirmed baits."""
     _, out, _ = await daemon.ask("show", game_id, "--format", "json")
     answered = [
@@ -82,7 +82,9 @@ async def _check_traps(daemon: Daemon, game_id: str, told: dict[str, int], *, co
         for d in json.loads(out)["decisions"]
         if len(d["replies"]) > 1 and d["outcome"] not in (None, "unanswered")
     ]
-    assert {d["forecast"]["is_confirmed"] for d in answered} == {confirmed}
+    confirmed = {d["forecast"]["is_confirmed"] for d in answered}
+    # On a busy machine another engine may not be in time.
+    assert True in confirmed if by_engine else confirmed == {True}
     traps = [d for d in answered if d["forecast"]["baits"]]
     assert told["fell"] == sum(d["forecast"]["is_taken"] for d in traps)
     assert told["saw"] == sum(d["outcome"] == "optimal" for d in traps)

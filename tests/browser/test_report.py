@@ -209,6 +209,43 @@ def test_a_reply_that_looks_worse_at_every_depth_is_a_slip(finished: Page) -> No
     )
 
 
+@pytest.mark.parametrize("has_bait", [False, True])
+@pytest.mark.parametrize(
+    ("cost", "icon", "meaning"),
+    [
+        (999, "loose", "not quite the best reply: it costs less than a tenth of the game"),
+        (1000, "slip", "a slip: it costs a tenth of the game or more"),
+    ],
+)
+def test_a_slip_has_another_mark_than_a_reply_that_costs_little(
+    finished: Page, has_bait: bool, cost: int, icon: str, meaning: str
+) -> None:
+    """By its shape, not by its colour alone."""
+    report = untempting(report_of(finished))
+    report["decisions"] = [report["decisions"][answered(report)[0]]]
+    decision = report["decisions"][0]
+    tempt(decision)
+    other = next(each for each in decision["replies"] if each["final_centi"] == 500)
+    other["cost"] = cost
+    decision |= {"reply": other["reply"], "reply_name": other["name"], "outcome": "erred_elsewhere"}
+    decision |= {"cost": cost, "cost_centi": 400, "cost_text": "4.00"}
+    decision["forecast"] |= {"is_taken": False if has_bait else None}
+    if not has_bait:
+        decision["forecast"]["baits"] = []
+    show_report(finished, report)
+    assert finished.count(f".chip .icon-{icon}") == finished.count(".chip .icon") == 1
+    assert finished.count(f".moment-head h3 .icon-{icon}") == 1
+    assert finished.text(".tile-slipped strong") == ("1" if icon == "slip" else "0")
+    finished.click(".legend summary")
+    assert finished.text(f".icon-meanings li:has(.icon-{icon})") == meaning
+    shapes = finished.driver.execute_script(
+        "return [...document.querySelectorAll('.icon-meanings .icon')].map((icon) => icon.innerHTML)"
+    )
+    drawn = finished.driver.execute_script("return document.querySelector('.chip .icon').innerHTML")
+    assert len(shapes) == len(set(shapes)) == 7
+    assert shapes.count(drawn) == 1
+
+
 @pytest.mark.parametrize("is_made", [False, True])
 def test_while_a_bait_is_not_confirmed_none_is_named(finished: Page, is_made: bool) -> None:
     report = untempting(report_of(finished))

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 # Where a bare ValueError may be caught, and what raises it there: never the engine, whose own have types.
 PARSING = {
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
-    "bot/control.py": {"_request"},
+    "bot/control/control_socket.py": {"_request"},
     "bot/arena/connection_limit.py": {"_is_local"},  # addresses
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
@@ -35,7 +35,7 @@ PARSING = {
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
-    "storage/damage.py": {"read_json"},
+    "storage/damage.py": {"decode_json", "read_json"},
     "storage/recheck.py": {"_read"},  # JSON
 }
 

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from engine.choice import verify
 from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
-from engine.forecasts import MOST_NODES, confirm, forecast_replies
+from engine.forecasts import LONGEST_S, MOST_NODES, confirm, forecast_job, forecast_replies
 from engine.games import get_game
 from engine.human.opponent_model_search import Models
+from engine.human.registry import ModelRegistry
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.params import TrapParams
 from engine.players import Player, complete
@@ -30,9 +32,13 @@ from engine.temptation import (
     forecast,
 )
 from engine.time_management import Limits
+from engine.uci.link import SearchRequest
+from engine.uci.settings import EngineSettings
+from engine.uci.source import EnginePool, EngineSource
 from storage.intervals import share
 from tests.engine.human.fakes import FakeModel
 from tests.engine.positions import random_position
+from tests.engine.uci.test_source import Scripted, decide, source
 
 OTHELLO = get_game("othello")
 DEPTH = 4
@@ -125,8 +131,135 @@ def test_whoever_stops_it_is_told() -> None:
 def test_scores_of_other_programs_are_not_confirmed() -> None:
     made = replace(tempting()[0], profile_source="stockfish")
     found = forecast_of(made)
-    assert (found.confirm_depth, found.confirmed) == (0, ())
+    assert (found.confirm_depth, found.confirm_source, found.confirmed) == (0, "", ())
     assert found.tempting
+    assert confirm(made, found, searcher(), StopFlag()) == found
+
+
+# --- Another engine's scores -------------------------------------------------------------------------------
+
+BAIT, BEST = "a7a6", "e7e5"
+
+
+def scripted(deep_centi: int) -> Scripted:
+    """An engine to which 1... a7a6 looks good at a glance and is bad at 3 plies; at 5 it is worth this much,
+    and the best reply 30."""
+
+    def score(board: str, move: str, depth: int) -> int:
+        if board.endswith("w"):
+            return 0
+        if move == BAIT:
+            return 100 if depth < 3 else -200 if depth < 5 else deep_centi
+        if move == BEST:
+            return 0 if depth < 5 else 30
+        return -500
+
+    return Scripted(score=score)
+
+
+def decided_by(link: Scripted) -> tuple[Decision, EngineSource]:
+    engine = source(link)
+    game = get_game("chess")
+    decision = decide(engine, game.position_text(game.initial()))
+    assert (decision.profile_source, decision.depth, decision.is_complete) == (link.name, 4, True)
+    link.asked.clear()
+    return decision, engine
+
+
+def forecast_by(
+    engine: EngineSource | None, decision: Decision, stop: StopFlag | None = None
+) -> ReplyForecast:
+    own = make_searcher("chess", 1)
+    return forecast_replies(decision, (), None, UNKNOWN_PERSON, None, own, stop or StopFlag(), engine)
+
+
+@pytest.mark.parametrize(("deep_centi", "is_confirmed"), [(-200, True), (0, False), (900, False)])
+def test_another_engine_confirms_its_own_scores(deep_centi: int, is_confirmed: bool) -> None:
+    link = scripted(deep_centi)
+    decision, engine = decided_by(link)
+    made = forecast_by(engine, decision)
+    assert [each.reply for each in made.tempting] == [BAIT]
+    assert (made.confirm_depth, made.confirm_source) == (6, link.name)
+    scale = expected_scale_centi(decision)
+    best = max(30, deep_centi)
+    cost = expected_score(best, scale) - expected_score(deep_centi, scale)
+    assert made.tempting[0].confirmed_cost == cost
+    assert (made.bait is not None) is is_confirmed
+    assert [(ask.depth, ask.lines, ask.moves) for ask in link.asked] == [(5, 1, ()), (5, 1, (BAIT,))]
+    assert ReplyForecast.from_record(made.to_record()) == made
+
+
+def test_a_search_of_few_moves_may_see_more_than_that_of_all() -> None:
+    """Then the tempting reply is the best that is known, and costs nothing."""
+    link = scripted(-200)
+    decision, engine = decided_by(link)
+
+    def costs(ask: SearchRequest) -> float:
+        if ask.moves:
+            link.score = lambda *_: 500
+        return 0.0
+
+    link.costs = costs
+    made = forecast_by(engine, decision)
+    assert (made.tempting[0].confirmed_cost, made.confirm_depth) == (0, 6)
+
+
+def test_without_temptation_no_engine_is_asked() -> None:
+    link = Scripted(score=lambda *_: 0)
+    decision, engine = decided_by(link)
+    made = forecast_by(engine, decision)
+    assert (made.tempting, made.confirm_depth, made.confirm_source) == ((), 6, link.name)
+    assert link.asked == []
+
+
+def test_what_another_engine_cannot_confirm() -> None:
+    """There is none, it is another one by now, or it takes too long."""
+    link = scripted(-200)
+    decision, engine = decided_by(link)
+    alone = forecast_by(None, decision)
+    assert (alone.confirm_depth, alone.confirm_source, alone.bait) == (0, "", None)
+    assert alone.tempting
+
+    link.name = "Scripted 3"
+    assert forecast_by(engine, decision) == alone
+    link.name = "Scripted 2"
+    link.costs = lambda _: LONGEST_S + 0.1
+    assert forecast_by(engine, decision) == alone
+    assert link.closed == []
+
+
+def test_an_engine_without_an_answer_is_closed() -> None:
+    link = scripted(-200)
+    decision, engine = decided_by(link)
+    link.is_mute = True
+    assert forecast_by(engine, decision).confirm_depth == 0
+    assert link.closed == [True]
+
+
+def test_whoever_stops_another_engine_is_told() -> None:
+    link = scripted(-200)
+    decision, engine = decided_by(link)
+    stop = StopFlag()
+    stop.set()
+    with pytest.raises(Stopped):
+        forecast_by(engine, decision, stop)
+
+
+def test_a_job_borrows_the_engine_of_the_scores(tmp_path: Path) -> None:
+    link = scripted(-200)
+    decision, _ = decided_by(link)
+    own, registry = make_searcher("chess", 1), ModelRegistry(folder=tmp_path)
+    pool = EnginePool((EngineSettings(game="chess", command=("scripted",), depth=4),), link.connect)
+    known: dict[str, Any] = {"rating": None, "initial_s": None, "increment_s": None}
+    for engines, depth in ((pool, 6), (None, 0)):
+        job = forecast_job(registry, decision, (), engines=engines, **known)
+        assert job(own, StopFlag()).confirm_depth == depth
+    asked = len(link.asked)
+    of_ours = replace(decision, profile_source=own.source, depth=1)
+    assert forecast_job(registry, of_ours, (), engines=pool, **known)(own, StopFlag()).confirm_source == (
+        own.source
+    )
+    assert len(link.asked) == asked
 
 
 def test_without_temptation_nothing_is_searched() -> None:

@@ -171,7 +171,7 @@ def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
     move = candidate((5, 0, 0), (5, 10, 41), (0, 0, 90), (0, 0, 300))
     made = forecast(move, SCALE_CENTI, ExpectedReplies((0.1, 0.4, 0.3, 0.2), MODEL))
     assert [each.reply for each in made.tempting] == ["r1", "r2", "r3"]
-    found = confirmed_by(made, 6, (1000, 999, 4000))
+    found = confirmed_by(made, 6, (1000, 999, 4000), "native")
     assert (found.confirm_depth, [each.confirmed_cost for each in found.tempting]) == (6, [1000, 999, 4000])
     assert [each.reply for each in found.confirmed] == ["r1", "r3"]
     assert found.bait is not None
@@ -181,7 +181,7 @@ def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
     with pytest.raises(RecordError, match="h1 is not among"):
         found.odds_of("h1")
     with pytest.raises(ValueError, match="shorter"):
-        confirmed_by(made, 6, (1000,))
+        confirmed_by(made, 6, (1000,), "native")
 
 
 def test_expectations() -> None:
@@ -190,7 +190,7 @@ def test_expectations() -> None:
     judgement = judge(move, TrapParams(), SCALE_CENTI)
     assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
     assert [judgement.is_fall(each) for each in judgement.replies] == [False, True, False, True]
-    found = expectations(confirmed_by(made, 6, (1200,)), judgement)
+    found = expectations(confirmed_by(made, 6, (1200,), "native"), judgement)
     assert (found.error_uniform, found.error_expected) == pytest.approx((0.5, 0.4))
     assert (found.cost_uniform, found.cost_expected) == pytest.approx((1390.75, 898.35))
     assert (found.fall_uniform, found.fall_expected) == pytest.approx((0.5, 0.35))
@@ -219,7 +219,7 @@ def test_the_end_of_the_game() -> None:
 
 def sample() -> ReplyForecast:
     expected = ExpectedReplies((0.75, 0.25), MODEL, (0.7, 0.3), "f" * 64)
-    return confirmed_by(forecast(candidate(BEST, BAIT), SCALE_CENTI, expected), 6, (1234,))
+    return confirmed_by(forecast(candidate(BEST, BAIT), SCALE_CENTI, expected), 6, (1234,), "native")
 
 
 def test_records_come_back() -> None:
@@ -238,6 +238,7 @@ def test_records_come_back() -> None:
         {"rule": "1"},
         {"rule": None},
         {"confirm_depth": 6.5},
+        {"confirm_source": None},
         {"model": None},
         {"model": {"kind": "maia"}},
         {"tempting": [{"reply": "r1"}]},
@@ -253,7 +254,13 @@ def test_forged_records_are_refused(changes: dict[str, Any]) -> None:
         ReplyForecast.from_record({**record, **changes})
 
 
-@pytest.mark.parametrize("field", sorted(sample().to_record()))
+def test_a_record_from_before_the_source_was_noted() -> None:
+    record = sample().to_record()
+    assert record.pop("confirm_source") == "native"
+    assert ReplyForecast.from_record(record) == replace(sample(), confirm_source="")
+
+
+@pytest.mark.parametrize("field", sorted(set(sample().to_record()) - {"confirm_source"}))
 def test_a_record_without_a_field_is_refused(field: str) -> None:
     record = sample().to_record()
     del record[field]

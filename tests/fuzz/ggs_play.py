@@ -299,8 +299,8 @@ def _wrong(site: Site, match: Match, game: Game, row: StoredGame, record: list[s
         is_telling = len(row.moves) >= TELLING_PLIES or match.type.discs is not None
         may_be_untold = not is_telling or site.lost_at is not None
         if not knows or (row.end_reason == EndReason.UNTOLD and may_be_untold):
-            return [] if row.state is not GameStatus.OPEN else [found]
-        is_right = row.state is GameStatus.FINISHED and row.result is _result(match, game)
+            return [] if row.is_settled else [found]
+        is_right = row.is_settled and row.state is GameStatus.FINISHED and row.result is _result(match, game)
         # A player who resigns may have made a move before that nobody tells: the one that the other game of a
         # synchro match has to catch up with.
         is_resigned = not game.board.is_finished

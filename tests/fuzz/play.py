@@ -16,7 +16,7 @@ from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.games import get_game
-from storage.records import AccountKey, DecisionState, GameResult, GameStatus
+from storage.records import AccountKey, DecisionState, GameResult
 from tests.fuzz.faults import Fault, Place, schedule
 from tests.fuzz.harness import THINKS_S, ErrorLog, Outcome, QuickPool, run_bot, troubles
 from tests.fuzz.one_thread import Network
@@ -201,7 +201,7 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
             ]
             if played != board.acknowledged:
                 checks.report(f"I3: {board.id}: played {board.acknowledged}, stored {played}")
-            if stored.state is GameStatus.OPEN or stored.moves != board.moves:
+            if not stored.is_settled or stored.moves != board.moves:
                 checks.report(
                     f"I4: {board.id} is {stored.state} with {len(stored.moves)} of {len(board.moves)} plies"
                 )

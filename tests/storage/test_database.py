@@ -319,3 +319,8 @@ async def test_opening_does_not_wait_for_ever(
         await Database.open(f"sqlite:///{path}")
     writer.end()
     assert writer.refusals == LONG_PATIENCE_S / 20
+
+
+async def test_a_ping(database: Database) -> None:
+    assert 0 <= await database.ping() < 60
+    await database.close()

@@ -1,9 +1,11 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import Text, cast, select, text
 
 from engine.decision import Candidate, ReplyProfile
+from engine.judgement import RULE
 from storage.database import Database
 from storage.decisions import (
     commit_decision,
@@ -19,10 +21,12 @@ from storage.decisions import (
     void_after,
 )
 from storage.errors import DuplicateDecision, StorageError
+from storage.inserts import insert_new, insert_newer
 from storage.outcomes import record_outcome
 from storage.records import DecisionState
-from storage.tables.games import DecisionRow
-from tests.storage.samples import DRAWN_AT, ERRED, FELL, decision, drawn_decision, opened
+from storage.tables.games import DecisionRow, OpponentRow, OutcomeRow
+from storage.tables.types import now_utc
+from tests.storage.samples import DRAWN_AT, ERRED, FELL, OPTIMAL, decision, drawn_decision, opened
 
 
 async def test_a_decision_comes_back_as_it_went_in(database: Database) -> None:
@@ -193,3 +197,45 @@ async def test_moves_that_are_taken_back_make_room_for_others(database: Database
         assert len(await list_decisions(session, other.id)) == 1
         assert await get_decision(session, game.id, 4) is None
     assert [(d.ply, d.decision.chosen.quality_centi) for d in standing] == [(0, 200.0), (2, 300.0)]
+
+
+async def test_a_taken_key_changes_nothing(database: Database) -> None:
+    values: dict[str, Any] = {"site": "arena", "site_id": "anna", "is_bot": False, "first_seen_at": now_utc()}
+    async with database.write() as session:
+        first = await insert_new(session, OpponentRow, name="Anna", **values)
+        assert await insert_new(session, OpponentRow, name="Another", **values) is None
+        second = await insert_new(session, OpponentRow, name="Ben", **{**values, "site_id": "ben"})
+        rows = await session.execute(select(OpponentRow.id, OpponentRow.name).order_by(OpponentRow.id))
+        assert [tuple(row) for row in rows] == [(first, "Anna"), (second, "Ben")]
+
+
+async def test_a_later_rule_replaces_a_row_as_a_whole(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        key = await commit_decision(session, game.id, 0, decision(quality=225.0))
+        other = await commit_decision(session, game.id, 2, decision(quality=225.0))
+        assert await record_outcome(session, key, replace(FELL, rule=RULE - 1))
+        assert await record_outcome(session, other, replace(OPTIMAL, rule=RULE - 1))
+        for outcome, is_new in ((ERRED, True), (FELL, False), (replace(FELL, rule=RULE - 1), False)):
+            assert await record_outcome(session, key, outcome) is is_new
+    async with database.read() as session:
+        rows = {row.decision_id: row for row in await session.scalars(select(OutcomeRow))}
+    found = rows[key]
+    kept = (found.kind, found.reply, found.fell_for_best, found.quality, found.cost_centi, found.cost)
+    assert (*kept, found.rule) == (
+        ERRED.kind, ERRED.reply, False, ERRED.quality, ERRED.cost_centi, ERRED.cost, RULE,
+    )  # fmt: skip
+    assert (rows[other].kind, rows[other].rule) == (OPTIMAL.kind, RULE - 1)
+
+
+async def test_the_key_is_told(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        key = await commit_decision(session, game.id, 0, decision(quality=225.0))
+        values = {
+            "decision_id": key, "kind": FELL.kind, "reply": "d6", "fell_for_best": True, "quality": 1.0,
+            "cost_centi": 1, "cost": 1, "at": now_utc(),
+        }  # fmt: skip
+        assert await insert_newer(session, OutcomeRow, rule=1, **values) == key
+        assert await insert_newer(session, OutcomeRow, rule=1, **values) is None
+        assert await insert_newer(session, OutcomeRow, rule=2, **values) == key

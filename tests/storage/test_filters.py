@@ -76,6 +76,16 @@ async def test_by_result_and_trial(database: Database) -> None:
         assert await found(Filters(ended_before=ended.ended_at)) == []
         assert await found(Filters(ended_before=ended.ended_at + timedelta(seconds=1))) == ["won"]
         assert await found(Filters(trial="t1")) == ["open"]
+        unsettled = await opened(session, "unsettled")
+        await finish_game(
+            session,
+            unsettled.id,
+            result=GameResult.WIN,
+            end_reason="normal",
+            settled=False,
+            at=ended.ended_at,
+        )
+        assert await found(Filters(ended_before=ended.ended_at + timedelta(seconds=1))) == ["won"]
         assert await found(Filters(trial="t2")) == []
 
 

@@ -32,7 +32,7 @@ MADE = tempting_decision()
 def made_forecast(confirmed_cost: int | None = 1500) -> ReplyForecast:
     found = forecast(MADE.chosen, expected_scale_centi(MADE))
     assert [each.reply for each in found.tempting] == ["d6"]
-    return found if confirmed_cost is None else confirmed_by(found, 6, (confirmed_cost,))
+    return found if confirmed_cost is None else confirmed_by(found, 6, (confirmed_cost,), "native")
 
 
 async def row_of(database: Database, decision_id: int) -> ForecastRow:

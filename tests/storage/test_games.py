@@ -2,6 +2,8 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.database import Database
@@ -17,9 +19,14 @@ from storage.games import (
     list_games,
     list_games_by_site_id,
     list_open_games,
+    list_unsettled_games,
     open_game,
+    open_statement,
+    reopen_game,
     set_moves,
     set_rating_diff,
+    settle_game,
+    unsettled_statement,
 )
 from storage.records import MATCH_SITE, AccountKey, GameResult, GameStatus, NewGame
 from tests.storage.samples import ARENA, NEW_GAME, opened
@@ -133,7 +140,43 @@ async def test_open_games_of_one_site(database: Database) -> None:
         assert b is not None
         await finish_game(session, b.id, result=GameResult.DRAW, end_reason="normal")
         assert [game.site_game_id for game in await list_open_games(session, ARENA)] == ["a", "c"]
+        assert [game.site_game_id for game in await list_unsettled_games(session, ARENA)] == ["a", "c"]
         assert len(await list_games_by_site_id(session, "d")) == 1
+
+
+async def test_a_game_is_settled_after_it_is_finished(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await settle_game(session, game.id)
+        assert await unsettled(session) == [("game0001", GameStatus.OPEN)]
+        await finish_game(session, game.id, result=GameResult.WIN, end_reason="time", settled=False)
+        assert await unsettled(session) == [("game0001", GameStatus.FINISHED)]
+        assert await list_open_games(session, ARENA) == []
+        before = await get_game_by_id(session, game.id)
+        assert before is not None
+        await settle_game(session, game.id)
+        assert await unsettled(session) == []
+        assert await get_game_by_id(session, game.id) == replace(before, is_settled=True)
+        await reopen_game(session, game.id)
+        assert await unsettled(session) == [("game0001", GameStatus.OPEN)]
+
+
+async def unsettled(session: AsyncSession) -> list[tuple[str, GameStatus]]:
+    return [(game.site_game_id, game.state) for game in await list_unsettled_games(session, ARENA)]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+async def test_an_index_finds_what_is_not_settled(database: Database) -> None:
+    """At the start of the program, among all games of the account."""
+    async with database.read() as session:
+        for statement in (unsettled_statement(ARENA), open_statement(ARENA)):
+            connection = await session.connection()
+            text_of = str(
+                statement.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+            )
+            plan = (await session.execute(text(f"EXPLAIN QUERY PLAN {text_of}"))).all()
+            (steps,) = [row.detail for row in plan if " games " in f"{row.detail} "]
+            assert "ix_games_account_settled (site=? AND account=? AND is_settled=?" in steps
 
 
 async def test_filters(database: Database) -> None:

@@ -27,10 +27,10 @@ from storage.decisions import commit_decision, mark_dropped, reply_scores, void_
 from storage.errors import StorageError
 from storage.events import record_event
 from storage.forecasts import forecasts_of_game, store_forecast
-from storage.games import adopt_records, get_game
+from storage.games import adopt_records, finish_game, get_game, list_games, list_unsettled_games
 from storage.outcomes import record_reply_time
 from storage.packing.records import COLUMNS, PLAIN, unpack
-from storage.records import ReplyTime, TimeSource
+from storage.records import GameResult, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
 from storage.tables.types import as_stored
 from storage.trials import NewTrial, start_trial
@@ -237,7 +237,8 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
         command.downgrade(migrate._config(connection), to)
 
     def everything(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
-        names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version", "tallies"})
+        later = {"alembic_version", "tallies", "game_summaries"}
+        names = sorted(set(inspect(connection).get_table_names()) - later)
         read = {name: connection.execute(text(f'SELECT * FROM "{name}"')) for name in names}
         return {name: sorted(map(tuple, rows), key=repr) for name, rows in read.items()}
 
@@ -379,6 +380,44 @@ async def test_records_of_the_eleventh_schema_are_packed_and_come_back(
             "packed": b64encode(b"\x01zz").decode()
         }
     await database.close()
+
+
+async def test_games_of_the_twelfth_schema_are_settled_unless_they_are_open(url: str) -> None:
+    def down(connection: Connection) -> None:
+        command.downgrade(migrate._config(connection), "0013-1")
+
+    database = await Database.open(url)
+    async with database.write() as session:
+        for key in ("open", "finished", "aborted", "unsettled"):
+            game = await opened(session, key)
+            if key != "open":
+                await finish_game(
+                    session,
+                    game.id,
+                    result=GameResult.WIN,
+                    end_reason="normal",
+                    aborted=key == "aborted",
+                    settled=key != "unsettled",
+                )
+    await database.close()
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        await connection.run_sync(down)
+        columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("games"))
+    await engine.dispose()
+    assert "is_settled" not in {column["name"] for column in columns}
+    database = await Database.open(url)  # upgrades
+    async with database.read() as session:
+        games = {game.site_game_id: game for game in await list_games(session)}
+        unsettled = await list_unsettled_games(session, ARENA)
+    await database.close()
+    assert {key: game.is_settled for key, game in games.items()} == {
+        "open": False,
+        "finished": True,
+        "aborted": True,
+        "unsettled": True,
+    }
+    assert [game.site_game_id for game in unsettled] == ["open"]
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:

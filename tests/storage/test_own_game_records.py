@@ -17,6 +17,7 @@ GAME = StoredGame(
     id=1,
     moves=("f5", "d6"),
     state=GameStatus.FINISHED,
+    is_settled=True,
     result=GameResult.WIN,
     end_reason="time",
     rating_diff=None,

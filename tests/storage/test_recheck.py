@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.decision import Decision
-from engine.judgement import RULE
+from engine.judgement import RULE, classify_reply
 from storage import recheck as module
 from storage.database import Database
 from storage.decisions import list_decisions, mark_confirmed, reply_scores, void_after
@@ -20,7 +20,7 @@ from storage.recheck import (
     settle_later,
 )
 from storage.records import DecisionState, GameResult, GameStatus
-from storage.tables.games import DecisionRow
+from storage.tables.games import DecisionRow, GameRow
 from tests.storage.samples import FELL, decision, opened, settled
 
 MOVES = ("f5", "d6", "f5", "d6")
@@ -70,6 +70,19 @@ async def test_decisions_come_in_batches(database: Database) -> None:
     assert Decision.from_record(unpack(first.record)) == decision(quality=225.0, complete=False)
     assert (first.search_mode, first.replies, second.search_mode) == ("exact", None, "exact")
     assert second.replies == reply_scores(Decision.from_record(unpack(second.record)).chosen)
+
+
+async def test_nothing_is_settled_later_in_a_game_that_is_still_judged(database: Database) -> None:
+    ids = await filled(database)
+    (found, _) = await read(database)
+    assert found.is_settled
+    full = decision(quality=225.0)
+    outcome = classify_reply(full, found.moves[1])
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(is_settled=False))
+        assert await settle_later(session, found, full, outcome) is None
+    (found, _) = await read(database)
+    assert (found.id, found.outcome_rule, found.is_settled) == (ids[0], None, False)
 
 
 async def test_taken_back_decisions_are_among_them(database: Database) -> None:

@@ -212,7 +212,9 @@ async def test_its_games_are_counted(database: Database) -> None:
     async with database.write() as session:
         first = await start_trial(session, planned("t1"))
         one = await opened(session, "one", trial_id=first.id)
-        await opened(session, "two", trial_id=first.id)
+        two = await opened(session, "two", trial_id=first.id)
+        await finish_game(session, two.id, result=GameResult.WIN, end_reason="normal", settled=False)
+        await opened(session, "four", trial_id=first.id)
         await opened(session, "three")
         await finish_game(session, one.id, result=GameResult.WIN, end_reason="normal")
         assert one.trial_id == first.id
@@ -222,8 +224,8 @@ async def test_its_games_are_counted(database: Database) -> None:
         ended = await end_trial(session)
         await start_trial(session, planned("t2"))
         counts = [(trial.games, trial.open_games) for trial in await list_trials(session)]
-    assert (ended.games, ended.open_games) == (2, 1)
-    assert counts == [(0, 0), (2, 1)]
+    assert (ended.games, ended.open_games) == (3, 2)
+    assert counts == [(0, 0), (3, 2)]
 
 
 @pytest.mark.parametrize(

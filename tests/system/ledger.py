@@ -183,7 +183,7 @@ def _check_game(game: StoredGame, decisions: list[StoredDecision], record: dict[
     variant = VARIANTS[record["variant"]]
     assert (game.game, game.variant) == (variant.game_name, variant.key)
     assert variant.colours[game.our_side] == bot_color
-    assert game.state is GameStatus.FINISHED, (game.site_game_id, game.state)
+    assert (game.state, game.is_settled) == (GameStatus.FINISHED, True), game.site_game_id
     assert list(game.moves) == moves
     winner = record.get("winner")
     assert game.result == ("draw" if winner is None else "win" if winner == bot_color else "loss")

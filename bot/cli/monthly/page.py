@@ -16,7 +16,7 @@ from bot.dashboard.charts.markup import joined, tag
 from bot.dashboard.charts.numbers import NumberStyle
 from engine.games import get_game
 from storage.statistics.groups import Expected, GroupStatistics
-from storage.statistics.monthly import DearBait, MonthlyReport, RatingCurve
+from storage.statistics.monthly import DearBait, MonthlyReport, RatedGames
 
 _PER_CENT = NumberStyle(unit=" %")
 _POINTS = NumberStyle(decimals=1, is_signed=True)
@@ -300,7 +300,7 @@ def _fates(groups: Sequence[GroupStatistics]) -> Markup:
     )
 
 
-def _ratings(curves: Sequence[RatingCurve]) -> tuple[Markup, ...]:
+def _ratings(curves: Sequence[RatedGames]) -> tuple[Markup, ...]:
     if not curves:
         return ()
     cards = []

@@ -1,6 +1,8 @@
-"""`desdemona stats --plan`: formats how many games an effect needs.  Prints nothing."""
+"""`desdemona stats --plan`: formats how many games and days an effect needs.  Prints nothing."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from math import ceil
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -8,30 +10,75 @@ from rich.table import Table
 from bot.cli.rich_tables import NONE
 from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow
 from storage.statistics.lots import DRAWING, LotTraffic
+from storage.statistics.pace import RECENT_DAYS, Pace
+
+_TITLES = {
+    "games": "Whole games: until a difference in results shows",
+    "decisions": "Decisions by lot: until a difference in what the next reply costs shows",
+    "traps": "Answered traps of one player: until falls beyond those expected show",
+}
+_LEGEND = (
+    "Two numbers: at one look planned beforehand / looked at as often as one likes; each finds such an "
+    "effect in 80 of 100 trials. Costs are shares of the game, falls shares of the answered traps."
+)
 
 
-def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None) -> RenderableType:
-    """What effects need: values, and games.
+def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None, pace: Pace | None) -> RenderableType:
+    """What effects need, in three tables: values, games, and days.
 
     Args:
         rows: Of the plan.
         traffic: How often a lot decided so far; None: unknown.
+        pace: How many games a day there were lately; None: unknown.
     """
-    table = Table(title="Needed for a power of 80 %")
-    for name in ("what", "given", "effect", "one look", "any time", "games: one look", "any time"):
-        table.add_column(name, justify="left" if name in ("what", "given") else "right")
-    for row in rows:
-        effect = f"{row.effect:g}" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
-        given = row.given
-        if row.kind != "games":
-            source = "assumed" if row.measured_in is None else "measured"
-            given += f", {row.per_game:.2g} a game ({source})"
-        counts = (row.fixed, row.any_time, row.fixed_games, row.any_time_games)
-        table.add_row(
-            row.kind, given, effect, *(NONE if count is None else f"{count:,.0f}" for count in counts)
-        )
-    legend = "one look: planned beforehand; any time: looked at as often as one likes."
-    return Group(table, legend, f"decisions: {_lots(traffic)}")
+    parts: list[RenderableType] = []
+    for kind, found in groupby(rows, lambda row: row.kind):
+        parts += [_table(kind, list(found), pace), ""]
+    return Group(*parts, _LEGEND, f"Days: {_pace(pace)}", f"Decisions: {_lots(traffic)}")
+
+
+def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> Table:
+    """A column for each effect; for each assumption a line of values, games and days."""
+    effects = list(dict.fromkeys(_effect(row) for row in rows))
+    table = Table(title=_TITLES[kind], title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("assumed of people")
+    for effect in effects:
+        table.add_column(effect, justify="right")
+    for given, found in groupby(rows, lambda row: row.given):
+        cells = list(found)
+        first = cells[0]
+        table.add_row(given, *(_pair(row.fixed, row.any_time) for row in cells))
+        if kind != "games":
+            source = "assumed" if first.measured_in is None else "measured"
+            games = f"  games ({first.per_game:.2g} each, {source})"
+            table.add_row(games, *(_pair(row.fixed_games, row.any_time_games) for row in cells))
+        if pace is not None and pace.games:
+            table.add_row(
+                "  days",
+                *(_pair(_days(row.fixed_games, pace), _days(row.any_time_games, pace)) for row in cells),
+            )
+    return table
+
+
+def _effect(row: PlanRow) -> str:
+    """For instance ``20 Elo``, or ``0.5 %``."""
+    return f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
+
+
+def _pair(one_look: float | None, any_time: float | None) -> str:
+    return " / ".join(NONE if count is None else f"{count:,.0f}" for count in (one_look, any_time))
+
+
+def _days(games: float | None, pace: Pace) -> float | None:
+    """Whole days."""
+    return None if games is None else ceil(games / pace.games_per_day)
+
+
+def _pace(pace: Pace | None) -> str:
+    if pace is None or not pace.games:
+        return f"not known, without a finished game with a person in the last {RECENT_DAYS} days."
+    rate = f"{pace.games_per_day:.2g} a day"
+    return f"by {pace.games:,} finished games with people in {pace.days:.0f} days, {rate}."
 
 
 def _lots(traffic: LotTraffic | None) -> str:
@@ -39,7 +86,7 @@ def _lots(traffic: LotTraffic | None) -> str:
         found = 0 if traffic is None else traffic.games
         return (
             f"{LOTS_PER_GAME:g} by lot in a game is assumed until there are {LEAST_GAMES} finished games of "
-            f"{' or '.join(DRAWING)} with people; there are {found}.  With the default settings that is "
+            f"{' or '.join(DRAWING)} with people; there are {found}. With the default settings that is "
             "about right at chess and xiangqi, and too many at Othello (docs/trials.md)."
         )
     told = f"{traffic.lots} by lot got a reply in {traffic.games} finished games with people"

@@ -30,13 +30,16 @@ _WANTED_ELO = 50
 _NAMED = 3
 """So many damaged records are named in a table; JSON has them all."""
 
-_LEGEND = """\
-Replies in positions that were not decided, the first 50 games of each opponent.  chance: of somebody who
-moves at random in the same positions; forecast: of people there, by the model of the game.  An error costs
-10 % of expected score or more.  A bait is a likely error that looks at least as good as the best reply to a
-shorter search, confirmed by a longer one.  Figure 9: the paper's traps (Gordon & Reda 2006), in expected
-score.  Intervals (95 %) are right however often one looks, and allow for opponents who return; only that of
-the performance rating is right at one look alone, and takes games as independent."""
+# The terminal wraps it, so it is one line.
+_LEGEND = (
+    "Replies in positions that were not decided, the first 50 games of each opponent. chance: of somebody "
+    "who moves at random in the same positions; forecast: of people there, by the model of the game. An "
+    "error costs 10 % of expected score or more. A bait is a likely error that looks at least as good as "
+    "the best reply to a shorter search, confirmed by a longer one. Figure 9: the paper's traps (Gordon & "
+    "Reda 2006), in expected score. Intervals (95 %) are right however often one looks, and allow for "
+    "opponents who return; only that of the performance rating is right at one look alone, and takes "
+    "games as independent."
+)
 
 
 def groups_view(found: Sequence[GroupStatistics]) -> RenderableType:

@@ -242,14 +242,14 @@ def test_games_with_programs_in_a_day(bot_games: dict[str, int], is_taken: bool)
 
 def test_nothing_is_taken_while_shutting_down() -> None:
     for games in ((), (B,)):
-        told = respond(OFFER, Load(games, is_open=False), ChallengesConfig(max_games=1))
+        told = respond(OFFER, Load(games, closed="the program is stopping"), ChallengesConfig(max_games=1))
         assert isinstance(told, Decline)
         assert told.reason is DeclineReason.LATER
 
 
 def test_lasting_reasons_come_first() -> None:
     """An opponent declined with "later" will try again, so it must be true."""
-    told = respond(replace(OFFER, game=None), Load(is_open=False), ChallengesConfig())
+    told = respond(replace(OFFER, game=None), Load(closed="the program is stopping"), ChallengesConfig())
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.VARIANT
 

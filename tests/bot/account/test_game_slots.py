@@ -117,7 +117,7 @@ def test_a_game_that_goes_on_is_not_withdrawn() -> None:
 def test_those_who_wait_are_declined_when_shutting_down() -> None:
     slots = GameSlots(ChallengesConfig(max_games=1))
     answered(slots, offer("on", "eve"), offer("a"), offer("b", "ben"))
-    slots.is_open = False
+    slots.is_stopping = True
     told = answered(slots, offer("c", "carl"))
     assert list(told) == ["a", "b", "c"]
     for each in told.values():

@@ -43,8 +43,8 @@ from storage.events import list_events
 from storage.games import finish_game, list_games
 from storage.records import GameStatus, StoredEvent
 from storage.tables.types import now_utc
-from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, config, picker, services
-from tests.bot.ledger_samples import check_books, event_kinds, stored_game
+from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, HeldPool, config, picker, services
+from tests.bot.ledger_samples import check_books, event_kinds, finished, stored_game
 from tests.bot.times import FakeTime
 from tests.patience import PATIENCE_S
 from tests.storage.samples import opened
@@ -60,11 +60,13 @@ async def open_lobby(
     database: Database,
     time: FakeTime | None = None,
     machine: MachineLimit | None = None,
+    pool: HeldPool | None = None,
     **challenges: Any,
 ) -> AsyncIterator[Lobby]:
     time = time or FakeTime()
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
+        given = given if pool is None else pool.held(given)
         lobby = Lobby(replace(given, clock=time.clock, machine_limit=machine or MachineLimit()))
         listening = asyncio.create_task(lobby.listen())
         try:
@@ -468,6 +470,27 @@ async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
     await check_books(database, server)
     # The end may have been reported while no stream was open, so the rating is requested.
     assert (await stored_game(database)).rating_diff == 5
+
+
+async def test_a_finished_game_is_judged_after_a_restart_and_takes_no_slot(database: Database) -> None:
+    server = FakeServer("othello")
+    pool = HeldPool()
+    async with open_lobby(server, database, pool=pool):
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.finish(EndReason.RESIGNATION, 0)
+        await finished(database)
+    server.exists = False  # what is left to do is in the database
+    pool = HeldPool()
+    async with open_lobby(server, database, pool=pool, max_games=1) as lobby:
+        await pool.waiting.wait()
+        assert lobby.playing == [GAME_ID]
+        await tell(server, *offers("next"))
+        await called(server, "accept next")
+        assert not (await stored_game(database)).is_settled
+        pool.release.set()
+        await called(server, f"rating_diff {GAME_ID} Desdemona")
+    assert (await stored_game(database)).is_settled
 
 
 async def test_who_cannot_be_asked_at_a_start_is_no_news(

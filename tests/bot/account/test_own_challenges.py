@@ -122,7 +122,8 @@ async def test_stopping_withdraws_it(database: Database) -> None:
         lobby.accepting = False
         await refused(command, "withdrawn: the program is stopping")
         await drained(lobby)
-        await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), "no room for another game")
+        refusal = "no game may begin: the program is stopping"
+        await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), refusal)
 
 
 @pytest.mark.parametrize("is_answered", [False, True])

@@ -74,6 +74,17 @@ def test_what_is_all_of_one_game_has_no_interval() -> None:
     assert np.isnan(alone).all()
 
 
+def test_there_is_no_interval_before_thirty_effective_persons() -> None:
+    for persons, is_enough in ((30, True), (29, False)):
+        hits = np.arange(2 * persons) % 3 == 0
+        groups = np.arange(2 * persons) % persons
+        drawn = Resamples(groups, 50).mean(hits.astype(float)).estimate
+        mean, part = mean_of(hits.astype(float), groups), person_share(hits, groups)
+        assert drawn.value == mean.value == part.share
+        assert [math.isfinite(drawn.low), math.isfinite(mean.low), part.low is not None] == [is_enough] * 3
+        assert [math.isfinite(drawn.high), math.isfinite(mean.high), part.high is not None] == [is_enough] * 3
+
+
 def test_scores_of_probabilities() -> None:
     drawn = Resamples(np.array([0, 0, 1]), 50)
     odds, hits = np.array([0.8, 0.1, 0.5]), np.array([True, False, False])
@@ -107,24 +118,25 @@ def test_any_score_as_a_probability() -> None:
 
 def test_shares_are_by_person() -> None:
     hits = np.array([True] * 9 + [False] * 9 + [True, False] * 3)
-    of_two = person_share(hits, np.array([0] * 9 + [1] * 9 + [2, 3, 4, 5, 6, 7]))
-    assert (of_two.count, of_two.of, of_two.persons, of_two.share) == (12, 24, 8, 0.5)
-    one_each = person_share(hits, np.arange(24))
+    hits = np.tile(hits, 10)
+    in_pairs = person_share(hits, np.repeat(np.arange(120), 2))
+    assert (in_pairs.count, in_pairs.of, in_pairs.persons, in_pairs.share) == (120, 240, 120, 0.5)
+    one_each = person_share(hits, np.arange(240))
     assert one_each.low is not None
-    assert of_two.low is not None
-    assert of_two.low < one_each.low < 0.5
-    fixed = fixed_mean(hits.astype(float), np.arange(24))
+    assert in_pairs.low is not None
+    assert in_pairs.low < one_each.low < 0.5
+    fixed = fixed_mean(hits.astype(float), np.arange(240))
     assert (one_each.low, one_each.high) == (fixed.low, fixed.high)
-    alone = person_share(hits, np.zeros(24, np.int64))
+    alone = person_share(hits, np.zeros(240, np.int64))
     assert (alone.share, alone.low, alone.high) == (0.5, None, None)
     nobody = person_share(np.zeros(0, bool), np.zeros(0, np.int64))
     assert (nobody.of, nobody.share, nobody.low) == (0, None, None)
 
 
 def test_no_hit_is_no_certainty() -> None:
-    for hits in (np.zeros(20, bool), np.ones(20, bool)):
-        found = person_share(hits, np.arange(20) // 2)
-        expected = share(10 * int(hits[0]), 10)
+    for hits in (np.zeros(80, bool), np.ones(80, bool)):
+        found = person_share(hits, np.arange(80) // 2)
+        expected = share(40 * int(hits[0]), 40)
         assert (found.low, found.high) == (expected.low, expected.high)
     some = person_share(np.array([True] + [False] * 30), np.arange(31))
     assert some.low == 0
@@ -141,8 +153,8 @@ def test_auc_within_positions_ignores_differences_between_them() -> None:
 
 
 def test_estimates_of_fixed_intervals() -> None:
-    found = mean_of(np.array([1.0, 2.0, 3.0, 4.0]), np.arange(4))
-    fixed = fixed_mean([1.0, 2.0, 3.0, 4.0], [0, 1, 2, 3])
-    assert (found.value, found.low, found.high) == (2.5, fixed.low, fixed.high)
+    values = np.arange(40.0)
+    found, fixed = mean_of(values, np.arange(40)), fixed_mean(values, np.arange(40))
+    assert (found.value, found.low, found.high) == (19.5, fixed.low, fixed.high)
     assert math.isnan(mean_of(np.ones(3), np.zeros(3, np.int64)).low)
     assert math.isnan(mean_of(np.zeros(0), np.zeros(0, np.int64)).value)

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
-from bot.arena.rate_limiter import Rate, RateLimiter
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
+from bot.base.rate_limiter import Rate, RateLimiter
 from storage.database import Database
 from storage.errors import StorageError
 from tests.bot.arena.conftest import FakeClock, House, Player, Street

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.arena.lobby import HELD_S
-from bot.arena.rate_limiter import Rate
+from bot.base.rate_limiter import Rate
 from tests.bot.arena.conftest import House, Street
 
 CASTLES = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 0 1"

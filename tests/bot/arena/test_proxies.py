@@ -4,9 +4,9 @@ import pytest
 
 from bot.arena import connection_limit as connections
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.rate_limiter import Rate
 from bot.base.config import load_config
 from bot.base.errors import ConfigError
+from bot.base.rate_limiter import Rate
 from tests.bot.arena.conftest import House, Street
 from tests.bot.arena.test_connection_limit import connect, is_cut
 

@@ -109,3 +109,34 @@ def test_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"log\.file: cannot write .*: Is a directory"):
         log.set_up(LogConfig(file=str(tmp_path)))
+
+
+def test_the_level_changes_while_it_runs() -> None:
+    log.set_level("ERROR")
+    assert log.set_level("DEBUG") == "ERROR"
+    assert log.current_level() == "DEBUG"
+    assert logging.getLogger("storage.database").isEnabledFor(logging.DEBUG)
+    for level in ("debug", "", "NOTSET", "1", "\x1b"):
+        with pytest.raises(ConfigError, match="is not known; known: DEBUG, INFO, WARNING, ERROR"):
+            log.set_level(level)
+
+
+def test_the_last_error_is_remembered() -> None:
+    with log.remembering_errors() as memory:
+
+        def latest() -> tuple[str, str] | None:
+            return None if memory.latest is None else (memory.latest.account, memory.latest.message)
+
+        logging.getLogger("bot.game").warning("not yet")
+        logging.getLogger("elsewhere").error("not ours")
+        assert latest() is None
+        logging.getLogger("bot.game").error("game %s: \x1b[2J", "x")
+        assert latest() == ("", "game x: \\x1b[2J")
+        token = log.account.set("home")
+        logging.getLogger("engine").error("later")
+        log.account.reset(token)
+        assert latest() == ("home", "later")
+        logging.getLogger("storage").error("x" * 1000)
+        assert latest() == ("", "x" * 500)
+    logging.getLogger("bot").error("afterwards")
+    assert latest() == ("", "x" * 500)

@@ -20,7 +20,9 @@ from tests.storage.samples import FELL, decision, opened, settled
 
 HINT = "; `desdemona db recheck` lists such records"
 STATS, TRIAL = ("stats",), ("stats", "--trial", "m1")
-ALL_STATS = (STATS, TRIAL, ("stats", "--calibration"), ("stats", "--by", "rating-band"))
+GROUPS = (STATS, ("stats", "--by", "rating-band"))
+BY_FACTS = (TRIAL, ("stats", "--calibration"))
+ALL_STATS = (*GROUPS, *BY_FACTS)
 FLAGGED = (("games", "--suspect"), ("games", "--format", "json"), ("export",), TRIAL)
 
 
@@ -40,7 +42,7 @@ def games(migrated_file: Path) -> Path:
             await mark_confirmed(session, decision_id)
             foreseen = forecast(made.chosen, expected_scale_centi(made))
             costs = [each.cost for each in foreseen.tempting]
-            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
             assert (game.id, decision_id) == (9, 9)
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]
@@ -59,8 +61,15 @@ def games(migrated_file: Path) -> Path:
         ("UPDATE trials SET endpoint = 'odd'", (TRIAL, ("trial", "list")), "LookupError: 'odd' is not"),
         ("UPDATE trials SET started_at = 'x'", (TRIAL, ("trial", "list")), "ValueError: Invalid isoformat"),
         ("UPDATE trials SET cap = 'x'", (TRIAL, ("trial", "list"), ("trial", "end")), "trial m1: TypeError"),
-        ("UPDATE games SET state = 'odd' WHERE id = 9", (*ALL_STATS, *FLAGGED), "LookupError: 'odd'"),
-        ("UPDATE games SET started_at = 'x' WHERE id = 9", (*ALL_STATS, *FLAGGED), "ValueError: Invalid iso"),
+        ("UPDATE games SET state = 'odd' WHERE id = 9", (*BY_FACTS, *FLAGGED), "LookupError: 'odd'"),
+        ("UPDATE games SET state = 'odd' WHERE id = 9", GROUPS, "game 9: ValueError: 'odd' is not"),
+        ("UPDATE games SET result = 'odd' WHERE id = 9", GROUPS, "game 9: ValueError: 'odd' is not"),
+        ("UPDATE games SET started_at = 'x' WHERE id = 9", (*BY_FACTS, *FLAGGED), "ValueError: Invalid iso"),
+        (
+            "UPDATE games SET started_at = 'x' WHERE id = 9",
+            (("stats", "--by", "month"),),
+            "game 9: it began in no month, but in 'x'",
+        ),
         (
             "UPDATE games SET opponent_rating = 9223372036854775807 WHERE id = 9",
             ALL_STATS,
@@ -76,7 +85,12 @@ def games(migrated_file: Path) -> Path:
             (("export", "--format", "transcript"), ("games",)),
             "game 9: moves is b'\\x00', not text",
         ),
-        ("UPDATE engine_configs SET risk_percent = 'x'", ALL_STATS, "game 1: ValueError: "),
+        ("UPDATE engine_configs SET risk_percent = 'x'", BY_FACTS, "game 1: ValueError: "),
+        (
+            "UPDATE engine_configs SET risk_percent = 'x'",
+            (("stats", "--by", "settings"),),
+            "engine configuration 1: ValueError: ",
+        ),
         (
             "UPDATE opponents SET name = x'00' WHERE site_id = 'zoe'",
             (("games",), ("games", "--format", "json"), ("export",), ("show", "judged")),
@@ -145,7 +159,7 @@ def with_draw(path: Path, changes: dict[str, object]) -> None:
         ),
         (
             'UPDATE games SET selection = \'{"chances": {"standard": 0, "randomised": 1}}\' WHERE id = 2',
-            "1 game cannot be read (game 2: ValueError: game 2: the chance of treatment is 1.0",
+            "1 game cannot be read (game 2: the chance of treatment is 1.0",
         ),
         ({"params": {"chance": 7, "budget_percent": 2.0, "most_profiles": 6}}, "decision 3: "),
         ({"trap_value": 99999}, "decision 3: "),

@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy import text
 
 from bot import daemon
-from bot.arena import server
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
@@ -165,7 +164,8 @@ def test_show_tells_a_game(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("two_games")
 def test_show_of_an_unknown_or_ambiguous_game(desdemona: Command, database_file: Path) -> None:
-    assert desdemona("show", "third") == (2, "", "desdemona: no game 'third' is known\n")
+    unknown = "desdemona: no game 'third' is known; `desdemona games` lists the keys\n"
+    assert desdemona("show", "third") == (2, "", unknown)
 
     async def add(database: Database) -> None:
         async with database.write() as session:
@@ -268,7 +268,7 @@ def test_arena_serves_alone(desdemona: Command, monkeypatch: pytest.MonkeyPatch)
     async def serve(config: Config) -> None:
         seen.append(config)
 
-    monkeypatch.setattr(server, "serve", serve)
+    monkeypatch.setattr(daemon, "serve_arena", serve)
     monkeypatch.setattr("bot.base.log.set_up", lambda _config: None)
     assert desdemona("arena")[0] == 0
     assert len(seen) == 1

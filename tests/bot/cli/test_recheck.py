@@ -67,6 +67,7 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
         "forecast": 0,
         "completed": 0,
         "wrong": [],
+        "summaries": 0,
         "damaged": [],
         "left": {},
     }
@@ -83,7 +84,8 @@ def test_a_wrong_record_is_listed(desdemona: Command, decisions: int, database_f
     status, told, _ = desdemona("db", "recheck")
     assert status == 1
     assert told.splitlines()[0] == (
-        f"WRONG  arena game {GAME_ID}, ply 0: \\x1b[2J was played, but is not among the candidates"
+        f"WRONG  arena game {GAME_ID}, ply 0: "
+        "not the record of a decision: \\x1b[2J is not among the candidates"
     )
 
 

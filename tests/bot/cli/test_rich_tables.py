@@ -3,6 +3,7 @@
 import io
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import pairwise
 
 from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,15 +16,19 @@ from storage.records import StoredGame
 from storage.report import GameReport, game_report
 from storage.statistics.encounters import BaitCounts, bait_counts, encounters
 from storage.statistics.facts import game_facts, reply_facts
-from storage.statistics.groups import group_statistics
+from storage.statistics.group_sums import group_statistics
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 from tests.storage.samples import drawn_decision, opened
 
 
 def words(report: GameReport, *, traps_only: bool = False) -> str:
+    return " ".join(" ".join(lines(report, 300, traps_only=traps_only)).split())
+
+
+def lines(report: GameReport, width: int, *, traps_only: bool = False) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=300).print(game_view(report, traps_only=traps_only))
-    return " ".join(out.getvalue().split())
+    Console(file=out, width=width).print(game_view(report, traps_only=traps_only))
+    return out.getvalue().splitlines()
 
 
 async def told(database: Database, write: Callable[[AsyncSession], Awaitable[StoredGame]]) -> GameReport:
@@ -133,3 +138,66 @@ async def test_a_lot_is_told_to_the_operator(database: Database) -> None:
         "d3 sets none (expected score 60.8 %); seed ffffffffffffffff." in shown
     )
     assert shown.count("drawn against") == 1
+
+
+async def test_the_baits_are_in_one_table(database: Database) -> None:
+    report = await told(database, tempting_game)
+    shown = lines(report, 80, traps_only=True)
+    found = [" ".join(line.split()) for line in shown]
+    at = found.index("move bait expected at a glance in fact costs reply")
+    assert found[at + 1 : at + 3] == [
+        "1. e4 d5 30.0 % +0.40 -1.80 24.0 % d5, the bait",
+        "1. e4 Nf6 15.0 % -0.30 -1.90 25.2 % d5",
+    ]
+    assert all(len(line) <= 80 for line in shown)
+    assert "No confirmed trap" not in words(report, traps_only=True)
+    assert "still to be done" not in words(report, traps_only=True)
+    assert "at a glance in fact costs" not in words(report)
+
+
+async def test_a_game_without_a_bait_says_so(database: Database) -> None:
+    report = await told(database, plain_game)
+    shown = words(report, traps_only=True)
+    assert "No confirmed trap in this game: 1 move judged, 0 of them decided." in shown
+    assert "still to be done" not in shown
+    assert "No confirmed trap" not in words(report)
+
+
+async def test_a_bait_in_a_decided_position_is_no_confirmed_trap(database: Database) -> None:
+    report = await told(database, lambda session: lost_game(session, "d7d5"))
+    shown = words(report, traps_only=True)
+    assert "No confirmed trap in this game: 1 move judged, 1 of them decided." in shown
+    assert "Move 1, white" not in shown
+
+
+async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -> None:
+    report = await told(database, lambda session: tempting_game(session, confirmed=False))
+    waiting = (
+        "The analyses of 1 move are still to be done: the running program does them, or "
+        "`desdemona db recheck`."
+    )
+    shown = words(report, traps_only=True)
+    assert f"No confirmed trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
+    (made,) = (await told(database, lambda session: tempting_game(session, key="again"))).decisions
+    both = replace(report, decisions=(made, *report.decisions))
+    shown = words(both, traps_only=True)
+    assert waiting in shown
+    assert "No confirmed trap" not in shown
+    dropped = replace(report, decisions=(replace(report.decisions[0], state="dropped"),))
+    assert "0 moves judged, 0 of them decided. standard:" in words(dropped, traps_only=True)
+    incomplete = replace(report, decisions=(replace(report.decisions[0], is_complete=False, replies=()),))
+    assert waiting in words(incomplete, traps_only=True)
+
+
+def filled(lines: list[str], width: int) -> bool:
+    """Whether no word of a line would have fitted on the one before."""
+    return all(len(line) + 1 + len(after.split()[0]) > width for line, after in pairwise(lines))
+
+
+async def test_the_legend_is_wrapped_once(database: Database) -> None:
+    report = await told(database, plain_game)
+    for width in (60, 80, 100):
+        shown = [line.rstrip() for line in lines(report, width)]
+        legend = shown[next(at for at, line in enumerate(shown) if line.startswith("standard: ")) :]
+        assert len(legend) > 3
+        assert filled(legend, width)

@@ -37,7 +37,7 @@ def three_games(migrated_file: Path) -> None:
                 decision_id = await settled(session, game.id, ply, made, outcome)
                 foreseen = forecast(made.chosen, expected_scale_centi(made))
                 costs = [each.cost for each in foreseen.tempting]
-                await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+                await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6", "c3", "f4"]
             )
@@ -191,11 +191,15 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--plan")
     assert status == 0
     assert desdemona("stats", "--plan", "--format", "json")[0] == 0
-    assert "games score 65% 20 Elo 9,271 20,719 9,271 20,719" in lines_of(out)
-    assert "decisions residual sd 0.1, 1 a game (assumed) 0.005 12,558 25,329 12,558 25,329" in lines_of(out)
-    traps = "traps falls 20%, 10 traps per person, 2 a game (assumed) 0.02 "
-    assert any(line.startswith(traps) for line in lines_of(out))
-    assert "decisions: 1 by lot in a game is assumed until there are 30 finished games of randomised" in out
+    assert "assumed of people 20 Elo 50 Elo 100 Elo" in lines_of(out)
+    assert "score 65% 9,271 / 20,719 1,487 / 2,940 374 / 720" in lines_of(out)
+    assert "assumed of people 0.5 % 1 % 2 %" in lines_of(out)
+    assert "residual sd 0.1 12,558 / 25,329 3,140 / 6,012 785 / 1,648" in lines_of(out)
+    assert "games (1 each, assumed) 12,558 / 25,329 3,140 / 6,012 785 / 1,648" in lines_of(out)
+    assert "falls 20%, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
+    assert "games (2 each, assumed) 2,841 / 5,605 455 / 898 114 / 280" in lines_of(out)
+    assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
+    assert "Decisions: 1 by lot in a game is assumed until there are 30 finished games of randomised" in out
     assert "there is no database at" in err
     assert "; so the plan assumes how often a lot decides" in err
 
@@ -231,8 +235,8 @@ def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Pa
         assert (row["per_game"], row["measured_in"]) == (1.0, None)
     _, out, err = desdemona("stats", "--plan")
     assert err == ""
-    assert any(line.startswith("decisions residual sd 0.1, 0.33 a game (measured)") for line in lines_of(out))
-    assert "decisions: 10 by lot got a reply in 30 finished games with people." in out
+    assert any(line.startswith("games (0.33 each, measured) 37,67") for line in lines_of(out))
+    assert "Decisions: 10 by lot got a reply in 30 finished games with people." in out
 
 
 def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
@@ -309,7 +313,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert (report["arms"], report["counted"]) == (["standard", "trappy"], 40)
     assert (report["drawn_treated"], report["drawn_untreated"]) == (20, 21)
     assert report["endpoint"] == "score"
-    assert report["score"]["estimate"]["mean"] < -0.5
+    assert (report["score"]["estimate"]["mean"], report["score"]["estimate"]["too_early"]) == (None, True)
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
     assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
 
@@ -419,3 +423,43 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
     assert plain["unreadable"] == [{"what": "game", "id": 2, "reason": "KeyError: 'chances'"}]
     assert [each["id"] for each in plain["decisions"]["unreadable"]] == [3, 5, 6, 7, 8]
     assert desdemona("stats")[0] == 0
+
+
+@pytest.mark.parametrize("bug", [ValueError("ours"), KeyError("ours"), ZeroDivisionError("ours")])
+@pytest.mark.parametrize(
+    ("where", "command"),
+    [
+        ("storage.inference.games.games_report", ("--trial", "m1")),
+        ("storage.inference.decisions.decisions_report", ("--trial", "m1")),
+        ("storage.statistics.trial_rows.trial_decision", ("--trial", "m1")),
+        ("storage.statistics.trial_rows._trial_game", ("--trial", "m1")),
+        ("storage.statistics.suspect_rows.suspects", ("--without-suspects",)),
+        ("storage.statistics.groups.group_statistics", ()),
+        ("storage.statistics.calibrations.group_calibrations", ("--calibration",)),
+    ],
+)
+def test_a_bug_of_ours_is_no_damaged_record(
+    desdemona: Command,
+    migrated_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    bug: Exception,
+    where: str,
+    command: tuple[str, ...],
+) -> None:
+    by_lot(migrated_file, ("randomised", "standard"))
+
+    def broken(*_: object, **__: object) -> None:
+        raise bug
+
+    monkeypatch.setattr(where, broken)
+    with pytest.raises(type(bug), match="ours"):
+        desdemona("stats", *command)
+
+
+def test_json_of_a_trial_hides_what_is_too_early(desdemona: Command, migrated_file: Path) -> None:
+    by_lot(migrated_file, ("randomised", "standard"))
+    told = json.loads(desdemona("stats", "--trial", "m1", "--format", "json")[1])
+    for estimate in (told["score"]["estimate"], told["decisions"]["cost"]["any_time"]["estimate"]):
+        assert (estimate["mean"], estimate["too_early"], estimate["n"]) == (None, True, 8)
+        assert estimate["why_too_early"]
+    assert (told["elo"]["value"], told["decisions"]["cost"]["fixed"]["value"]) == (None, None)

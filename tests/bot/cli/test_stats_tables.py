@@ -4,12 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from bot.cli.stats.tables import decisions_view, trial_view
+from bot.cli.stats.calibration import calibration_view
+from bot.cli.stats.tables import decisions_view, groups_view, trial_view
 from storage.inference.decisions import decisions_report
 from storage.inference.games import GamesReport, TrialGame, games_report
 from storage.inference.plan import any_time_needed
@@ -321,3 +323,15 @@ def test_the_costs_verdict_is_of_people() -> None:
     assert one(lines(report_of(rows)), "cost (second").endswith(" it costs people more")
     cheaper = [replace(row, cost=0.25 - (row.cost or 0.0)) for row in rows]
     assert one(lines(report_of(cheaper)), "cost (second").endswith(" it costs people less")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_legends_are_wrapped_once(width: int) -> None:
+    """No word of a line would have fitted on the one before."""
+    for view in (groups_view([]), calibration_view([])):
+        console = Console(width=width, markup=False)
+        with console.capture() as capture:
+            console.print(view)
+        shown = [line.rstrip() for line in capture.get().splitlines()]
+        assert len(shown) > 3
+        assert all(len(line) + 1 + len(after.split()[0]) > width for line, after in pairwise(shown))

@@ -15,12 +15,11 @@ from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
 from bot.game.offer_policy import PLIES_BETWEEN_OFFERS
 from bot.game.player import GamePlayer
-from bot.game.search_pool import Rank
 from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
 from storage.records import DecisionState, GameResult, GameStatus
-from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, config, picker, services
+from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, HeldPool, config, picker, services
 from tests.bot.game.test_player import leave, live_until, moves_sent, play, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
@@ -386,17 +385,9 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
 async def test_a_reply_that_is_taken_back_is_the_one_that_counts(database: Database) -> None:
     """Even when our move was not analysed to the end by then: what came first shows what the opponent saw."""
     server = casual("othello", initial_position=late_othello(8, 5))
-    held = asyncio.Event()
     async with services(server, database, settings=mannered(takebacks=1)) as given:
-
-        class HeldPool:
-            async def run(self, *arguments: Any, rank: Rank = Rank.LIVE, **more: Any) -> Any:
-                if rank is Rank.BACKGROUND:
-                    await held.wait()
-                return await given.pool.run(*arguments, rank=rank, **more)
-
-        pool: Any = HeldPool()
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, pool=pool)).run())
+        pool = HeldPool()
+        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.reply()
         first = server.moves[-1]
@@ -404,7 +395,7 @@ async def test_a_reply_that_is_taken_back_is_the_one_that_counts(database: Datab
         server.ask_takeback()
         await server.until(lambda: "takeback True" in server.calls)
         assert len(server.moves) == 1
-        held.set()
+        pool.release.set()
         server.reply(server.legal[-1])
         second = server.moves[-1]
         server.pick = picker(7)
@@ -417,26 +408,17 @@ async def test_a_reply_that_is_taken_back_is_the_one_that_counts(database: Datab
 async def test_a_takeback_while_we_think(database: Database) -> None:
     """Of the move that we think about, and of the one before it."""
     server = casual()
-    thinking, held = asyncio.Event(), asyncio.Event()
     async with services(server, database, settings=mannered(takebacks=1)) as given:
-
-        class HeldPool:
-            async def run(self, *arguments: Any, **more: Any) -> Any:
-                if len(server.moves) == 2 and not held.is_set():
-                    thinking.set()
-                    await held.wait()
-                return await given.pool.run(*arguments, **more)
-
-        pool: Any = HeldPool()
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, pool=pool)).run())
+        pool = HeldPool(lambda _: len(server.moves) == 2)
+        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.reply()
         first = server.moves[-1]
-        await thinking.wait()
+        await pool.waiting.wait()
         server.ask_takeback()
         await server.until(lambda: "takeback True" in server.calls)
         assert len(server.moves) == 1
-        held.set()
+        pool.release.set()
         server.reply(server.legal[-1])
         second = server.moves[-1]
         await server.until(lambda: len(server.moves) == 3)

@@ -4,12 +4,12 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.config import (
@@ -21,11 +21,10 @@ from bot.base.config import (
     TrialConfig,
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.base.events import EndReason, GameEnd
+from bot.base.events import EndReason
 from bot.game.offer_policy import score_centi
 from bot.game.player import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
-from bot.game.search_pool import Rank
 from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
@@ -34,14 +33,15 @@ from storage.decisions import commit_decision, void_after
 from storage.events import list_events
 from storage.forecasts import lacking_forecasts
 from storage.games import list_open_games
-from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
+from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
 from storage.statistics.trial_rows import trial_decisions
-from storage.tables.games import DecisionRow, ForecastRow, ReplyTimeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
 from storage.trials import NewTrial, start_trial
-from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
+from tests.bot.fakes import GAME_ID, FakeServer, HeldPool, config, picker, services
 from tests.bot.ledger_samples import (
     check_books,
     event_kinds,
+    finished,
     stored_decisions,
     stored_forecasts,
     stored_game,
@@ -639,34 +639,90 @@ async def test_thinking_stops_when_the_game_ends(database: Database) -> None:
 
 
 async def test_a_game_ends_when_it_ends_however_long_its_analysis_takes(database: Database) -> None:
-    held, recorded = asyncio.Event(), asyncio.Event()
-
-    class Watched(GamePlayer):
-        async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
-            await super()._record(moves, since_ply, end)
-            if end is not None:
-                recorded.set()
-
     server = FakeServer("othello")
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
-
-        class HeldPool:
-            async def run(self, *arguments: Any, rank: Rank = Rank.LIVE, **more: Any) -> Any:
-                if rank is Rank.BACKGROUND:
-                    await held.wait()
-                return await given.pool.run(*arguments, rank=rank, **more)
-
-        pool: Any = HeldPool()
-        running = asyncio.create_task(Watched(GAME_ID, replace(given, pool=pool)).run())
+        pool = HeldPool()
+        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.finish(EndReason.RESIGNATION, winner=0)
-        await recorded.wait()
+        over = await finished(database)
         over_at = datetime.now(UTC)
-        held.set()
+        assert (over.state, over.result, over.end_reason) == (
+            GameStatus.FINISHED,
+            GameResult.WIN,
+            "resignation",
+        )
+        assert (over.moves, over.is_settled) == (server.moves, False)
+        assert len(server.said) == 1  # the farewell counts what is judged
+        pool.release.set()
         await running
-    ended_at = (await stored_game(database)).ended_at
-    assert ended_at is not None
-    assert ended_at <= over_at
+    assert over.ended_at is not None
+    assert over.ended_at <= over_at
+    assert await stored_game(database) == replace(over, is_settled=True)
+    assert len(server.said) == 2
+    await check_books(database, server)
+
+
+async def left_unsettled(
+    server: FakeServer, database: Database, reason: EndReason, winner: int | None = None
+) -> StoredGame:
+    """A game that ended after our first move; the program was killed before it had judged the move."""
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
+        pool = HeldPool()
+        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        await server.until(lambda: len(server.moves) == 1)
+        server.finish(reason, winner)
+        over = await finished(database)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+    assert not over.is_settled
+    return over
+
+
+@pytest.mark.parametrize(
+    ("reason", "winner", "said"),
+    [
+        (EndReason.RESIGNATION, 0, "won"),
+        (EndReason.TIME, 1, "lost"),
+        (EndReason.AGREEMENT, None, "drawn"),
+        (EndReason.OTHER, None, "over"),
+        (EndReason.ABORTED, None, "aborted"),
+    ],
+)
+async def test_a_finished_game_is_judged_after_a_kill_without_the_server(
+    database: Database, reason: EndReason, winner: int | None, said: str
+) -> None:
+    server = FakeServer("othello")
+    over = await left_unsettled(server, database, reason, winner)
+    server.exists = False  # nothing more can be learnt
+    calls = len(server.calls)
+    player = await play(server, database)
+    assert await stored_game(database) == replace(over, is_settled=True)
+    assert [call.split()[0] for call in server.calls[calls:]] == ["chat"]
+    assert player.is_over
+    assert not player.was_running
+    (stored,) = await stored_decisions(database)
+    assert stored.is_complete
+    assert stored.outcome is not None
+    assert stored.id in await stored_forecasts(database)
+    await play(server, database)
+    assert len(server.said) == 2
+    assert server.said[-1].startswith(f"{said}: ")
+
+
+async def test_a_game_whose_end_nobody_told_is_asked_for_after_a_kill(database: Database) -> None:
+    """The server may have had trouble; the game goes on after all."""
+    server = FakeServer(pick=None)
+    server.explains = False
+    await left_unsettled(server, database, EndReason.NORMAL)
+    server.end = None
+    server.pick = picker(1)
+    server.reply()
+    await play(server, database)
+    server.explains = True
+    await check_books(database, server)
+    assert (await stored_game(database)).is_settled
 
 
 @pytest.mark.parametrize("reveal", [False, True])
@@ -763,6 +819,51 @@ async def test_the_settings_of_the_lot(database: Database) -> None:
     draw = (await first_of(database)).draw
     assert draw is not None
     assert (draw.params.chance, draw.params.budget_percent) == (0.3, 1.57)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "drawn_with"),
+    [
+        ({"chance": 0.3, "budget_percent": 1.57, "most_profiles": 5}, (0.3, 1.57, 5)),
+        ({"chance": 0.3, "budget_percent": 1.57}, (0.3, 1.57, 6)),
+        # Of another version, damaged, or from before they were recorded: there is nothing to go on with.
+        ({"chance": 0.3, "other": 1}, (0.7, 1.6, 4)),
+        ({"chance": 3}, (0.7, 1.6, 4)),
+        ("?", (0.7, 1.6, 4)),
+        (None, (0.7, 1.6, 4)),
+    ],
+)
+async def test_a_game_draws_with_the_settings_of_its_beginning(
+    database: Database, recorded: object, drawn_with: tuple[float, float, int]
+) -> None:
+    """Whatever they are when the program is started again."""
+    server = by_lot()
+    settings = config(
+        selection=LOT,
+        engine=DEEP,
+        randomised=RandomisedConfig(chance=0.3, budget_percent=1.57, most_profiles=5),
+    )
+    async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
+        pool = HeldPool(lambda _: True)
+        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        await pool.waiting.wait()
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+    game = await stored_game(database)
+    assert game.selection["randomised"] == asdict(settings.randomised.params())
+    selection = {**game.selection, "randomised": recorded}
+    if recorded is None:
+        del selection["randomised"]
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(selection=selection))
+    changed = RandomisedConfig(chance=0.7, budget_percent=1.6, most_profiles=4)
+    await play(server, database, settings=config(selection=LOT, engine=DEEP, randomised=changed))
+    draw = (await first_of(database)).draw
+    assert draw is not None
+    assert astuple(draw.params) == drawn_with
+    if recorded in (asdict(settings.randomised.params()), None):
+        assert (await recheck(database)).wrong == []
 
 
 async def test_seeds_of_lots(database: Database) -> None:

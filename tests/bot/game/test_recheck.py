@@ -26,6 +26,7 @@ from storage.tables.games import (
     OutcomeRow,
     ReplyTimeRow,
 )
+from storage.tables.summaries import GameSummaryRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
 from tests.bot.game.test_player_kill import late_othello
@@ -143,7 +144,10 @@ async def test_profiles_that_were_never_completed(
     await check_books(database, server)
     late = [row[1:] for row in await books(database)], await profiles(database)
     async with database.write() as session:
-        for table in (ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow, GameRow):
+        for table in (
+            *(ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow),
+            *(GameSummaryRow, GameRow),
+        ):
             await session.execute(delete(table))
     await play(database)  # the same game, judged in time
     assert ([row[1:] for row in await books(database)], await profiles(database)) == late
@@ -182,7 +186,7 @@ async def test_wrong_records_are_listed(database: Database) -> None:
     assert [(wrong.site, wrong.game, wrong.ply) for wrong in found.wrong] == [
         ("arena", GAME_ID, stored.ply) for stored in (first, second, third)
     ]
-    assert "z9 was played" in found.wrong[0].reason
+    assert "z9 is not among the candidates" in found.wrong[0].reason
     assert "not the record" in found.wrong[1].reason
     assert "no JSON object" in found.wrong[2].reason
     assert found.judged == found.verified == len(await books(database))
@@ -236,7 +240,7 @@ async def test_an_unknown_state_hides_no_other(database: Database) -> None:
     await damage(database, "UPDATE decisions SET state = 'lost' WHERE id = :id", id=stored.id)
     found = await recheck(database)
     assert [(wrong.site, wrong.game, wrong.ply) for wrong in found.wrong] == [("arena", GAME_ID, stored.ply)]
-    assert "its row cannot be read: 'lost' is not among" in found.wrong[0].reason
+    assert "its row cannot be read: LookupError: 'lost' is not among" in found.wrong[0].reason
     assert found.judged == found.verified > 0
 
 
@@ -343,11 +347,25 @@ async def test_open_games_are_left_alone(database: Database) -> None:
     await play(database)
     await lose_outcomes(database)
     async with database.write() as session:
-        await session.execute(update(GameRow).values(state=GameStatus.OPEN, result=None, ended_at=None))
+        await session.execute(
+            update(GameRow).values(state=GameStatus.OPEN, is_settled=False, result=None, ended_at=None)
+        )
     ours = len(await stored_decisions(database))
     found = await recheck(database)
     assert counts(found) == (ours, 0, 0)
     assert found.left == {"its game is still open": ours}
+    assert await books(database) == []
+
+
+async def test_finished_games_that_are_still_judged_are_left_alone(database: Database) -> None:
+    await play(database)
+    await lose_outcomes(database)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(is_settled=False))
+    ours = len(await stored_decisions(database))
+    found = await recheck(database)
+    assert counts(found) == (ours, 0, 0)
+    assert found.left == {"its game is over, and the program that played it is still judging it": ours}
     assert await books(database) == []
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from bot.game.search_pool import JobStop, Rank, SearchPool
+from bot.game.search_pool import JobStop, PoolLoad, Rank, SearchPool
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from tests.patience import PATIENCE_S
@@ -409,3 +409,21 @@ async def test_a_hurried_job_without_an_answer_starts_anew() -> None:
         assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, patience_s=0.0) == "urgent"
         gate.open.set()
         assert await running == "done"
+
+
+async def test_how_busy_it_is() -> None:
+    first, second, third = Gate(), Gate(), Gate()
+    async with SearchPool(2, 1) as pool:
+        assert pool.load == PoolLoad(2, 0, 0, 0)
+        jobs = [asyncio.create_task(pool.run(first, "othello", 0.0))]
+        await first.has_started()
+        jobs.append(asyncio.create_task(pool.run(second, "othello", 0.0, rank=Rank.BACKGROUND)))
+        await second.has_started()
+        for rank in (Rank.BACKGROUND, Rank.SPARE):
+            jobs += [asyncio.create_task(pool.run(third, "othello", 9.0, rank=rank))]
+        await asyncio.sleep(0)
+        assert pool.load == PoolLoad(2, 2, 1, 1)
+        for gate in (first, second, third):
+            gate.open.set()
+        await asyncio.gather(*jobs)
+        assert pool.load.waiting == 0

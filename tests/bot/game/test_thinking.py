@@ -46,6 +46,7 @@ def a_game(**changes: Any) -> StoredGame:
         id=1,
         moves=(),
         state=GameStatus.OPEN,
+        is_settled=False,
         result=None,
         end_reason=None,
         rating_diff=None,

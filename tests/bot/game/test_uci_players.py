@@ -28,7 +28,9 @@ from bot.base.events import EndReason, GameSnapshot, GameState
 from bot.cli.check import check
 from bot.cli.rich_tables import game_view
 from bot.game.player import GamePlayer
+from bot.game.recheck import recheck
 from engine.choice import verify
+from engine.temptation import ReplyForecast
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EnginePool
 from storage.database import Database
@@ -37,7 +39,7 @@ from storage.report import game_report
 from storage.statistics.encounters import encounters
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
-from tests.bot.ledger_samples import check_books, stored_decisions, stored_game
+from tests.bot.ledger_samples import check_books, stored_decisions, stored_forecasts, stored_game
 from tests.engine.uci.fake_uci import NAME
 from tests.engine.uci.test_links import KINDS, SCRIPT, fake
 from tests.patience import PATIENCE_S
@@ -205,8 +207,12 @@ class Untimed(FakeServer):
         return replace(super().snapshot, clock=None)
 
 
-async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Path) -> None:
-    """The engine ends in the middle of our first move; that one is the core's, the others the engine's."""
+async def test_a_game_on_another_engines_scores(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine ends in the middle of our first move; that one is the core's, the others the engine's.  Each
+    confirms the baits of its own moves."""
+    monkeypatch.setattr("engine.forecasts.LONGEST_S", PATIENCE_S)
     given_settings = config(
         selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci"),
         uci=UciConfig(engines=(engine("chess", "uci"),)),
@@ -232,6 +238,15 @@ async def test_a_game_on_another_engines_scores(database: Database, tmp_path: Pa
         verify(decision)
         assert (decision.profile_source, decision.is_complete) == (NAME, True)
         assert decision.source is not None
+    made = [
+        ReplyForecast.from_record(row.record) for _, row in sorted((await stored_forecasts(database)).items())
+    ]
+    assert [(each.confirm_source, each.confirm_depth) for each in made[:4]] == [
+        (decision.profile_source, decision.depth + 2) for decision in decisions[:4]
+    ]
+    assert [each.confirm_source for each in made[1:4]] == [NAME] * 3
+    found = await recheck(database)
+    assert (found.verified, found.forecast, found.wrong, found.left) == (len(decisions), 0, [], {})
 
 
 @pytest.mark.parametrize("has_clock", [False, True])

@@ -66,7 +66,7 @@ class Site:
         async with asyncio.timeout(1000):
             while True:
                 games = await self.games()
-                if sum(game.state is not GameStatus.OPEN for game in games) >= count:
+                if sum(game.is_settled for game in games) >= count:
                     return games
                 await asyncio.sleep(0.5)
 

@@ -63,6 +63,8 @@ class Scripted:
         self.costs: Callable[[SearchRequest], float] = lambda _ask: 0.0
         self.is_silent = False
         """It says nothing while it searches."""
+        self.is_mute = False
+        """Its searches end without a line."""
 
     def processor_time_s(self) -> float | None:
         return 0.25 * len(self.asked)
@@ -79,13 +81,13 @@ class Scripted:
         self.clock.now += self.costs(ask)
         patience.check(self.name, began if self.is_silent else patience.clock())
         board, legal = fake_moves(self.game, ["fen", *ask.position.split()])
+        moves = [move for move in legal if move in ask.moves or not ask.moves]
         lines = [
             InfoLine(d, self.score(board, move, d), False, (move,))
             for d in range(1, ask.depth + 1)
-            for move in legal
-            if move in ask.moves or not ask.moves
+            for move in sorted(moves, key=lambda move: -self.score(board, move, d))[: ask.lines]
         ]
-        return EngineOutput(tuple(lines), 10)
+        return EngineOutput(() if self.is_mute else tuple(lines), 10)
 
     def _best(self, ask: BestMoveRequest, patience: Patience) -> EngineOutput:
         """The best move of the last depth; until then each depth takes as long as the test says."""

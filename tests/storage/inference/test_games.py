@@ -1,6 +1,8 @@
 import json
+from dataclasses import replace
 from datetime import timedelta
 from math import log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,6 +163,46 @@ def test_json() -> None:
     assert found["cost_guard"]["broken"] == []
     assert found["score"]["estimate"]["kind"] == "any time"
     assert found["strata"][0]["stratum"]["game"] == "othello"
+    assert found["score"]["estimate"]["too_early"] is False
+    assert found["score"]["estimate"]["why_too_early"] is None
+    assert None not in (
+        found["score"]["estimate"]["mean"],
+        found["elo"]["value"],
+        found["cost_guard"]["draw"]["mean"],
+    )
+    assert found["elo"]["too_early"] is False
+
+
+def estimates(found: object) -> list[dict[str, Any]]:
+    """All estimates of a report's JSON."""
+    if isinstance(found, dict):
+        inside = [each for value in found.values() for each in estimates(value)]
+        return [found, *inside] if "too_early" in found else inside
+    return [each for value in found for each in estimates(value)] if isinstance(found, list) else []
+
+
+def test_json_hides_what_is_too_early() -> None:
+    report = games_report(played_games(60, 0.3, 4), TERMS, NOW)
+    found = json.loads(json.dumps(report.to_json()))
+    known = estimates(found)
+    assert len(known) > 10
+    for each in known:
+        assert each["too_early"] is True
+        assert {each.get(name) for name in ("mean", "value", "sd", "low", "high", "e_value")} == {None}
+    assert report.score.estimate.mean is not None
+    assert report.elo.value is not None
+    assert found["score"]["estimate"]["n"] == report.score.estimate.n > 0
+    assert found["score"]["estimate"]["why_too_early"] == report.score.estimate.too_early
+    assert found["strata"][0]["score"]["n"] == report.strata[0].score.n
+
+
+def test_json_hides_what_has_one_arm_only() -> None:
+    games = [replace(each, treated=True) for each in played_games(300, 0.0, 4)]
+    found = json.loads(json.dumps(games_report(games, TERMS, NOW).to_json()))
+    estimate = found["score"]["estimate"]
+    assert (estimate["mean"], estimate["too_early"], found["elo"]["value"]) == (None, True, None)
+    assert estimate["why_too_early"].startswith("no comparison: ")
+    assert estimate["why_too_early"].endswith(" treated, 0 untreated")
 
 
 def test_what_cannot_be() -> None:

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import JSON, Boolean, Column, Enum, Float, Integer, LargeBinary, String, insert
+from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, String, insert
 
 from storage import migrate
 from storage.database import Database
 from storage.maintenance.copied_rows import CopiedTable
 from storage.packing.records import keep
-from storage.tables.types import PackedRecord, UtcDateTime
+from storage.tables.types import EnumText, PackedRecord, UtcDateTime
 
 FIRST = datetime(2026, 11, 25, 18, 0, 5, 123456, UTC)
 
@@ -35,8 +35,9 @@ def value_of(column: Column[Any], row: int, rows: int) -> Any:
         return FIRST + timedelta(hours=row)
     if isinstance(kind, Float):
         return row / 3
-    if isinstance(kind, Enum):
-        return kind.enums[row % len(kind.enums)]
+    if isinstance(kind, EnumText):
+        members = list(kind.kind)
+        return members[row % len(members)]
     if isinstance(kind, Integer):
         return row % 2 if column.name == "winner" else row
     assert isinstance(kind, String), column

@@ -72,10 +72,11 @@ CANDIDATES = st.builds(
 )
 
 
-@given(st.lists(CANDIDATES, max_size=5), st.integers(0, 2**63 - 1), st.floats(0, 1e6))
+@given(st.lists(CANDIDATES, min_size=1, max_size=5), st.integers(0, 2**63 - 1), st.floats(0, 1e6))
 def test_any_decision_comes_back(candidates: list[Candidate], nodes: int, time_s: float) -> None:
     made = replace(
         drawn_decision(trap=True),
+        move=candidates[0].move,
         candidates=tuple(candidates),
         nodes=nodes,
         time_s=time_s,

@@ -51,7 +51,7 @@ async def answered(
     decision_id = await settled(session, game_id, ply, made, outcome)
     foreseen = forecast(made.chosen, expected_scale_centi(made))
     costs = [confirmed] * len(foreseen.tempting)
-    await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs))
+    await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
     return decision_id
 
 

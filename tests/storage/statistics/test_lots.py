@@ -45,6 +45,10 @@ async def test_answered_lots_in_finished_games_with_people(database: Database) -
         await played(session, "program", 3, opponent_id="hal", opponent_is_bot=True)
         await played(session, "match", 3, site=MATCH_SITE)
         await played(session, "other", 0, player="trappy")
+        unsettled = await played(session, "unsettled", 3, is_over=False)
+        await finish_game(
+            session, unsettled, result=GameResult.WIN, end_reason="time", moves=["f5"], settled=False
+        )
         aborted = await played(session, "aborted", 3, is_over=False)
         await finish_game(
             session, aborted, result=None, end_reason="aborted", moves=["f5"], at=NOON, aborted=True

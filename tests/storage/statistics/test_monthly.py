@@ -10,7 +10,7 @@ from storage.events import record_event
 from storage.filters import Filters
 from storage.forecasts import store_forecast
 from storage.records import GameResult, GameStatus
-from storage.statistics.monthly import MOST_BAITS, Day, MonthlyReport, monthly_report
+from storage.statistics.monthly import MOST_BAITS, DayOfGames, MonthlyReport, monthly_report
 from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, end_trial, start_trial
 from tests.storage.samples import ARENA, FELL, opened, settled
@@ -45,9 +45,9 @@ async def test_days(database: Database) -> None:
     await game(database, "after", UNTIL, GameResult.WIN)
     days = (await report_on(database)).days
     assert len(days) == 30
-    assert days[0] == Day(date(2026, 11, 1), 2, 1.5, 2)
-    assert days[1] == Day(date(2026, 11, 2), 0, 0, 0)
-    assert days[-1] == Day(date(2026, 11, 30), 1, 0, 0)
+    assert days[0] == DayOfGames(date(2026, 11, 1), 2, 1.5, 2)
+    assert days[1] == DayOfGames(date(2026, 11, 2), 0, 0, 0)
+    assert days[-1] == DayOfGames(date(2026, 11, 30), 1, 0, 0)
 
 
 async def test_groups_are_by_player_and_game(database: Database) -> None:

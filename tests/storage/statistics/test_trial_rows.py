@@ -18,7 +18,7 @@ from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, void_after
 from storage.filters import Filters
 from storage.forecasts import store_forecast
-from storage.games import finish_game
+from storage.games import finish_game, settle_game
 from storage.inference.decisions import TrialDecision, decisions_report
 from storage.inference.games import games_report
 from storage.inference.trial import TrialTerms
@@ -26,6 +26,7 @@ from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics import trial_rows
 from storage.statistics.facts import game_facts, reply_facts
+from storage.statistics.game_costs import mean_costs
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, end_trial, start_trial
@@ -129,7 +130,11 @@ async def test_without_a_forecast_the_looks_of_the_replies_count(database: Datab
         assert found == pytest.approx(by_looks.cost_expected / 10_000, abs=1e-5)
 
 
-async def test_which_decisions_are_there_and_when_they_are_settled(database: Database) -> None:
+@pytest.mark.parametrize("is_unsettled", [False, True])
+async def test_which_decisions_are_there_and_when_they_are_settled(
+    database: Database, is_unsettled: bool
+) -> None:
+    """What a finished game lacks may be on the way until the game is settled, as if it were running."""
     async with database.write() as session:
         trial = await begun(session)
         running = await game_of(session, trial, "running")
@@ -138,6 +143,10 @@ async def test_which_decisions_are_there_and_when_they_are_settled(database: Dat
         await commit_decision(session, running, 4, replace(decision(), player="randomised"))
         await drawn(session, running, 6, trap=True, reply=1)
         await void_after(session, running, 6)
+        if is_unsettled:
+            await finish_game(
+                session, running, result=GameResult.WIN, end_reason="time", settled=False, at=NOON + MINUTE
+            )
         over = await game_of(session, trial, "over", opponent_id="bert")
         late = await drawn(session, over, 1, trap=True, reply=0)
         judged_anew = NOON + timedelta(days=90)
@@ -170,7 +179,7 @@ async def test_games_from_a_position_that_the_person_set_are_left_out(database: 
         for key, changes in FROM_POSITIONS.items():
             more = {"player": "trappy", "selection": EVEN, **changes}
             await game_of(session, compare, f"{key} g", **more)
-        games, _ = await trial_games(session, compare, "trappy", "standard", await game_facts(session), [])
+        games, _ = await trial_games(session, compare, "trappy", "standard", await game_facts(session), {})
     reasons = [None, "own position", "program", None]
     assert [row.excluded for row in rows] == reasons
     assert [game.excluded for game in games] == reasons
@@ -211,7 +220,7 @@ async def test_games_without_a_decision_by_lot_are_numbered_too(database: Databa
 
 
 DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
-    "no draw": ({"draw": None}, "the record of f7 has no other move that could have been drawn"),
+    "no draw": ({"draw": None}, "the record of f7 has no draw"),
     "a field": ({"depth": "six"}, "not the record of a decision: "),
     "position": ({"position": "zzz"}, "BadPosition: row 1 of 'zzz'"),
     "game": ({"game": "go"}, "KeyError: \"no game named 'go'"),
@@ -335,7 +344,11 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
     [
         ({}, "KeyError: 'chances'"),
         ({"chances": {"standard": 1.0}}, "KeyError: 'trappy'"),
-        ({"chances": {"standard": 1.0, "trappy": 0.0}}, "ValueError: game "),
+        (
+            {"chances": {"standard": 1.0, "trappy": 0.0}},
+            "the chance of treatment is 0.0, not between 0 and 1",
+        ),
+        ({"chances": {"standard": 0, "trappy": 0}}, "ZeroDivisionError: "),
         ([], "no JSON object, but list"),
     ],
 )
@@ -349,7 +362,7 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
         which = GameRow.id == games[1].id
         await session.execute(update(GameRow).where(which).values(selection=selection))
         facts = await game_facts(session)
-        rows, (damaged,) = await trial_games(session, trial, "trappy", "standard", facts, [])
+        rows, (damaged,) = await trial_games(session, trial, "trappy", "standard", facts, {})
     assert [(row.game_id, row.chance) for row in rows] == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
@@ -363,9 +376,24 @@ async def test_a_clock_set_back_during_a_game(database: Database) -> None:
             session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON - MINUTE
         )
         facts = await game_facts(session)
-        rows, damaged = await trial_games(session, trial, "trappy", "standard", facts, [])
+        rows, damaged = await trial_games(session, trial, "trappy", "standard", facts, {})
     assert [(row.drawn_at, row.settled_at) for row in rows] == [(NOON, NOON)]
     assert damaged == []
+
+
+async def test_a_finished_game_waits_until_it_is_settled(database: Database) -> None:
+    """Its cost would be that of the replies that happen to be judged."""
+    async with database.write() as session:
+        trial = await start_trial(session, compared(), at=NOON)
+        game_id = await game_of(session, trial, "one", player="trappy", selection=EVEN)
+        await finish_game(
+            session, game_id, result=GameResult.WIN, end_reason="resign", settled=False, at=NOON + MINUTE
+        )
+        for settled_at in (None, NOON + MINUTE):
+            facts = await game_facts(session)
+            rows, _ = await trial_games(session, trial, "trappy", "standard", facts, {})
+            assert [row.settled_at for row in rows] == [settled_at]
+            await settle_game(session, game_id)
 
 
 async def test_from_hand_made_games_to_the_report(database: Database) -> None:
@@ -430,8 +458,9 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
         facts = await game_facts(session, aborted=True)
         (reply,) = await reply_facts(session)
         # Whoever reads the replies otherwise: those of the aborted game are not to count.
-        replies = [replace(reply, game_id=fact.id) for fact in facts]
-        (over, gone), _ = await trial_games(session, trial, "trappy", "standard", facts, replies)
+        costs = dict.fromkeys((fact.id for fact in facts), reply.cost)
+        assert await mean_costs(session) == {facts[0].id: reply.cost}
+        (over, gone), _ = await trial_games(session, trial, "trappy", "standard", facts, costs)
     assert (over.score, over.cost) == (1.0, reply.cost)
     assert reply.cost > 0
     assert (gone.score, gone.cost, gone.settled_at) == (None, None, NOON + MINUTE)
@@ -463,6 +492,7 @@ async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Da
                     "player": "trappy" if is_trappy else "standard",
                     "selection": EVEN,
                     "state": GameStatus.ABORTED if is_aborted else GameStatus.FINISHED,
+                    "is_settled": True,
                     "result": None if is_aborted else GameResult.WIN,
                     "started_at": NOON + number * MINUTE,
                     "ended_at": NOON + (number + 1) * MINUTE,
@@ -471,7 +501,7 @@ async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Da
         await session.execute(insert(GameRow), rows)
         trials_games = Filters(trial="g1")
         facts = await game_facts(session, trials_games, aborted=True)
-        found, _ = await trial_games(session, trial, "trappy", "standard", facts, [])
+        found, _ = await trial_games(session, trial, "trappy", "standard", facts, {})
     report = games_report(found, TrialTerms(), NOON + timedelta(days=9))
     assert report.drawn == 1200
     assert report.guard.broken == ("missing",)

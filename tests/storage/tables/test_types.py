@@ -1,5 +1,6 @@
 from datetime import UTC, datetime, timedelta, timezone
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import LargeBinary, select, type_coerce, update
@@ -9,8 +10,17 @@ from engine.errors import RecordError
 from storage.database import Database
 from storage.decisions import commit_decision
 from storage.packing.records import unpack
+from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow
-from storage.tables.types import JsonType, PackedRecord, RepliesType, UtcDateTime, as_stored, render_item
+from storage.tables.types import (
+    JsonType,
+    PackedRecord,
+    RepliesType,
+    UtcDateTime,
+    as_stored,
+    enum_column,
+    render_item,
+)
 from tests.storage.samples import decision, opened
 
 
@@ -51,3 +61,24 @@ def test_any_zone_becomes_utc() -> None:
         assert kind.process_result_value(bound, dialect) == utc
     assert kind.process_bind_param(None, sqlite.dialect()) is None
     assert kind.process_result_value(None, sqlite.dialect()) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "reason"),
+    [
+        (enum_column(GameResult), "odd", "LookupError: 'odd' is not among the defined enum values"),
+        (UtcDateTime(), "x", "ValueError: Invalid isoformat string: 'x'"),
+        (UtcDateTime(), 5, "TypeError: "),
+    ],
+)
+def test_a_value_that_its_column_cannot_have_is_damage(kind: Any, value: object, reason: str) -> None:
+    read = kind._cached_result_processor(sqlite.dialect(), None)
+    with pytest.raises(RecordError) as told:
+        read(value)
+    assert str(told.value).startswith(reason)
+    assert read(None) is None
+
+
+def test_types_of_different_enumerations_are_told_apart_in_the_cache() -> None:
+    assert enum_column(GameResult)._static_cache_key != enum_column(GameStatus)._static_cache_key
+    assert enum_column(GameResult)._static_cache_key == enum_column(GameResult)._static_cache_key

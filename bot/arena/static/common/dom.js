@@ -37,6 +37,7 @@ const ICONS = {
   trap: ["M15.5 6.8V15a4.8 4.8 0 0 1-9.6 0v-3.5l3.6 3.2", "M15.5 2.8a2 2 0 1 0 .01 0z"],
   eye: ["M2.5 12c4-7.5 15-7.5 19 0-4 7.5-15 7.5-19 0z", "M12 9.2a2.8 2.8 0 1 0 .01 0z"],
   slip: ["M12 4v10", "M12 18.5v.5"],
+  loose: ["M4.5 13.5c2.5-4.5 5-4.5 7.5-1.5s5 3 7.5-1.5"],
   check: ["M5 12.5l4.5 4.5L19 7.5"],
   dot: ["M12 11.5a.5.5 0 1 0 .01 0z"],
   wait: ["M12 7v5l3.5 2", "M12 3.5a8.5 8.5 0 1 0 .01 0z"],
@@ -48,7 +49,7 @@ const ICONS = {
 export function icon(name) {
   return svg(
     "svg",
-    { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true", focusable: "false" },
+    { viewBox: "0 0 24 24", class: `icon icon-${name}`, "aria-hidden": "true", focusable: "false" },
     ICONS[name].map((d) => svg("path", { d })),
   );
 }

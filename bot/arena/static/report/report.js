@@ -4,7 +4,7 @@ import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
 import { baitsOf, gameShare, isUnknown, peoplePlay, surprise } from "/static/report/bait.js";
-import { judge, VERDICTS } from "/static/report/verdict.js";
+import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
@@ -252,6 +252,7 @@ export class ReportSection {
       "details",
       { class: "legend" },
       el("summary", {}, "How to read this"),
+      el("ul", { class: "icon-meanings" }, Object.entries(ICON_MEANINGS).map(([name, text]) => el("li", { "data-icon": name }, icon(name), text))),
       el("p", {}, "A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs."),
       el("p", {}, "“The game” is what you can expect of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people."),
       el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks two plies ahead."),

@@ -6,16 +6,28 @@ import { baitsOf, gameShare, howItLooks, isChecked, peoplePlay } from "/static/r
 const DECIDED_CENTI = 100_000;
 const ERROR = 1_000; // from this cost on a reply is a slip; hundredths of a per cent of the game
 
+/** What each icon of `VERDICTS` means, for the legend. */
+export const ICON_MEANINGS = {
+  trap: "a trap, or a fall into it",
+  eye: "you saw through the trap: the best reply",
+  check: "no trap, and the best reply",
+  loose: "not quite the best reply: it costs less than a tenth of the game",
+  slip: "a slip: it costs a tenth of the game or more",
+  wait: "a trap without a reply, or still being analysed",
+  dot: "nothing to judge: only one reply, already decided, or no reply",
+};
+
 /** Kinds of moment, those with a trap first; `calm` to `decided` are moves without one that is known. */
 export const VERDICTS = {
   trap: { icon: "trap", label: "trap set" },
   fell: { icon: "trap", label: "you fell into the trap" },
   saw: { icon: "eye", label: "you saw through the trap" },
-  slipped: { icon: "slip", label: "avoided the trap, but not the best reply" },
+  avoided: { icon: "loose", label: "avoided the trap, but not quite the best reply" },
+  slipped: { icon: "slip", label: "avoided the trap, but a slip" },
   open: { icon: "wait", label: "trap not answered" },
   calm: { icon: "check", label: "best reply" },
   slip: { icon: "slip", label: "a slip" },
-  loose: { icon: "slip", label: "not quite the best reply" },
+  loose: { icon: "loose", label: "not quite the best reply" },
   decided: { icon: "dot", label: "already decided" },
   forced: { icon: "dot", label: "only one reply" },
   pending: { icon: "wait", label: "still being analysed" },
@@ -63,7 +75,7 @@ function kindOf(decision, { baits, isForced }) {
   if (isForced) return "forced";
   if (baits.length && forecast.is_taken) return "fell";
   if (outcome === "optimal") return baits.length ? "saw" : "calm";
-  if (baits.length) return "slipped";
+  if (baits.length) return share >= ERROR ? "slipped" : "avoided";
   if (decision.is_decided) return "decided";
   return share >= ERROR ? "slip" : "loose";
 }
@@ -138,7 +150,7 @@ export function judge(decision, bot, game, isBlind = false) {
   const played = byName.get(decision.reply) ?? null;
   const isBait = (reply) => baits.some(({ bait }) => bait === reply);
   const best = bests.find(({ reply }) => reply === decision.reply) ?? bests[0] ?? null;
-  const isSlip = (kind === "slip" || kind === "slipped") && decision.cost >= ERROR;
+  const isSlip = kind === "slip" || kind === "slipped";
 
   const story = [];
   const picked = howPicked(decision, bot);
@@ -146,7 +158,7 @@ export function judge(decision, bot, game, isBlind = false) {
   const modelled = howModelled(decision, bot);
   if (modelled) story.push(modelled);
   story.push(...temptation(baits, best, bests, { isMeant, isBlind }));
-  const { title, line } = words({ kind, decision, bot, baits, played, best, isSlip, isLost: bestScore >= DECIDED_CENTI, unit });
+  const { title, line } = words({ kind, decision, bot, baits, played, best, isLost: bestScore >= DECIDED_CENTI, unit });
   if (line) story.push(line);
   if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
     story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) for what people reply to it.`);
@@ -177,7 +189,7 @@ export function judge(decision, bot, game, isBlind = false) {
   return { kind, isTrap, isSlip, title, story, facts, marks };
 }
 
-function words({ kind, decision, bot, baits, played, best, isSlip, isLost, unit }) {
+function words({ kind, decision, bot, baits, played, best, isLost, unit }) {
   const trap = baits.length > 1 ? "the traps" : "the trap";
   const missed = () => `${played.name} cost you ${price(decision, unit)}; ${best.name} was better.`;
   switch (kind) {
@@ -188,8 +200,10 @@ function words({ kind, decision, bot, baits, played, best, isSlip, isLost, unit 
       };
     case "saw":
       return { title: `You saw through ${trap}`, line: `You played ${played.name}, the best reply.` };
+    case "avoided":
+      return { title: "Trap avoided, best reply missed", line: `You left the bait alone, but ${missed()}` };
     case "slipped":
-      return { title: isSlip ? "Trap avoided, but a slip" : "Trap avoided, best reply missed", line: `You left the bait alone, but ${missed()}` };
+      return { title: "Trap avoided, but a slip", line: `You left the bait alone, but ${missed()}` };
     case "open":
       return { title: "A trap you never had to answer", line: decision.outcome === null ? "" : "The game ended before your reply." };
     case "calm":

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.base.errors import ConfigError
-from bot.control import ControlError, ask, listening
+from bot.control.control_socket import ControlError, ask, listening
 from tests.patience import PATIENCE_S
 
 Tell = Callable[[str], None]

@@ -25,12 +25,18 @@ Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
 
 AGAIN_S = 5.0
 """Seconds between two attempts to listen."""
+LAST_ANSWERS_S = 1.0
+"""Seconds that commands may take to end when the program stops."""
 LINE_LIMIT = 1 << 16
 """Longest request, in bytes."""
 
 
 class ControlError(DesdemonaError):
     """A command cannot be carried out; the message says why."""
+
+
+class NoProgram(ControlError):
+    """No running program listens at the socket."""
 
 
 @asynccontextmanager
@@ -93,6 +99,9 @@ async def listening(
     try:
         yield
     finally:
+        keeping.cancel()
+        if clients:  # above all the one that has made the program stop
+            await asyncio.wait(clients, timeout=LAST_ANSWERS_S)
         for task in (keeping, waiting, *clients):
             task.cancel()
         await asyncio.gather(keeping, waiting, *clients, return_exceptions=True)
@@ -202,14 +211,15 @@ def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None)
         patience_s: Longest wait for the next line, in seconds; None: any.
 
     Raises:
-        ControlError: No program listens there, it does not answer, or the command failed.
+        NoProgram: No program listens there.
+        ControlError: It does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
         try:
             with _address(path) as address:
                 link.connect(address)
         except OSError as error:
-            raise ControlError(
+            raise NoProgram(
                 f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
                 "with the same settings?"
             ) from None

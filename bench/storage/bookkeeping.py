@@ -1,0 +1,311 @@
+"""Processor time of one decision's bookkeeping, by the ledger that the bot uses (`bot.game.ledger`).
+
+    python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6]
+                                        [--games 4] [--at-once 8] [--pause 0]
+
+Games are played once by the trappy player against itself, with their forecasts, before anything is timed.
+Then each is recorded as if a server showed it: the decision is looked up and committed, its move sent,
+confirmed, its profile completed, its replies forecast, and its outcome recorded when the reply comes.  The
+times are those of this process with all its threads; a PostgreSQL server's own are not among them.  Beside
+them stands what the bare `sqlite3` module needs for the same rows in four transactions, in the same run.
+
+With `--at-once`, so many games are recorded at the same time, and the time from a decision to its commit
+is given, too; with `--pause` they wait before each decision, as games do, and the caches of the processor
+meanwhile serve others.  `--postgres` starts a PostgreSQL server of its own and measures on it as well.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sqlite3
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+from bench.suites import native_searcher
+from bot.base.events import Clock, EndReason, GameEnd, GameSnapshot, GameState, Opponent, Speed
+from bot.game.ledger import GameLedger
+from bot.game.selection import Selection
+from engine.decision import UNKNOWN_PERSON, Decision, Outcome
+from engine.forecasts import forecast_replies
+from engine.games import get_game
+from engine.human.registry import ModelRegistry, ModelSettings
+from engine.judgement import classify_reply
+from engine.params import TrapParams
+from engine.players import Player, complete
+from engine.search.searchers import NATIVE_GAMES
+from engine.stop import StopFlag
+from engine.temptation import ReplyForecast
+from engine.time_management import Limits
+from storage.database import Database, Role
+from storage.records import AccountKey, ReplyTime, TimeSource
+from tests.storage.postgres import running_postgres
+
+OWNER = AccountKey("bench", "bookkeeping")
+TABLE_MB = 16
+PLIES = 60
+REPLY = ReplyTime(2.5, TimeSource.SERVER)
+STEPS = ("commit", "sent", "confirmed", "outcome")
+"""What the target is about: at most 3 ms together."""
+OTHERS = ("find", "profile", "forecast")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One decision of a game, and everything that is stored about it."""
+
+    ply: int
+    chosen: Decision
+    """As committed: the profile may be incomplete."""
+    whole: Decision
+    forecast: ReplyForecast
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A database, and the role without which the ledger writes nothing."""
+
+    database: Database
+    role: Role
+
+
+@asynccontextmanager
+async def opened_at(url: str) -> AsyncIterator[Opened]:
+    database = await Database.open(url)
+    try:
+        async with database.sole("bench") as role:
+            yield Opened(database, role)
+    finally:
+        await database.close()
+
+
+class Watch:
+    """Adds up the process's processor time by step."""
+
+    def __init__(self) -> None:
+        self.spent_s: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        began = time.process_time()
+        yield
+        self.spent_s[name] += time.process_time() - began
+
+
+def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
+    """A game of the trappy player against itself: its moves, and the decisions of the side that begins."""
+    game, searcher = get_game(name), native_searcher(name, TABLE_MB)
+    player = Player("trappy", game, TrapParams(), searcher)
+    position, moves, decisions = game.initial(), list[str](), list[Decision]()
+    while game.legal_moves(position) and len(moves) < PLIES:
+        decision = player.choose(position, Limits(depth), StopFlag())
+        decisions.append(decision)
+        moves.append(decision.move)
+        position = game.play(position, game.parse_move(position, decision.move))
+    made = []
+    with ModelRegistry(ModelSettings()).lend(name) as models:
+        for ply in range(0, len(moves), 2):
+            whole = complete(decisions[ply], searcher, StopFlag())
+            forecast = forecast_replies(whole, (), models, UNKNOWN_PERSON, None, searcher, StopFlag())
+            reply = moves[ply + 1] if ply + 1 < len(moves) else None
+            made.append(Made(ply, decisions[ply], whole, forecast, classify_reply(whole, reply)))
+    return tuple(moves), made
+
+
+def shown(name: str, key: str) -> GameSnapshot:
+    """The server's first message of a game."""
+    return GameSnapshot(
+        game_id=key,
+        game=name,
+        variant=name,
+        initial_position=None,
+        our_side=0,
+        rated=True,
+        speed=Speed.BLITZ,
+        clock=Clock(180, 2),
+        opponent=Opponent("anna", "Anna", 1600, False),
+        our_rating=1500,
+        state=GameState((), None, (False, False), (False, False), None),
+    )
+
+
+async def record_game(
+    opened: Opened,
+    name: str,
+    key: str,
+    moves: tuple[str, ...],
+    made: Sequence[Made],
+    watch: Watch,
+    pause_s: float = 0.0,
+) -> list[float]:
+    """Record a game, and return the seconds that each decision took to be committed."""
+    ledger = GameLedger(opened.database, OWNER, opened.role, key)
+    chosen = Selection("trappy", {"method": "only"})
+    await ledger.open(shown(name, key), lambda _: chosen, TrapParams())
+    await ledger.record((), 0)
+    waits_s, rng = [], random.Random(key)
+    for each in made:
+        ply, before = each.ply, moves[: each.ply]
+        if pause_s:
+            await asyncio.sleep(rng.uniform(0, 2 * pause_s))
+        with watch.step("find"):
+            await ledger.find(ply, each.chosen.position)
+        began = time.perf_counter()
+        with watch.step("commit"):
+            stored = await ledger.commit(before, each.chosen)
+        waits_s.append(time.perf_counter() - began)
+        assert stored is not None
+        with watch.step("sent"):
+            await ledger.sent(stored)
+        with watch.step("confirmed"):
+            await ledger.record(moves[: ply + 1], ply)
+        if not each.chosen.is_complete:
+            with watch.step("profile"):
+                await ledger.complete(stored, each.whole)
+        with watch.step("forecast"):
+            await ledger.forecast(stored, each.whole, each.forecast)
+        if ply + 1 < len(moves):
+            with watch.step("outcome"):
+                await ledger.record(moves[: ply + 2], ply + 1, times={ply + 1: REPLY})
+    end = GameEnd(EndReason.RESIGNATION, 0, "resign")
+    await ledger.record(moves, 0, end)
+    await ledger.finish(end)
+    return waits_s
+
+
+def bare_sqlite(path: Path, moves: tuple[str, ...], made: Sequence[Made]) -> float:
+    """Processor seconds of the four transactions of each decision by the `sqlite3` module alone."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {setting}")
+    connection.executescript(
+        "CREATE TABLE games (id INTEGER PRIMARY KEY, moves TEXT NOT NULL);"
+        "INSERT INTO games VALUES (1, '');"
+        "CREATE TABLE decisions (id INTEGER PRIMARY KEY, game_id INTEGER NOT NULL REFERENCES games (id),"
+        " ply INTEGER NOT NULL, state TEXT NOT NULL, move TEXT NOT NULL, sent_at TEXT, confirmed_at TEXT,"
+        " record TEXT NOT NULL, UNIQUE (game_id, ply));"
+        "CREATE TABLE outcomes (decision_id INTEGER PRIMARY KEY REFERENCES decisions (id),"
+        " kind TEXT NOT NULL, reply TEXT);"
+    )
+    records = [json.dumps(each.chosen.to_record()) for each in made]
+    began = time.process_time()
+    for each, record in zip(made, records, strict=True):
+        ply = each.ply
+        connection.execute("BEGIN IMMEDIATE")
+        key = connection.execute(
+            "INSERT INTO decisions (game_id, ply, state, move, record) VALUES (1, ?, 'committed', ?, ?)",
+            (ply, each.chosen.move, record),
+        ).lastrowid
+        connection.execute("COMMIT")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE decisions SET state = 'sent', sent_at = 'now' WHERE id = ?", (key,))
+        connection.execute("COMMIT")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE games SET moves = ? WHERE id = 1", (" ".join(moves[: ply + 1]),))
+        connection.execute(
+            "UPDATE decisions SET state = 'confirmed', confirmed_at = 'now' WHERE id = ?", (key,)
+        )
+        connection.execute("COMMIT")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE games SET moves = ? WHERE id = 1", (" ".join(moves[: ply + 2]),))
+        outcome = each.outcome
+        connection.execute("INSERT INTO outcomes VALUES (?, ?, ?)", (key, outcome.kind.value, outcome.reply))
+        connection.execute("COMMIT")
+    spent_s = time.process_time() - began
+    connection.close()
+    return spent_s
+
+
+async def measure(
+    opened: Opened,
+    options: argparse.Namespace,
+    moves: tuple[str, ...],
+    made: Sequence[Made],
+    bare_ms: float,
+) -> None:
+    """Print one database's times."""
+    prefix = f"{time.time_ns():x}"  # a database that is given may have games of earlier runs
+    await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())  # statements compiled
+    watch = Watch()
+    for number in range(options.games):
+        await record_game(opened, options.game, f"{prefix}-{number}", moves, made, watch)
+    decisions = options.games * len(made)
+    spent_ms = {name: 1000 * watch.spent_s[name] / decisions for name in (*STEPS, *OTHERS)}
+    for name in (*STEPS, *OTHERS):
+        print(f"  {name:9} {spent_ms[name]:6.3f} ms")
+    four = sum(spent_ms[name] for name in STEPS)
+    print(f"  {' + '.join(STEPS)}: {four:.3f} ms, {four / bare_ms:.1f} times bare sqlite3's")
+    print(f"  all: {sum(spent_ms.values()):.3f} ms", flush=True)
+    if options.at_once > 1:
+        began, began_cpu = time.perf_counter(), time.process_time()
+        async with asyncio.TaskGroup() as tasks:
+            running = [
+                tasks.create_task(
+                    record_game(
+                        opened,
+                        options.game,
+                        f"{prefix}-at-once-{number}",
+                        moves,
+                        made,
+                        Watch(),
+                        options.pause,
+                    )
+                )
+                for number in range(options.at_once)
+            ]
+        waits_ms = [1000 * wait_s for task in running for wait_s in task.result()]
+        took_s, spent_s = time.perf_counter() - began, time.process_time() - began_cpu
+        print(
+            f"  {options.at_once} games at once: {1000 * spent_s / len(waits_ms):.3f} ms of processor,"
+            f" {len(waits_ms) / took_s:.0f} decisions a second; commit: median {median(waits_ms):.2f} ms,"
+            f" 95 % within {quantiles(waits_ms, n=20)[-1]:.2f} ms",
+            flush=True,
+        )
+
+
+async def run(options: argparse.Namespace, folder: Path) -> None:
+    moves, made = play(options.game, options.depth)
+    sizes = [len(json.dumps(each.chosen.to_record())) for each in made]
+    print(
+        f"{options.game}: {len(made)} decisions a game of {len(moves)} plies, {median(sizes):.0f} bytes each"
+    )
+    bare_s = [bare_sqlite(folder / f"bare{number}.db", moves, made) for number in range(options.games)]
+    bare_ms = 1000 * median(bare_s) / len(made)
+    print(f"bare sqlite3: {bare_ms:.3f} ms of processor for four transactions")
+    for url in [f"sqlite:///{folder / 'bench.db'}", *options.url]:
+        print(url.partition(":")[0])
+        async with opened_at(url) as opened:
+            await measure(opened, options, moves, made, bare_ms)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--url", action="append", default=[], help="a database to measure, too")
+    parser.add_argument(
+        "--postgres", action="store_true", help="measure on a PostgreSQL server of its own, too"
+    )
+    parser.add_argument("--game", default="othello", choices=list(NATIVE_GAMES))
+    parser.add_argument("--depth", type=int, default=6)
+    parser.add_argument("--games", type=int, default=4, help="timed one after another")
+    parser.add_argument("--at-once", type=int, default=8, help="games at the same time; 1: leave that out")
+    parser.add_argument("--pause", type=float, default=0.0, help="mean seconds before each decision of those")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bookkeeping-")))
+        if options.postgres:
+            socket = stack.enter_context(running_postgres())
+            options.url.append(f"postgresql://postgres@/postgres?host={socket}")
+        asyncio.run(run(options, folder))
+
+
+if __name__ == "__main__":
+    main()

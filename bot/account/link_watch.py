@@ -1,0 +1,48 @@
+"""When an account's stream was opened, and when anything came over it.  No I/O."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any
+
+from storage.tables.types import now_utc
+
+
+class LinkWatch:
+    """The state of an account's link, for the operator.
+
+    Args:
+        now: The time, aware.
+    """
+
+    def __init__(self, now: Callable[[], datetime] = now_utc) -> None:
+        self._now = now
+        self.up_since: datetime | None = None
+        """When the stream that is open now was opened; None: none is."""
+        self.heard_at: datetime | None = None
+        """When anything came last, keep-alives included."""
+        self.event_at: datetime | None = None
+        """When the last event came."""
+        self.trouble = ""
+        """Why the link was lost last; empty: it is up, or has not been up yet."""
+
+    async def watched(self, events: Any) -> AsyncIterator[Any]:
+        """The same events, while the watch takes note of them.
+
+        Args:
+            events: An adapter's stream (`bot.servers.Server.account_events`).
+        """
+        self.up_since = None
+        async with aclosing(events):
+            async for event in events:
+                at = self._now()
+                if self.up_since is None:
+                    self.up_since, self.trouble = at, ""
+                self.heard_at = at
+                if event is not None:
+                    self.event_at = at
+                yield event
+
+    def lost(self, reason: str) -> None:
+        """Take note that the link was lost."""
+        self.up_since, self.trouble = None, reason

@@ -1,0 +1,60 @@
+"""Holds back new games at all accounts, for some minutes or until further notice.  No I/O."""
+
+import time
+from collections.abc import Callable
+
+
+class Pause:
+    """Whether new games are held back; running ones go on.
+
+    Args:
+        clock: Seconds of a monotonic clock.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._is_on = False
+        self._until_s: float | None = None
+        self._followers: dict[object, Callable[[], None]] = {}
+
+    @property
+    def is_on(self) -> bool:
+        """Whether new games are held back now."""
+        return self._is_on and (self._until_s is None or self._clock() < self._until_s)
+
+    @property
+    def has_run_out(self) -> bool:
+        """Whether its time is over, and `end` has not been called since."""
+        return self._is_on and not self.is_on
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until it ends by itself; None: it does not, or it is off."""
+        return self._until_s - self._clock() if self._until_s is not None and self.is_on else None
+
+    def begin(self, duration_s: float | None = None) -> None:
+        """Hold back new games from now on; a pause that runs already gets the new end.
+
+        Args:
+            duration_s: For so many seconds; None: until `end`.
+        """
+        self._is_on = True
+        self._until_s = None if duration_s is None else self._clock() + duration_s
+        self._tell()
+
+    def end(self) -> None:
+        """Let games begin again."""
+        self._is_on, self._until_s = False, None
+        self._tell()
+
+    def follow(self, who: object, on_change: Callable[[], None]) -> None:
+        """Call a function after each `begin` and `end`, until `leave`."""
+        self._followers[who] = on_change
+
+    def leave(self, who: object) -> None:
+        """Undo `follow`."""
+        self._followers.pop(who, None)
+
+    def _tell(self) -> None:
+        for on_change in list(self._followers.values()):
+            on_change()

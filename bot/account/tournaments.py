@@ -1,0 +1,118 @@
+"""Tournaments of a site that the operator has joined with an account."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from bot.base.errors import AuthError, RefusedError, ServerError
+from bot.base.events import Tournament
+from bot.servers import Server
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    password: str
+    team: str
+
+
+class Tournaments:
+    """Joins and leaves tournaments, and stays away from them while new games are held back.
+
+    It knows the tournaments that were joined since the account was signed in; the site does not tell which
+    others there are.
+
+    Args:
+        server: The site.
+        lacks_engine: Whether a game cannot be played for lack of an engine.
+    """
+
+    def __init__(self, server: Server, lacks_engine: Callable[[str], bool]) -> None:
+        self._server = server
+        self._lacks_engine = lacks_engine
+        self._joined: dict[str, _Joined] = {}
+        self._left: dict[str, _Joined] = {}
+        """Those to return to after the pause."""
+        self._following = asyncio.Lock()
+
+    async def join(self, tournament_id: str, *, password: str, team: str, closed: str) -> Tournament:
+        """Join a tournament; arguments and errors as `bot.account.lobby.Lobby.join_tournament`.
+
+        Args:
+            tournament_id: The site's id.
+            password: As `bot.servers.Server.join_tournament`.
+            team: As there.
+            closed: Why no game may begin at the moment; empty: games may begin.
+        """
+        found = await self._server.tournament(tournament_id)
+        obstacle = self._obstacle(found, closed)
+        if obstacle:
+            raise RefusedError(f"{found.name}: {obstacle}", HTTPStatus.CONFLICT)
+        await self._server.join_tournament(tournament_id, password=password, team=team)
+        self._joined[tournament_id] = _Joined(password, team)
+        return found
+
+    def _obstacle(self, tournament: Tournament, closed: str) -> str:
+        """Why we do not ask to join a tournament; empty: nothing speaks against it."""
+        if closed:
+            return f"no game may begin: {closed}"
+        if tournament.is_over:
+            return "the tournament is over"
+        if tournament.game is None:
+            return f"{tournament.variant} is not played here"
+        if self._lacks_engine(tournament.game):
+            return needs_engine(tournament.variant)
+        return ""
+
+    async def leave(self, tournament_id: str) -> None:
+        """Leave a tournament, or pause in it; raises as the server's."""
+        await self._server.leave_tournament(tournament_id)
+        self._joined.pop(tournament_id, None)
+        self._left.pop(tournament_id, None)
+
+    async def follow(self, is_paused: Callable[[], bool]) -> None:
+        """Stay away from all of them while `is_paused`, and return to those that go on afterwards.
+
+        Raises:
+            AuthError: The server does not accept us any more.
+        """
+        async with self._following:  # a pause may end before we have left
+            for key in list(self._joined if is_paused() else self._left):
+                if is_paused():
+                    await self._stay_away(key)
+                else:
+                    await self._return(key)
+
+    async def _stay_away(self, key: str) -> None:
+        try:
+            await self._server.leave_tournament(key)
+        except AuthError:
+            raise
+        except ServerError as error:
+            logger.warning("tournament %s: cannot leave it for the pause: %s", key, error)
+        else:
+            if (joined := self._joined.pop(key, None)) is not None:
+                self._left[key] = joined
+
+    async def _return(self, key: str) -> None:
+        joined = self._left.pop(key, None)
+        if joined is None:
+            return
+        try:
+            if (await self._server.tournament(key)).is_over:
+                return
+            await self._server.join_tournament(key, password=joined.password, team=joined.team)
+        except AuthError:
+            raise
+        except ServerError as error:
+            logger.warning("tournament %s: cannot return to it after the pause: %s", key, error)
+        else:
+            self._joined[key] = joined
+
+
+def needs_engine(variant: str) -> str:
+    """Why a variant cannot be played without another engine."""
+    return f"{variant} needs another engine (setting uci.engines)"

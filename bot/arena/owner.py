@@ -1,0 +1,243 @@
+"""The owner's changes to the arena's accounts: committed, and at once in force in the arena.
+
+Games of an account that is banned or deleted end at once: a game that can still be aborted is aborted, any
+other one is lost, as if the player had resigned.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from bot.arena import game as rules
+from bot.arena.accounts import NAME, Accounts, hash_token, is_reserved
+from bot.arena.game import ArenaRefusal, ReplayedGame
+from bot.arena.lobby import ArenaLobby
+from bot.arena.referee import Referee
+from bot.base.errors import DesdemonaError
+from storage import arena
+from storage.arena import AccountRecord, AccountTaken, ArenaAccess
+from storage.control.arena_accounts import anonymise_account, rename_account, set_access
+from storage.database import Database
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+
+class OwnerError(DesdemonaError):
+    """The arena's owner cannot make this change; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedAccount:
+    """An account as the arena's owner sees it."""
+
+    name: str
+    is_bot: bool
+    access: ArenaAccess
+    created_at: datetime
+    games: int
+    """Games that it has started."""
+    playing: int
+    """Games that go on now."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "name": self.name,
+            "is_bot": self.is_bot,
+            "access": self.access.value,
+            "created_at": self.created_at.isoformat(timespec="seconds"),
+            "games": self.games,
+            "playing": self.playing,
+        }
+
+
+class ArenaOwner:
+    """Changes accounts; each change returns one line that says what has happened.
+
+    Args:
+        database: The arena's.
+        accounts: The arena's accounts.
+        referee: Its games.
+        lobby: Its challenges.
+        site: The arena's name in the records of our own accounts.
+        is_ours: Whether this program plays an account; such an account is changed by the settings only.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        accounts: Accounts,
+        referee: Referee,
+        lobby: ArenaLobby,
+        *,
+        site: str,
+        is_ours: Callable[[str], bool],
+    ) -> None:
+        self._database = database
+        self._accounts = accounts
+        self._referee = referee
+        self._lobby = lobby
+        self._site = site
+        self._is_ours = is_ours
+
+    async def list(self) -> list[OwnedAccount]:
+        """All accounts but the deleted ones, by name."""
+        async with self._database.read() as session:
+            found = await arena.list_accounts(session)
+            games = await arena.count_games_by_account(session)
+        return [
+            OwnedAccount(
+                each.name,
+                each.is_bot,
+                each.access,
+                each.created_at,
+                games.get(each.id, 0),
+                len(self._referee.games_of(each.id)),
+            )
+            for each in found
+            if each.access is not ArenaAccess.DELETED
+        ]
+
+    async def approve(self, name: str) -> str:
+        """Let an account play that waits for approval.
+
+        Raises:
+            OwnerError: There is no such account, or it does not wait.
+        """
+        async with self._accounts.start_lock:
+            account = await self._account(name)
+            self._require(account, ArenaAccess.PENDING, "does not wait for approval")
+            await self._set_access(account, ArenaAccess.ACTIVE)
+        return f"{account.name} may play"
+
+    async def ban(self, name: str) -> str:
+        """Shut an account out: its token stops working, its streams end, its games end (see above).
+
+        Raises:
+            OwnerError: There is no such account, it is banned already, or it is ours.
+        """
+        async with self._accounts.start_lock:
+            account = await self._foreign(name)
+            if account.access is ArenaAccess.BANNED:
+                raise OwnerError(f"{account.name} is banned already")
+            await self._set_access(account, ArenaAccess.BANNED)  # first: no request may slip in between
+            ended = await self._shut_out(account)
+        return f"{account.name} is banned; games ended: {ended}"
+
+    async def unban(self, name: str) -> str:
+        """Let a banned account in again, with the token that it had.
+
+        Raises:
+            OwnerError: There is no such account, or it is not banned.
+        """
+        async with self._accounts.start_lock:
+            account = await self._account(name)
+            self._require(account, ArenaAccess.BANNED, "is not banned")
+            await self._set_access(account, ArenaAccess.ACTIVE)
+        return f"{account.name} may play again, with its old token"
+
+    async def revoke(self, name: str) -> str:
+        """Make an account's token invalid; its streams end, its games go on.
+
+        A person can then no longer play under that name; `desdemona add-bot` gives a program a new token.
+
+        Raises:
+            OwnerError: There is no such account, or it is ours.
+        """
+        async with self._accounts.start_lock:
+            account = await self._foreign(name)
+            async with self._database.write() as session:
+                await arena.set_token(session, account.id, hash_token(secrets.token_urlsafe(32)))
+            self._accounts.forget(account.id)
+            self._close_streams(account)
+        return f"the token of {account.name} is no longer valid"
+
+    async def rename(self, name: str, new_name: str) -> str:
+        """Give an account another name; its token, ratings and games stay, its open streams end.
+
+        Raises:
+            OwnerError: There is no such account, it is ours or has a game going on, or the new name is not
+                allowed or taken.
+        """
+        async with self._accounts.start_lock:
+            account = await self._foreign(name)
+            if not NAME.fullmatch(new_name) or is_reserved(new_name):
+                raise OwnerError(
+                    f"{new_name!a:.80} cannot be a name: 2 to 20 letters, digits, - or _, no reserved word"
+                )
+            if going_on := self._referee.games_of(account.id):
+                raise OwnerError(f"{account.name} has games going on ({len(going_on)}): wait for their end")
+            self._lobby.cancel_all(account.id)
+            try:
+                async with self._database.write() as session:
+                    await rename_account(session, account.id, new_name, self._site)
+            except AccountTaken as error:
+                raise OwnerError(str(error)) from None
+            self._accounts.forget(account.id)
+            self._accounts.forget(new_name.lower())
+            self._close_streams(account)
+        return f"{account.name} is called {new_name} now"
+
+    async def delete(self, name: str) -> str:
+        """Delete an account: its name, token, ratings and chat; its games stay, as those of ``deleted-N``.
+
+        Raises:
+            OwnerError: There is no such account, or it is ours.
+        """
+        async with self._accounts.start_lock:
+            account = await self._foreign(name)
+            await self._set_access(account, ArenaAccess.BANNED)
+            ended = await self._shut_out(account)
+            async with self._database.write() as session:
+                new_name = await anonymise_account(session, account.id, self._site)
+            self._accounts.forget(account.id)
+        return f"the account is deleted; its games are those of {new_name}; games ended: {ended}"
+
+    # --- Helpers ----------------------------------------------------------------------------------------
+
+    async def _account(self, name: str) -> AccountRecord:
+        account = await self._accounts.get(name)
+        if account is None or account.access is ArenaAccess.DELETED:
+            raise OwnerError(f"the arena has no account {name!a:.80}")
+        return account
+
+    async def _foreign(self, name: str) -> AccountRecord:
+        account = await self._account(name)
+        if self._is_ours(account.id):
+            raise OwnerError(f"{account.name} is an account of this program: change its settings instead")
+        return account
+
+    def _require(self, account: AccountRecord, access: ArenaAccess, otherwise: str) -> None:
+        if account.access is not access:
+            raise OwnerError(f"{account.name} {otherwise}")
+
+    async def _set_access(self, account: AccountRecord, access: ArenaAccess) -> None:
+        async with self._database.write() as session:
+            await set_access(session, account.id, access)
+        self._accounts.put(replace(await self._account(account.id), access=access))
+
+    async def _shut_out(self, account: AccountRecord) -> int:
+        """End an account's challenges, games and streams; returns how many games."""
+        self._lobby.cancel_all(account.id)
+        games = self._referee.games_of(account.id)
+        for match in games:
+            side = match.record.players.index(account.id)
+            with suppress(ArenaRefusal):  # it has ended meanwhile
+                await self._referee.change(match.id, partial(self._give_up, side))
+        self._close_streams(account)
+        return len(games)
+
+    def _give_up(self, side: int, match: ReplayedGame) -> ReplayedGame:
+        # Resigning aborts a game in which not both have moved.
+        return rules.resign(match, side, now=self._referee.clock(), at=now_utc())
+
+    def _close_streams(self, account: AccountRecord) -> None:
+        self._referee.account_streams.close(account.id)
+        for match in self._referee.games_of(account.id):
+            self._referee.game_streams.close((match.id, match.record.players.index(account.id)))

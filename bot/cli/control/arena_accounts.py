@@ -1,0 +1,139 @@
+"""`desdemona arena-account`: the arena's owner lists and changes accounts."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import typer
+
+from bot.base.log import printable
+from bot.cli.common import T, config_of, console, note, print_json
+
+PATIENCE_S = 60.0
+BY = "command line"
+"""Who asks, in the events of changes that are made without a running program."""
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The account, by its name at the arena.")]
+
+
+def list_command(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """List the arena's accounts: what each may do, its games, and how many go on."""
+    lines = _carried_out(context, {"command": "arena_accounts"}, _listed)
+    accounts = json.loads(lines[0])
+    if as_json:
+        print_json(accounts)
+    elif accounts:
+        console().print(_table(accounts))
+    else:
+        note("The arena has no accounts yet.")
+
+
+def approve(context: typer.Context, name: NameArgument) -> None:
+    """Let an account play that waits for approval (setting arena.approve_accounts)."""
+    _change(context, "approve", name)
+
+
+def ban(context: typer.Context, name: NameArgument) -> None:
+    """Shut an account out: its token stops working and its streams end.
+
+    Its games end: aborted if not both have moved, else lost, as if the player had resigned.
+    """
+    _change(context, "ban", name)
+
+
+def unban(context: typer.Context, name: NameArgument) -> None:
+    """Let a banned account in again, with the token that it had."""
+    _change(context, "unban", name)
+
+
+def revoke(context: typer.Context, name: NameArgument) -> None:
+    """Make an account's token invalid; its games and its name stay."""
+    _change(context, "revoke", name)
+
+
+def rename(
+    context: typer.Context,
+    name: NameArgument,
+    new_name: Annotated[str, typer.Argument(help="The new name.")],
+) -> None:
+    """Give an account another name; its token, ratings and games stay."""
+    _change(context, "rename", name, new_name)
+
+
+def delete(
+    context: typer.Context,
+    name: NameArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
+) -> None:
+    """Delete an account for good: its name, token, ratings and chat.
+
+    Its games stay as those of deleted-N; a game that goes on ends as by `ban`.
+    """
+    if not yes:
+        typer.confirm(
+            f"Delete {printable(name)} and all that says who it was?  This cannot be undone.",
+            abort=True,
+            err=True,
+        )
+    _change(context, "delete", name)
+
+
+def _change(context: typer.Context, action: str, name: str, new_name: str = "") -> None:
+    async def alone(actions: Any) -> list[str]:
+        return [await actions.change(action, name, new_name, by=BY)]
+
+    request = {"command": "arena_account", "action": action, "name": name, "new_name": new_name}
+    for line in _carried_out(context, request, alone):
+        print(printable(line))
+
+
+async def _listed(actions: Any) -> list[str]:
+    return [json.dumps([account.to_json() for account in await actions.list()])]
+
+
+def _carried_out(
+    context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
+) -> list[str]:
+    """Let the running program do it; without one do it in the database.
+
+    Raises:
+        StorageError: No program listens at the socket, but one runs the arena on this database.
+    """
+    from bot.control.control_socket import NoProgram, ask
+
+    config = config_of(context)
+    try:
+        return list(ask(config.control_socket, request, PATIENCE_S))
+    except NoProgram:
+        return asyncio.run(_in_database(config, alone))
+
+
+async def _in_database(config: Any, work: Callable[[Any], Awaitable[T]]) -> T:
+    from bot.control.arena_actions import ArenaActions
+    from storage.database import Database
+
+    bots = [each.server.name for each in config.by_account().values() if each.uses_arena]
+    database = await Database.open(config.storage.url, upgrade=False)
+    try:
+        return await work(ArenaActions(config, database, bots=bots))
+    finally:
+        await database.close()
+
+
+def _table(accounts: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+
+    table = Table("name", "kind", "access", "since", "games", "playing")
+    for each in accounts:
+        table.add_row(
+            each["name"],
+            "program" if each["is_bot"] else "person",
+            each["access"],
+            each["created_at"][:10],
+            str(each["games"]),
+            str(each["playing"]),
+        )
+    return table

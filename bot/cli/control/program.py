@@ -1,0 +1,189 @@
+"""`desdemona status`, `pause`, `abort` and the like: commands to the running program."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from bot.base.log import printable
+from bot.cli.common import UsageError, config_of, print_json
+
+PATIENCE_S = 60.0
+"""For commands that are answered at once."""
+
+GameArgument = Annotated[
+    str,
+    typer.Argument(metavar="GAME", help="The game by the site's key, or a beginning that no other one has."),
+]
+OurAccount = Annotated[
+    str | None, typer.Option("--account", metavar="NAME", help="Our account, if there are several.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def status(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Show what the running program does.
+
+    Whether new games begin, accounts with their links, games, waiting challenges, workers, database, last
+    error.
+    """
+    if not as_json:
+        _ask(context, PATIENCE_S, command="status")
+        return
+    (line,) = _answers(context, PATIENCE_S, command="status", json=True)
+    print_json(json.loads(line))
+
+
+def pause(
+    context: typer.Context,
+    minutes: Annotated[
+        float | None, typer.Argument(help="Ends by itself after so many minutes; without it at `resume`.")
+    ] = None,
+) -> None:
+    """Let no new game begin, at all accounts; running games go on.
+
+    Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
+    games wait.  A restart of the program ends the pause.
+    """
+    _ask(context, PATIENCE_S, command="pause", minutes=minutes)
+
+
+def resume(context: typer.Context) -> None:
+    """End the pause."""
+    _ask(context, PATIENCE_S, command="resume")
+
+
+def drain(context: typer.Context) -> None:
+    """Finish the running games and stop the program, as the first SIGTERM does.
+
+    It waits for games as long as `shutdown.drain_s` says; the next start resumes the rest.
+    """
+    _ask(context, PATIENCE_S, command="drain")
+
+
+def abort(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
+    """Ask the site to abort a game, which most allow only before both have moved."""
+    _ask(context, PATIENCE_S, command="abort", game=game, account=account)
+
+
+def resign(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
+    """Resign a game."""
+    _ask(context, PATIENCE_S, command="resign", game=game, account=account)
+
+
+def say(
+    context: typer.Context,
+    game: GameArgument,
+    text: Annotated[str, typer.Argument(help="At most 140 characters.")],
+    account: OurAccount = None,
+) -> None:
+    """Send the opponent in a game a message."""
+    _ask(context, PATIENCE_S, command="say", game=game, text=text, account=account)
+
+
+def block(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
+    account: OurAccount = None,
+) -> None:
+    """Play no more games with an account of the site, also after a restart; running games go on."""
+    _ask(context, PATIENCE_S, command="block", name=name, account=account)
+
+
+def unblock(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
+    account: OurAccount = None,
+) -> None:
+    """Undo `block`; block lists in the settings stay."""
+    _ask(context, PATIENCE_S, command="unblock", name=name, account=account)
+
+
+def log_level(
+    context: typer.Context,
+    level: Annotated[str, typer.Argument(help="DEBUG, INFO, WARNING or ERROR.")],
+) -> None:
+    """Log from this level on, until the program ends."""
+    _ask(context, PATIENCE_S, command="log", level=level)
+
+
+def reload(context: typer.Context) -> None:
+    """Make the running program read its settings again, as SIGHUP does.
+
+    Challenge rules, lists, selection, manners, matchmaking and chat may change; all or nothing.
+    """
+    _ask(context, PATIENCE_S, command="reload")
+
+
+def challenge(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Account to challenge, by its name at the site.")],
+    variant: Annotated[
+        str, typer.Option(help="Variant by the site's key, for instance othello.")
+    ] = "standard",
+    clock: Annotated[str, typer.Option(help="Minutes, and seconds of increment.")] = "3+2",
+    rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
+    colour: Annotated[
+        str, typer.Option(help="first, second, or random; with --games it changes in turn.")
+    ] = "random",
+    games: Annotated[int, typer.Option(min=1, max=1000, help="Games, one after the other.")] = 1,
+    account: OurAccount = None,
+) -> None:
+    """Challenge somebody by name, and wait for the end of the game.
+
+    Ctrl-C withdraws an unanswered challenge and sends no more; a game that has begun goes on.
+    """
+    if colour not in ("first", "second", "random"):
+        raise UsageError(f"--colour: {colour!r} is not known; known: first, second, random")
+    _ask(
+        context,
+        command="challenge",
+        name=name,
+        variant=variant,
+        clock=clock,
+        rated=rated,
+        colour=colour,
+        games=games,
+        account=account,
+    )
+
+
+def tournament(
+    context: typer.Context,
+    key: Annotated[
+        str, typer.Argument(metavar="ID", help="The tournament, by the last part of its address at the site.")
+    ],
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Leave it, or pause until the next time you join.")
+    ] = False,
+    password: Annotated[str, typer.Option(help="Its password, if it has one.")] = "",
+    team: Annotated[str, typer.Option(metavar="ID", help="The bot's team, in a battle of teams.")] = "",
+    account: OurAccount = None,
+) -> None:
+    """Join a tournament that lets programs in, or leave it.
+
+    The site then pairs the bot until the tournament ends, also after a restart.
+    """
+    if withdraw and (password or team):
+        raise UsageError("--withdraw takes neither --password nor --team")
+    _ask(
+        context,
+        command="tournament",
+        id=key,
+        withdraw=withdraw,
+        password=password,
+        team=team,
+        account=account,
+    )
+
+
+def _ask(context: typer.Context, patience_s: float | None = None, **request: Any) -> None:
+    for line in _answers(context, patience_s, **request):
+        print(printable(line), flush=True)
+
+
+def _answers(context: typer.Context, patience_s: float | None = None, **request: Any) -> Iterator[str]:
+    from bot.control.control_socket import ask
+
+    return ask(config_of(context).control_socket, request, patience_s)

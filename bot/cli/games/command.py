@@ -1,0 +1,150 @@
+"""`desdemona games` and `show`: reports on the games in the database."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.common import (
+    MOST,
+    FormatOption,
+    OutputFormat,
+    ShowFormat,
+    UsageError,
+    ask_database,
+    console,
+    print_json,
+    write,
+)
+from bot.cli.filters import Suspects, selects_games
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from storage.database import Database
+    from storage.filters import Filters
+    from storage.records import StoredGame
+    from storage.report import GameReport
+    from storage.statistics.suspect_rows import Flags
+
+_NAMED = 4
+"""So many keys are named where a beginning fits several."""
+
+
+@selects_games
+def games(
+    context: typer.Context,
+    filters: "Filters",
+    suspect: Suspects = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most games to list, the latest first.")] = 20,
+    output: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """List the latest games.
+
+    JSON and CSV name the reasons for which games are suspect, as --suspect does.
+    """
+    from bot.cli.games import listing
+    from storage.filters import Filters
+    from storage.games import list_games, require_readable
+    from storage.statistics.suspect_rows import suspect_games
+
+    async def read(database: "Database") -> "tuple[list[StoredGame], Flags | None]":
+        async with database.read() as session:
+            needs_flags = suspect is not None or output is not OutputFormat.TABLE
+            flags = await suspect_games(session) if needs_flags else None
+            latest = await list_games(session, filters, limit if suspect is None else None)
+            for game in latest:
+                require_readable(game)
+            if flags is None:
+                return latest, None
+            chosen = [game for game in latest if suspect is None or (game.id in flags) is suspect]
+            return chosen[:limit], flags
+
+    found, flags = ask_database(context, read)
+    write(
+        output,
+        listing.GamesTable(found, flags if suspect else None),
+        listing.games_rows(found, flags or {}, flat=True),
+        nested=listing.games_rows(found, flags or {}),
+        is_filtered=suspect is not None or filters != Filters(),
+    )
+
+
+def show(
+    context: typer.Context,
+    game: Annotated[
+        str,
+        typer.Argument(
+            help="The game's key, as `games` shows it, or its first letters if no other game has them."
+        ),
+    ],
+    site: Annotated[str | None, typer.Option(help="Needed when two sites use the same key.")] = None,
+    account: Annotated[
+        str | None, typer.Option(help="Needed when two of our accounts played each other.")
+    ] = None,
+    traps: Annotated[
+        bool, typer.Option("--traps", help="A table of the baits, and only the moves with one.")
+    ] = False,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+) -> None:
+    """Show a game and its traps, move by move.
+
+    Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
+    """
+    from bot.cli import rich_tables
+    from storage.games import require_readable
+    from storage.report import game_report
+
+    async def read(database: "Database") -> "GameReport":
+        async with database.read() as session:
+            found = await _find(session, game, site, account)
+            require_readable(found)
+            return await game_report(session, found)
+
+    report = ask_database(context, read)
+    if output is ShowFormat.JSON:
+        print_json(report.to_json())
+    else:
+        console().print(rich_tables.game_view(report, traps_only=traps))
+
+
+async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":
+    """The game with this key, or the only one whose key begins so.
+
+    Args:
+        session: Of the database.
+        key: The site's key of the game, or its beginning; the whole key of a game goes before longer ones.
+        site: Only of this site; None: of any.
+        account: Only of our account of this name, in any case; None: of any.
+
+    Raises:
+        UsageError: There is none, or more than one; the message names some of them.
+    """
+    from storage.games import list_games_by_site_id
+
+    if not key:
+        raise UsageError("the game's key is empty; `desdemona games` lists the keys")
+    known = await list_games_by_site_id(session, key)
+    if not known:
+        known = await list_games_by_site_id(session, key, is_prefix=True)
+    found = [
+        each
+        for each in known
+        if site in (None, each.site) and (account is None or each.account.casefold() == account.casefold())
+    ]
+    if not found:
+        where = "" if site is None else f" on {site}"
+        whose = "" if account is None else f" of {account}"
+        raise UsageError(f"no game {key!r} is known{where}{whose}; `desdemona games` lists the keys")
+    if len(keys := sorted({each.site_game_id for each in found})) > 1:
+        more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+        raise UsageError(
+            f"{len(keys)} games have keys that begin with {key!r}: {', '.join(keys[:_NAMED])}{more}"
+        )
+    if len(sites := {each.site for each in found}) > 1:
+        raise UsageError(
+            f"game {key!r} is on several sites ({', '.join(sorted(sites))}): choose one with --site"
+        )
+    if len(found) > 1:
+        accounts = ", ".join(each.account for each in found)
+        raise UsageError(f"game {key!r} is of several accounts ({accounts}): choose one with --account")
+    return found[0]

@@ -1,0 +1,419 @@
+"""The operator's control actions, for the control socket and for the dashboard alike.
+
+Each action that changes something leaves an event in the database (`bot.control.audit`).
+"""
+
+import asyncio
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.account.lobby import Lobby
+from bot.account.pause import Pause
+from bot.account.runner import AccountRunner
+from bot.base import log
+from bot.base.dialects import DIALECTS
+from bot.base.errors import RefusedError
+from bot.base.events import CHAT_LIMIT, Clock, Proposal
+from bot.control.audit import Audit, Note
+from bot.control.control_socket import ControlError
+from bot.control.status import (
+    Admission,
+    AdmissionStatus,
+    ArenaStatus,
+    ErrorStatus,
+    Status,
+    gather_status,
+)
+from bot.game.player import GamePlayer
+from bot.game.search_pool import SearchPool
+from storage.control.blocks import add_block, remove_block
+from storage.database import Database
+from storage.events import PROGRAM
+from storage.games import get_game
+from storage.tables.types import now_utc
+
+MOST_PAUSE_MIN = 7 * 24 * 60.0
+"""Longest pause, in minutes."""
+NOTED_S = 1.0
+"""Seconds between two looks whether a pause has run out."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundGame:
+    """A game that an action is about."""
+
+    lobby: Lobby
+    key: str
+    player: GamePlayer
+
+
+@dataclass(frozen=True)
+class Program:
+    """The parts of the running program that the actions work on."""
+
+    runners: Mapping[str, AccountRunner]
+    """The accounts by name."""
+    database: Database
+    pool: SearchPool
+    pause: Pause
+    stop: asyncio.Event
+    """Set to finish games and stop."""
+    reload: Callable[[], str]
+    """Reads the settings again; returns what has changed, and raises `ConfigError`."""
+    arena: Callable[[], ArenaStatus | None] = lambda: None
+    """The embedded arena's state; None: there is none."""
+    errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
+    """The last error of ours."""
+
+
+class ControlActions:
+    """Carries out the operator's actions.
+
+    All actions raise `ControlError` or another `DesdemonaError` when they cannot be carried out, and
+    `StorageError` when the database fails; the message is for the operator.  `by` says who asks: ``socket``,
+    or ``dashboard`` with the user's name.
+
+    Args:
+        program: What they work on.
+        now: The time, aware.
+    """
+
+    def __init__(self, program: Program, now: Callable[[], datetime] = now_utc) -> None:
+        self._program = program
+        self._now = now
+        self._audit = Audit(program.database)
+        self._started_at = now()
+        self._admission = AdmissionStatus(Admission.OPEN)
+
+    async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
+        """End pauses whose time is over, until cancelled.
+
+        Args:
+            sleep: Waits that many seconds.
+        """
+        while True:
+            await sleep(NOTED_S)
+            if self._program.pause.has_run_out:
+                self._program.pause.end()
+                self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, "timer")
+                await self._audit.record(
+                    Note(PROGRAM, {"action": "resume", "by": "timer"}, "the pause is over")
+                )
+
+    # --- The whole program ------------------------------------------------------------------------------
+
+    async def status(self) -> Status:
+        """What the program does at this moment; leaves no event."""
+        latest = self._program.errors.latest
+        return await gather_status(
+            self._program.runners,
+            self._program.database,
+            started_at=self._started_at,
+            admission=self.admission,
+            workers=self._program.pool.load,
+            arena=self._program.arena(),
+            log_level=log.current_level(),
+            last_error=None if latest is None else ErrorStatus(latest.at, latest.account, latest.message),
+        )
+
+    @property
+    def admission(self) -> AdmissionStatus:
+        """Whether new games begin."""
+        if self._program.stop.is_set() and self._admission.state is not Admission.DRAINING:
+            return AdmissionStatus(Admission.DRAINING, None, None, "signal")
+        return self._admission
+
+    async def pause(self, minutes: float | None = None, *, by: str) -> str:
+        """Let no new game begin; running ones go on, challenges are declined as "later".
+
+        A second pause replaces the first one's end.
+
+        Args:
+            minutes: Until it ends by itself, more than 0, at most `MOST_PAUSE_MIN`; None: until `resume`, or
+                until the program ends.
+            by: See above.
+        """
+        async with self._audit.noting("pause", by, minutes=minutes) as note:
+            if minutes is not None and not (math.isfinite(minutes) and 0 < minutes <= MOST_PAUSE_MIN):
+                raise ControlError(f"a pause lasts more than 0 and at most {MOST_PAUSE_MIN:g} minutes")
+            self._require_going_on()
+            duration_s = None if minutes is None else 60 * minutes
+            until = None if duration_s is None else self._now() + timedelta(seconds=duration_s)
+            self._admission = AdmissionStatus(Admission.PAUSED, self._now(), until, by)
+            self._program.pause.begin(duration_s)
+            how_long = "until `resume`" if minutes is None else f"for {minutes:g} minutes"
+            note.result = f"paused {how_long}; {self._going_on()}"
+        return note.result
+
+    async def resume(self, *, by: str) -> str:
+        """Let games begin again."""
+        async with self._audit.noting("resume", by) as note:
+            self._require_going_on()
+            if not self._program.pause.is_on:
+                raise ControlError("the program is not paused")
+            self._program.pause.end()
+            self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, by)
+            note.result = "new games may begin"
+        return note.result
+
+    async def drain(self, *, by: str) -> str:
+        """Finish the running games, as long as `shutdown.drain_s` says, and stop the program."""
+        async with self._audit.noting("drain", by) as note:
+            self._require_going_on()
+            self._admission = AdmissionStatus(Admission.DRAINING, self._now(), None, by)
+            self._program.stop.set()
+            note.result = f"the program stops after its games; {self._going_on()}"
+        return note.result
+
+    async def reload(self, *, by: str) -> str:
+        """Read the settings again, as SIGHUP does: all or nothing."""
+        async with self._audit.noting("reload", by) as note:
+            note.result = f"settings read again; changed: {self._program.reload()}"
+        return note.result
+
+    async def set_log_level(self, level: str, *, by: str) -> str:
+        """Log from this level on, until the program ends."""
+        async with self._audit.noting("log", by, level=level) as note:
+            before = log.set_level(level.upper())
+            note.result = f"logging from {level.upper()} on; it was {before}"
+        return note.result
+
+    def _require_going_on(self) -> None:
+        if self._program.stop.is_set():
+            raise ControlError("the program is stopping already")
+
+    def _going_on(self) -> str:
+        games = sum(runner.lobby.running for runner in self._program.runners.values() if runner.lobby)
+        return f"games going on: {games}"
+
+    # --- Games ------------------------------------------------------------------------------------------
+
+    async def abort(self, game: str, *, account: str | None = None, by: str) -> str:
+        """Ask the site to abort a game; it may allow that only before both have moved.
+
+        Args:
+            game: The site's key, or a beginning that only one game in play has.
+            account: One of ours; None: any.
+            by: See above.
+        """
+        async with self._audit.noting("abort", by, game=game) as note:
+            found = self._found(game, account, note)
+            try:
+                await found.player.abort()
+            except RefusedError as error:
+                raise ControlError(f"game {found.key}: the site does not abort it: {error}") from error
+            note.result = f"game {found.key}: aborted"
+        return note.result
+
+    async def resign(self, game: str, *, account: str | None = None, by: str) -> str:
+        """Resign a game; arguments as `abort`."""
+        async with self._audit.noting("resign", by, game=game) as note:
+            found = self._found(game, account, note)
+            try:
+                await found.player.resign()
+            except RefusedError as error:
+                raise ControlError(f"game {found.key}: cannot be resigned: {error}") from error
+            note.result = f"game {found.key}: resigned"
+        return note.result
+
+    async def say(self, game: str, text: str, *, account: str | None = None, by: str) -> str:
+        """Send the opponent in a game a message.
+
+        Args:
+            game: As `abort`.
+            text: 1 to 140 printable characters.
+            account: As `abort`.
+            by: See above.
+        """
+        async with self._audit.noting("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
+            if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
+                raise ControlError(f"a message has 1 to {CHAT_LIMIT} printable characters")
+            found = self._found(game, account, note)
+            try:
+                await found.player.say(text)
+            except RefusedError as error:
+                raise ControlError(f"game {found.key}: the message was refused: {error}") from error
+            note.result = f"game {found.key}: said"
+        return note.result
+
+    def _found(self, game: str, account: str | None, note: Note) -> _FoundGame:
+        """The one game in play whose key begins so.
+
+        Raises:
+            ControlError: There is none, or there are several.
+        """
+        beginning = word(game, "key of a game")
+        names = list(self._program.runners) if account is None else [self._account(account)]
+        games = []
+        for name in names:
+            lobby = self._program.runners[name].lobby
+            for key in lobby.playing if lobby is not None else ():
+                player = lobby.player(key) if lobby is not None else None
+                if lobby is not None and player is not None and key.startswith(beginning):
+                    games.append(_FoundGame(lobby, key, player))
+        exact = [found for found in games if found.key == beginning]
+        games = exact or games
+        if not games:
+            raise ControlError(f"no game is going on whose key begins with {beginning!r}")
+        if len(games) > 1:
+            keys = ", ".join(f"{found.key} ({found.lobby.owner.site})" for found in games[:10])
+            raise ControlError(f"several games begin with {beginning!r}: {keys}")
+        note.owner = games[0].lobby.owner
+        note.detail["game"] = games[0].key
+        return games[0]
+
+    # --- People -----------------------------------------------------------------------------------------
+
+    async def block(self, name: str, *, account: str | None = None, by: str) -> str:
+        """Play no more games with an account of a site, at all our accounts there, also after a restart.
+
+        Its challenges that wait are declined; a game that goes on goes on.
+
+        Args:
+            name: The account's name or id at the site.
+            account: One of ours at the site; None: the only one.
+            by: See above.
+        """
+        async with self._audit.noting("block", by, name=name) as note:
+            name, lobby = word(name), self._lobby(account, note)
+            async with self._program.database.write() as session:
+                is_new = await add_block(session, lobby.owner.site, name)
+            await self._refresh_blocks(lobby.owner.site)
+            what = "is blocked" if is_new else "was blocked already"
+            note.result = f"{name} {what} at {lobby.owner.site}"
+        return note.result
+
+    async def unblock(self, name: str, *, account: str | None = None, by: str) -> str:
+        """Undo `block`; the lists of the settings stay."""
+        async with self._audit.noting("unblock", by, name=name) as note:
+            name, lobby = word(name), self._lobby(account, note)
+            async with self._program.database.write() as session:
+                was_blocked = await remove_block(session, lobby.owner.site, name)
+            if not was_blocked:
+                raise ControlError(
+                    f"{name} is not blocked at {lobby.owner.site} by command; "
+                    "see also the settings challenges.block, block_file and block_urls"
+                )
+            await self._refresh_blocks(lobby.owner.site)
+            note.result = f"{name} may play again at {lobby.owner.site}"
+        return note.result
+
+    async def _refresh_blocks(self, site: str) -> None:
+        for runner in self._program.runners.values():
+            if runner.lobby is not None and runner.lobby.owner.site == site:
+                await runner.lobby.refresh_blocks()
+
+    async def challenge(
+        self,
+        name: str,
+        proposal: Proposal,
+        *,
+        account: str | None = None,
+        by: str,
+        tell: Tell = lambda _: None,
+    ) -> str:
+        """Challenge somebody, and wait for the end of the game; cancelling withdraws the challenge.
+
+        Args:
+            name: The account's name at the site.
+            proposal: The terms.
+            account: One of ours; None: the only one.
+            by: See above.
+            tell: Called when the challenge is about to be sent.
+
+        Returns:
+            The game's key and how it ended.
+        """
+        terms = {"variant": proposal.variant, "rated": proposal.rated}
+        async with self._audit.noting("challenge", by, name=name, **terms) as note:
+            name, lobby = word(name), self._lobby(account, note)
+            known = DIALECTS[lobby.owner.site].variants
+            if proposal.variant not in known:
+                raise ControlError(
+                    f"{lobby.owner.site} has no variant {proposal.variant!r}; known: {', '.join(known)}"
+                )
+            tell(f"challenging {name} to {proposal.variant} {_minutes(proposal.clock)}")
+            game_id = await lobby.challenge(name, proposal)
+            note.detail["game"] = game_id
+            note.result = f"game {game_id}: {await self._result(lobby, game_id)}"
+        return note.result
+
+    async def _result(self, lobby: Lobby, game_id: str) -> str:
+        async with self._program.database.read() as session:
+            game = await get_game(session, lobby.owner, game_id)
+        if game is None or game.end_reason is None:
+            return "no result is known"
+        return f"{game.result.value if game.result else game.state.value} ({game.end_reason})"
+
+    async def join_tournament(
+        self, key: str, *, password: str = "", team: str = "", account: str | None = None, by: str
+    ) -> str:
+        """Join a tournament; arguments as `bot.servers.Server.join_tournament`."""
+        async with self._audit.noting("join tournament", by, tournament=key) as note:
+            key, lobby = word(key), self._lobby(account, note)
+            if not password.isprintable():
+                raise ControlError("the password has characters that cannot be sent")
+            joined = await lobby.join_tournament(key, password=password, team=team)
+            note.result = (
+                f"joined {joined.name} ({joined.variant}); from now on {lobby.owner.site} pairs the bot"
+            )
+        return note.result
+
+    async def leave_tournament(self, key: str, *, account: str | None = None, by: str) -> str:
+        """Leave a tournament, or pause in it."""
+        async with self._audit.noting("leave tournament", by, tournament=key) as note:
+            key, lobby = word(key), self._lobby(account, note)
+            await lobby.leave_tournament(key)
+            note.result = f"left tournament {key}; a game that has begun goes on"
+        return note.result
+
+    # --- Accounts ---------------------------------------------------------------------------------------
+
+    def _account(self, account: str | None) -> str:
+        """The name of the account that is meant.
+
+        Raises:
+            ControlError: There is none of that name, or there are several and none is named.
+        """
+        runners = self._program.runners
+        wanted = None if account is None else account.casefold()
+        names = [name for name in runners if wanted in (None, name.casefold())]
+        if not names:
+            raise ControlError(f"no account {account!a:.80}; known: {', '.join(runners)}")
+        if len(names) > 1:
+            raise ControlError(f"there are several accounts ({', '.join(names)}): choose one with --account")
+        return names[0]
+
+    def _lobby(self, account: str | None, note: Note) -> Lobby:
+        name = self._account(account)
+        lobby = self._program.runners[name].lobby
+        if lobby is None:
+            raise ControlError(f"account {name} is not signed in at the moment")
+        note.owner = lobby.owner
+        return lobby
+
+
+def word(value: object, what: str = "name") -> str:
+    """A name or an id, which becomes a part of an address or a command.
+
+    Args:
+        value: What was given.
+        what: What it should be, for the message.
+
+    Raises:
+        ControlError: It cannot be one.
+    """
+    text = str(value)
+    if not re.fullmatch(r"[!-~]{1,64}", text) or not text.strip("."):
+        raise ControlError(f"{text!a:.80} is no {what}: at most 64 ASCII characters, without spaces")
+    return text
+
+
+def _minutes(clock: Clock) -> str:
+    return f"{clock.initial_s / 60:g}+{clock.increment_s}"

@@ -1,0 +1,108 @@
+"""The arena owner's actions, whether or not the arena runs in this program."""
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from enum import StrEnum
+
+from bot.arena.owner import ArenaOwner, OwnedAccount
+from bot.arena.server import Arena
+from bot.base.config import Config
+from bot.control.audit import Audit
+from bot.control.control_socket import ControlError
+from storage.database import Database
+
+
+class ArenaAction(StrEnum):
+    """A change of an account at the arena."""
+
+    APPROVE = "approve"
+    BAN = "ban"
+    UNBAN = "unban"
+    REVOKE = "revoke"
+    RENAME = "rename"
+    DELETE = "delete"
+
+
+class ArenaActions:
+    """Changes accounts at the arena and leaves an event for each change (`bot.control.audit`).
+
+    Args:
+        config: The settings.
+        database: The arena's.
+        running: Returns the arena that runs in this program; None: none does.  Changes are then made in the
+            database alone, which is refused while another program runs the arena.
+        bots: Names of our own accounts at the arena, which no action may change.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        database: Database,
+        running: Callable[[], Arena | None] = lambda: None,
+        bots: Collection[str] = (),
+    ) -> None:
+        self._config = config
+        self._database = database
+        self._running = running
+        self._bots = bots
+        self._audit = Audit(database)
+
+    async def list(self) -> list[OwnedAccount]:
+        """All accounts but the deleted ones, by name.
+
+        Raises:
+            StorageError: The database failed, or another program runs the arena.
+        """
+        async with self._owner() as owner:
+            return await owner.list()
+
+    async def change(self, action: str, name: str, new_name: str = "", *, by: str) -> str:
+        """Change an account; returns one line that says what has happened.
+
+        Args:
+            action: One of `ArenaAction`.
+            name: The account.
+            new_name: For `ArenaAction.RENAME` only.
+            by: As in `bot.control.actions.ControlActions`.
+
+        Raises:
+            ControlError: There is no such action.
+            OwnerError: See `bot.arena.owner.ArenaOwner`.
+            StorageError: As `list`.
+        """
+        if action not in set(ArenaAction):
+            raise ControlError(f"no such action: {action!a:.40}; known: {', '.join(ArenaAction)}")
+        # The record of a deletion must not keep the name.
+        kept = None if action == ArenaAction.DELETE else name
+        async with (
+            self._audit.noting(f"arena-account {action}", by, name=kept, new_name=new_name or None) as note,
+            self._owner() as owner,
+        ):
+            note.result = await _carry_out(owner, ArenaAction(action), name, new_name)
+        return note.result
+
+    @asynccontextmanager
+    async def _owner(self) -> AsyncIterator[ArenaOwner]:
+        arena = self._running()
+        if arena is not None:
+            yield arena.owner
+            return
+        arena = Arena(self._config.arena, self._database)
+        async with arena.closed(self._bots):
+            yield arena.owner
+
+
+async def _carry_out(owner: ArenaOwner, action: ArenaAction, name: str, new_name: str) -> str:
+    match action:
+        case ArenaAction.APPROVE:
+            return await owner.approve(name)
+        case ArenaAction.BAN:
+            return await owner.ban(name)
+        case ArenaAction.UNBAN:
+            return await owner.unban(name)
+        case ArenaAction.REVOKE:
+            return await owner.revoke(name)
+        case ArenaAction.RENAME:
+            return await owner.rename(name, new_name)
+        case ArenaAction.DELETE:
+            return await owner.delete(name)

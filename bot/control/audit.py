@@ -1,0 +1,83 @@
+"""The audit trail: an event for each action of the operator, who asked for what, and what came of it."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bot.base.errors import DesdemonaError
+from bot.base.event_log import log_event
+from storage.database import Database
+from storage.errors import StorageError
+from storage.events import PROGRAM
+from storage.records import AccountKey
+
+logger = logging.getLogger(__name__)
+
+ACTION = "operator_action"
+"""Kind of the events."""
+
+
+@dataclass
+class Note:
+    """What the event of an action says."""
+
+    owner: AccountKey
+    """The account that was meant; `PROGRAM`: none."""
+    detail: dict[str, Any]
+    """What was asked for, by whom: ``action``, ``by``, and the arguments."""
+    result: str = ""
+    """What came of it, one line."""
+
+
+class Audit:
+    """Records the operator's actions in the database.
+
+    Args:
+        database: Where the events go.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @asynccontextmanager
+    async def noting(self, action: str, by: str, **detail: object) -> AsyncIterator[Note]:
+        """Record what came of an action, also when it failed or was cancelled.
+
+        Args:
+            action: Its name.
+            by: Who asks for it.
+            detail: The arguments; None stands for those that were not given.
+        """
+        given = {key: shown(value) for key, value in detail.items() if value is not None}
+        note = Note(PROGRAM, {"action": action, "by": shown(by), **given})
+        try:
+            yield note
+        except asyncio.CancelledError:
+            note.result = "cancelled"
+            raise
+        except (DesdemonaError, StorageError) as error:
+            note.result = f"refused: {error}"
+            raise
+        except Exception as error:
+            note.result = f"crashed: {error!r:.200}"
+            raise
+        finally:
+            await self.record(note)
+
+    async def record(self, note: Note) -> None:
+        """Record an action; if the database fails, only the log has it."""
+        action, by = note.detail["action"], note.detail["by"]
+        logger.info("operator (%s): %s: %s", by, action, note.result)
+        try:
+            async with self._database.write() as session:
+                await log_event(session, note.owner, ACTION, {**note.detail, "result": note.result[:500]})
+        except StorageError as error:  # the action is done all the same
+            logger.error("cannot record the operator's action %s: %s", action, error)
+
+
+def shown(value: object) -> object:
+    """A value from outside, short enough for an event."""
+    return value[:200] if isinstance(value, str) else value

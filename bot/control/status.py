@@ -1,0 +1,332 @@
+"""What the running program does at this moment, as one typed value for every display.
+
+It is gathered from memory, but for one question to the database whether it is there.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from bot.account.lobby import Lobby
+from bot.account.runner import AccountRunner
+from bot.game.player import GamePlayer
+from bot.game.search_pool import PoolLoad
+from engine import VERSION
+from engine.games import get_game
+from storage.database import Database
+from storage.errors import StorageError
+from storage.tables.types import now_utc
+
+PING_S = 2.0
+"""Longest wait for the database, in seconds."""
+
+
+class Admission(StrEnum):
+    """Whether new games begin."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    """The operator holds them back for a while."""
+    DRAINING = "draining"
+    """The program stops when the running ones are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionStatus:
+    """Whether new games begin, and who decided that."""
+
+    state: Admission
+    since: datetime | None = None
+    """None: as it started."""
+    until: datetime | None = None
+    """When a pause ends by itself; None: never, or it is none."""
+    by: str = ""
+    """Who asked for it: ``socket``, ``signal``, or a user of the dashboard."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStatus:
+    """An account's link to its site."""
+
+    is_up: bool
+    up_since: datetime | None
+    heard_at: datetime | None
+    """When anything came last, keep-alives included."""
+    event_at: datetime | None
+    """When the last event came."""
+    lag_ms: int
+    """Measured round trip of a move; 0 before the first."""
+    trouble: str
+    """Why it was lost last; empty: it is up, or was never up."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountStatus:
+    """An account and its link."""
+
+    name: str
+    """What the operator calls it."""
+    site: str
+    """Empty before it has signed in."""
+    login: str
+    """The account's name at the site; empty before it has signed in."""
+    link: LinkStatus | None
+    """None: it is not signed in."""
+    trouble: str
+    """Why it is not being played; empty: it is, or it is just signing in."""
+    games: int
+    waiting: int
+    """Challenges that wait for a slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveGame:
+    """A game that is being played.  For the operator alone: it names the player."""
+
+    key: str
+    """The site's key."""
+    account: str
+    """What the operator calls the account."""
+    site: str
+    game: str
+    """Empty, like the opponent and the player, before the site has shown the game."""
+    variant: str
+    rated: bool
+    speed: str
+    opponent: str
+    opponent_rating: int | None
+    opponent_is_bot: bool
+    player: str
+    """The kind of player that plays it for us."""
+    is_drawn: bool
+    """The player was drawn, so people must not learn it (unless `trial.reveal`)."""
+    ply: int
+    """Moves on the board."""
+    our_turn: bool | None
+    """None: it is over, or not shown yet."""
+    our_clock_s: float | None
+    """Seconds left; None: no clock."""
+    their_clock_s: float | None
+    is_over: bool
+    """The site has ended it; its record is being closed."""
+    position: str
+    """In the game's notation; empty before the site has shown the game."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingChallenge:
+    """A challenge that waits for a slot."""
+
+    key: str
+    account: str
+    challenger: str
+    """Empty: anonymous."""
+    is_bot: bool
+    variant: str
+    waited_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseStatus:
+    """The database."""
+
+    url: str
+    """Without a password."""
+    answer_ms: float | None
+    """How long it took to answer; None: it did not."""
+    trouble: str
+    """Why it did not answer; empty: it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorStatus:
+    """The last error in the log."""
+
+    at: datetime
+    account: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaStatus:
+    """The embedded arena."""
+
+    url: str
+    games: int
+    """Games that go on, also between others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the running program does at this moment."""
+
+    version: str
+    process: int
+    started_at: datetime
+    at: datetime
+    """When this was gathered."""
+    admission: AdmissionStatus
+    accounts: tuple[AccountStatus, ...]
+    games: tuple[LiveGame, ...]
+    """In the order of the accounts and of their start."""
+    queue: tuple[WaitingChallenge, ...]
+    """In the order in which they get slots, for each account."""
+    workers: PoolLoad
+    database: DatabaseStatus
+    arena: ArenaStatus | None
+    """None: this program runs none, or it is not open."""
+    log_level: str
+    last_error: ErrorStatus | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values: times in ISO 8601 (UTC), durations in the unit of the field's name."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_plain(each) for each in value]
+        case datetime():
+            return value.isoformat(timespec="milliseconds")
+        case StrEnum():
+            return value.value
+        case _:
+            return value
+
+
+def account_status(name: str, runner: AccountRunner) -> AccountStatus:
+    """The state of an account."""
+    lobby = runner.lobby
+    if lobby is None:
+        return AccountStatus(name, "", "", None, runner.trouble, 0, 0)
+    link = lobby.link
+    return AccountStatus(
+        name,
+        lobby.owner.site,
+        lobby.owner.name,
+        LinkStatus(
+            link.up_since is not None,
+            link.up_since,
+            link.heard_at,
+            link.event_at,
+            round(1000 * lobby.lag_s),
+            link.trouble,
+        ),
+        "",
+        lobby.running,
+        len(lobby.queue),
+    )
+
+
+def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
+    """The games of an account."""
+    found = ((key, lobby.player(key)) for key in lobby.playing)
+    return [_live_game(name, lobby.owner.site, key, player) for key, player in found if player is not None]
+
+
+def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGame:
+    stored, session, clocks_s = player.stored, player.session, player.clocks_s
+    is_shown = session.moves is not None and session.position is not None
+    rules = get_game(session.game) if is_shown else None
+    our_turn = None
+    if rules is not None and not player.is_over:
+        our_turn = rules.side_to_move(session.position) == session.our_side
+    ours, theirs = (None, None)
+    if clocks_s is not None:
+        ours, theirs = clocks_s[session.our_side], clocks_s[session.their_side]
+    return LiveGame(
+        key=key,
+        account=account,
+        site=site,
+        game=stored.game if stored else "",
+        variant=stored.variant if stored else "",
+        rated=stored is not None and stored.rated,
+        speed=stored.speed if stored else "",
+        opponent=stored.opponent_name if stored else "",
+        opponent_rating=stored.opponent_rating if stored else None,
+        opponent_is_bot=stored is not None and stored.opponent_is_bot,
+        player=stored.player if stored else "",
+        is_drawn=stored is not None and stored.is_drawn,
+        ply=len(session.moves or ()),
+        our_turn=our_turn,
+        our_clock_s=ours,
+        their_clock_s=theirs,
+        is_over=player.is_over,
+        position=rules.position_text(session.position) if rules is not None else "",
+    )
+
+
+def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
+    """The queue of an account."""
+    return [
+        WaitingChallenge(
+            challenge.id,
+            name,
+            challenge.challenger.name if challenge.challenger else "",
+            challenge.challenger is not None and challenge.challenger.is_bot,
+            challenge.variant,
+            waited_s,
+        )
+        for challenge, waited_s in lobby.queue
+    ]
+
+
+async def database_status(database: Database) -> DatabaseStatus:
+    """Whether the database answers, and how fast."""
+    try:
+        async with asyncio.timeout(PING_S):
+            answer_s = await database.ping()
+    except TimeoutError:
+        return DatabaseStatus(database.url, None, f"no answer in {PING_S:g} s")
+    except StorageError as error:
+        return DatabaseStatus(database.url, None, str(error))
+    return DatabaseStatus(database.url, round(1000 * answer_s, 1), "")
+
+
+async def gather_status(
+    runners: Mapping[str, AccountRunner],
+    database: Database,
+    *,
+    started_at: datetime,
+    admission: AdmissionStatus,
+    workers: PoolLoad,
+    arena: ArenaStatus | None,
+    log_level: str,
+    last_error: ErrorStatus | None,
+) -> Status:
+    """Gather the status.
+
+    Args:
+        runners: The accounts by name.
+        database: The database, which is asked for an answer.
+        started_at: When the program started.
+        admission: Whether new games begin.
+        workers: As `bot.game.search_pool.SearchPool.load`.
+        arena: The embedded arena; None: there is none.
+        log_level: The level from which on we log.
+        last_error: The last error in the log.
+    """
+    lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
+    return Status(
+        version=VERSION,
+        process=os.getpid(),
+        started_at=started_at,
+        at=now_utc(),
+        admission=admission,
+        accounts=tuple(account_status(name, runner) for name, runner in runners.items()),
+        games=tuple(game for name, lobby in lobbies for game in live_games(name, lobby)),
+        queue=tuple(each for name, lobby in lobbies for each in waiting_challenges(name, lobby)),
+        workers=workers,
+        database=await database_status(database),
+        arena=arena,
+        log_level=log_level,
+        last_error=last_error,
+    )

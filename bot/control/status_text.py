@@ -1,0 +1,120 @@
+"""The status as lines of text, for the operator's terminal."""
+
+from datetime import datetime, timedelta
+
+from bot.control.status import (
+    AccountStatus,
+    Admission,
+    AdmissionStatus,
+    DatabaseStatus,
+    LiveGame,
+    Status,
+    WaitingChallenge,
+)
+
+
+def status_lines(status: Status) -> list[str]:
+    """The status as lines of text: the program, then accounts, games, the queue and the machine."""
+    workers = status.workers
+    lines = [
+        f"desdemona {status.version}, process {status.process}, up {duration(status.at - status.started_at)}",
+        f"new games: {_admission(status.admission, status.at)}",
+        "",
+        *(_account(each, status.at) for each in status.accounts),
+        "",
+        f"games: {len(status.games)}",
+        *map(_game, status.games),
+    ]
+    if status.queue:
+        lines += ["", f"waiting challenges: {len(status.queue)}", *map(_waiting, status.queue)]
+    lines += [
+        "",
+        f"workers: {workers.busy} of {workers.threads} busy, {workers.live} with a move of a timed game; "
+        f"jobs waiting: {workers.waiting}",
+        f"database: {_database(status.database)}",
+    ]
+    if status.arena is not None:
+        lines.append(f"arena: {status.arena.url}; games: {status.arena.games}")
+    lines.append(f"log: from {status.log_level} on")
+    if (error := status.last_error) is not None:
+        where = f" [{error.account}]" if error.account else ""
+        lines.append(f"last error: {duration(status.at - error.at)} ago{where}: {error.message}")
+    else:
+        lines.append("last error: none")
+    return lines
+
+
+def duration(length: timedelta) -> str:
+    """A length of time in its two largest units, for instance ``2 h 5 min``; never below 0 s."""
+    seconds = max(0, round(length.total_seconds()))
+    for unit, size, below, part in (("d", 86_400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+        if seconds >= size:
+            rest = seconds % size // part
+            return f"{seconds // size} {unit}" + (f" {rest} {below}" if rest else "")
+    return f"{seconds} s"
+
+
+def _admission(admission: AdmissionStatus, at: datetime) -> str:
+    by = f" by {admission.by}" if admission.by else ""
+    match admission.state:
+        case Admission.OPEN:
+            return "begin"
+        case Admission.DRAINING:
+            return f"none: the program stops after its games, asked{by}"
+        case Admission.PAUSED:
+            since = f" {duration(at - admission.since)} ago" if admission.since else ""
+            until = (
+                f", for another {duration(admission.until - at)}" if admission.until else ", until `resume`"
+            )
+            return f"none: paused{by}{since}{until}"
+
+
+def _account(account: AccountStatus, at: datetime) -> str:
+    link = account.link
+    if link is None:
+        return f"{account.name}: {account.trouble or 'signing in'}"
+    head = f"{account.name}: playing as {account.login} at {account.site}; games: {account.games}"
+    head += f", waiting: {account.waiting}; link: "
+    if link.up_since is None:
+        return head + f"down ({link.trouble or 'not up yet'})"
+    head += f"up {duration(at - link.up_since)}"
+    head += f", last event {duration(at - link.event_at)} ago" if link.event_at else ", no event yet"
+    return head + (f", lag {link.lag_ms} ms" if link.lag_ms else "")
+
+
+def _game(game: LiveGame) -> str:
+    where = f"  {game.key} ({game.account})"
+    if not game.game:
+        return f"{where}: joining"
+    who = (
+        f"{game.opponent} ({'program, ' if game.opponent_is_bot else ''}{game.opponent_rating or 'unrated'})"
+    )
+    turn = "over" if game.is_over else {True: "our move", False: "their move", None: "ending"}[game.our_turn]
+    clocks = ""
+    if game.our_clock_s is not None and game.their_clock_s is not None:
+        clocks = f", clocks {_clock(game.our_clock_s)} : {_clock(game.their_clock_s)}"
+    kind = "rated" if game.rated else "casual"
+    drawn = ", drawn" if game.is_drawn else ""
+    return (
+        f"{where}: {kind} {game.variant} against {who}, ply {game.ply}, {turn}{clocks}; {game.player}{drawn}"
+    )
+
+
+def _clock(left_s: float) -> str:
+    minutes, seconds = divmod(int(left_s), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def _waiting(challenge: WaitingChallenge) -> str:
+    who = challenge.challenger or "somebody"
+    kind = " (program)" if challenge.is_bot else ""
+    return (
+        f"  {challenge.key} ({challenge.account}): {challenge.variant} of {who}{kind}, "
+        f"for {duration(timedelta(seconds=challenge.waited_s))}"
+    )
+
+
+def _database(database: DatabaseStatus) -> str:
+    if database.answer_ms is None:
+        return f"{database.url}: {database.trouble}"
+    return f"{database.url}; answers in {database.answer_ms:g} ms"

@@ -1,0 +1,198 @@
+"""Who may see the operator's page and use its controls.
+
+A browser on this machine would let any web page send requests to the loopback address.  So every request has
+to name a host that is ours (otherwise a foreign name could be made to resolve to this machine: DNS
+rebinding), and one that changes something has to come from a page of ours (``Origin``).  With a token a
+session is needed, too: a cookie that says until when it holds, signed with a key derived from the token, so
+that it survives a restart and ends when the token changes.
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Collection
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from bot.base.config import DashboardConfig
+from bot.base.errors import ConfigError
+from bot.base.rate_limiter import Rate, RateLimiter
+
+COOKIE = "desdemona"
+SESSION_S = 30 * 86_400
+"""A session's length in seconds."""
+LEAST_TOKEN = 16
+"""Characters of the shortest token."""
+ATTEMPTS = Rate("dashboard.login", burst=10, per_s=0.1)
+"""Tokens tried, by address."""
+ALL_ATTEMPTS = Rate("dashboard.login.all", burst=100, per_s=1)
+"""The same for all addresses together."""
+LOGIN, STATIC = "/dash/login", "/dash/static/"
+OPEN_PATHS = ("/healthz",)
+"""What a supervisor may ask without a token; it tells nothing but whether the program lives."""
+
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Refused(Exception):
+    """A request is not allowed.
+
+    Args:
+        status: HTTP status.
+        message: What to tell its sender.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Access:
+    """Admits requests.
+
+    Args:
+        config: Address and public address.
+        token: The token; empty: none, which only a loopback address allows.
+        clock: Seconds of a monotonic clock, for rate limits.
+
+    Raises:
+        ConfigError: The address is not this machine's own and there is no token, or it is too short.
+    """
+
+    def __init__(
+        self,
+        config: DashboardConfig,
+        token: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if token and len(token) < LEAST_TOKEN:
+            raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
+        if not token and not is_loopback(config.host):
+            raise ConfigError(
+                f"dashboard.host: {config.host} is not this machine's own, so the page needs a token: "
+                "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
+            )
+        if not token and config.public_url:
+            raise ConfigError(
+                "dashboard.public_url: a page that others reach needs a token: "
+                "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
+            )
+        self._token = token.encode()
+        self._key = hashlib.sha256(b"desdemona session " + self._token).digest()
+        public = urlsplit(config.public_url)
+        self._hosts = {*_LOCAL, config.host.lower(), *([public.hostname] if public.hostname else [])}
+        self._origin = f"{public.scheme}://{public.netloc}".lower() if public.netloc else ""
+        self._is_secure = public.scheme == "https"
+        self._attempts = RateLimiter(ATTEMPTS, clock)
+        self._all_attempts = RateLimiter(ALL_ATTEMPTS, clock)
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether visitors have to sign in."""
+        return bool(self._token)
+
+    @web.middleware
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Middleware: let a request pass, send a page's visitor to the login, or raise `Refused`."""
+        self._require_host(request)
+        if request.method not in ("GET", "HEAD"):
+            self._require_origin(request)
+        if self._is_open(request.path) or self._is_known(request):
+            return await handler(request)
+        if request.method == "GET" and request.path.startswith("/dash") and "/api/" not in request.path:
+            raise web.HTTPSeeOther(f"{LOGIN}?next={request.rel_url.raw_path_qs}")
+        raise Refused(401, "Sign in first, or send the header 'Authorization: Bearer <token>'")
+
+    def sign_in(self, request: web.Request, token: str, response: web.Response) -> None:
+        """Check a token, and give the response a session.
+
+        Raises:
+            Refused: 403, it is wrong; 429, too many were tried.
+        """
+        if wait := self._attempts.wait_s(request.remote or "") or self._all_attempts.wait_s(""):
+            raise Refused(429, f"Too many attempts. Please try again in {wait} s.")
+        if not hmac.compare_digest(token.strip().encode(), self._token):
+            raise Refused(403, "This is not the token.")
+        ends = int(self._now()) + SESSION_S
+        said = f"{ends}.{secrets.token_hex(8)}"
+        response.set_cookie(
+            COOKIE,
+            f"{said}.{self._signed(said)}",
+            max_age=SESSION_S,
+            path="/",
+            httponly=True,
+            samesite="Strict",
+            secure=self._is_secure,
+        )
+
+    def sign_out(self, response: web.Response) -> None:
+        """Take the session away."""
+        response.del_cookie(COOKIE, path="/")
+
+    def _now(self) -> float:
+        """Seconds since 1970, by which sessions end."""
+        return time.time()
+
+    def _is_known(self, request: web.Request) -> bool:
+        if not self._token:
+            return True
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
+        said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
+        ends = said.partition(".")[0]
+        return (
+            hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())
+            and ends.isdecimal()
+            and int(ends) > self._now()
+        )
+
+    def _signed(self, text: str) -> str:
+        return hmac.digest(self._key, text.encode(errors="replace"), "sha256").hex()
+
+    @staticmethod
+    def _is_open(path: str) -> bool:
+        return path == LOGIN or path.startswith(STATIC) or path in OPEN_PATHS
+
+    def _require_host(self, request: web.Request) -> None:
+        if _host_of(request.host) not in self._hosts:
+            raise Refused(403, "This name is not the dashboard's; see dashboard.public_url")
+
+    def _require_origin(self, request: web.Request) -> None:
+        """A program that sends the token in a header needs no origin: no browser does that by itself."""
+        if "Authorization" in request.headers and self._token:
+            return
+        origin = request.headers.get("Origin", "").lower()
+        own = {f"{request.scheme}://{request.host}".lower(), *([self._origin] if self._origin else [])}
+        if origin not in own:
+            raise Refused(403, "This request does not come from a page of the dashboard")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _host_of(text: str) -> str:
+    """A ``Host`` header without its port."""
+    try:
+        return (urlsplit(f"//{text}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def safe_next(text: str, known: Collection[str] = ("/dash",)) -> str:
+    """Where to go after the login: a path of ours, whatever the link said."""
+    if any(text == start or text.startswith((f"{start}/", f"{start}?")) for start in known):
+        return text
+    return "/dash"

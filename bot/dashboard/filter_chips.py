@@ -1,0 +1,57 @@
+"""The filters of a page as chips: what is chosen, and a small form to choose something else."""
+
+from dataclasses import dataclass
+
+from bot.dashboard.page import Page, Query
+from bot.dashboard.rendering import query_text, title_of
+from storage.queries.filter_language import FIELDS, FilterField, filter_texts
+
+NAMED = ("game", "opponents", "player", "site", "speed", "rated", "min-rating", "max-rating", "since")
+"""Chips that are shown also when nothing is chosen; the others only when something is, or under "more"."""
+_DATES = ("since", "until")
+_NUMBERS = ("min-rating", "max-rating")
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One filter."""
+
+    name: str
+    title: str
+    value: str
+    """As in the address; empty: not chosen."""
+    shown: str
+    choices: tuple[tuple[str, str], ...]
+    """Values and their words; empty: any text."""
+    input_type: str
+    """Of the form's field, if there are no choices."""
+    others: tuple[tuple[str, str], ...]
+    """The other parameters, which the form has to keep."""
+    without: str
+    """The address without this filter."""
+    is_common: bool
+
+
+def chips(page: Page, query: Query) -> list[Chip]:
+    """The page's filters, those that are chosen or common first."""
+    texts = filter_texts(query.filters)
+    own = {name: text for name, text in query.own.items() if name in page.parameters}
+    made = [_chip(FIELDS[name], texts, own) for name in page.filters]
+    return sorted(made, key=lambda chip: not (chip.is_common or chip.value))
+
+
+def _chip(field: FilterField, texts: dict[str, str], own: dict[str, str]) -> Chip:
+    value = texts.get(field.name, "")
+    others = {name: text for name, text in {**texts, **own}.items() if name != field.name}
+    choices = tuple((each, title_of(each) if field.name == "game" else each) for each in field.choices)
+    return Chip(
+        name=field.name,
+        title=field.title,
+        value=value,
+        shown=dict(choices).get(value, value) or "any",
+        choices=choices,
+        input_type="date" if field.name in _DATES else "number" if field.name in _NUMBERS else "text",
+        others=tuple(others.items()),
+        without=f"?{query_text(others)}",
+        is_common=field.name in NAMED,
+    )

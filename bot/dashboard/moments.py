@@ -1,0 +1,129 @@
+"""One move of ours, read and judged for a page; a damaged record becomes a reason, not a failure."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.dashboard.charts.boards import board_svg
+from bot.dashboard.trap_words import short_name
+from bot.dashboard.verdicts import MomentVerdict, judge_moment
+from engine.expected import WHOLE, expected_score
+from engine.games import get_game
+from engine.judgement import expected_scale_centi
+from engine.temptation import ReplyForecast
+from storage.damage import decoding, reason_of, require_damage
+from storage.decisions import get_decision
+from storage.forecasts import get_forecast
+from storage.games import get_game_by_id, require_readable
+from storage.records import StoredDecision, StoredGame
+from storage.report import DecisionReport, ReplyReport, decision_report
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A move of ours with its verdict."""
+
+    game: str
+    """Name of the game."""
+    our_side: int
+    unit: str
+    """What scores count; empty: nothing."""
+    opponent: str
+    decision: DecisionReport
+    verdict: MomentVerdict
+    worths: tuple[tuple[float, ...], ...]
+    """For each reply its worth to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
+
+    @property
+    def board(self) -> Markup:
+        """The board that the opponent faced, with bait, sound reply and what was played."""
+        return self._drawn(is_large=True)
+
+    @property
+    def small_board(self) -> Markup:
+        """The same for a card."""
+        return self._drawn(is_large=False)
+
+    def _drawn(self, *, is_large: bool) -> Markup:
+        return board_svg(
+            self.game,
+            self.decision.rows_after,
+            title=f"After {self.decision.name}",
+            side=self.our_side,
+            last_move=self.decision.squares,
+            marks=self.verdict.marks,
+            is_large=is_large,
+        )
+
+    @property
+    def board_before(self) -> Markup:
+        """The board that we faced."""
+        return board_svg(
+            self.game,
+            self.decision.rows_before,
+            title=f"Before {self.decision.name}",
+            side=self.our_side,
+            is_large=True,
+        )
+
+    @property
+    def best(self) -> ReplyReport | None:
+        """One of the best replies."""
+        return min(self.decision.replies, key=lambda each: each.final_centi, default=None)
+
+
+async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment | str:
+    """One move of ours; a text: its record is damaged, and why.
+
+    Raises:
+        StorageError: The database failed.
+    """
+    try:
+        stored = await get_game_by_id(session, game_id)
+        if stored is None:
+            return "its game is gone"
+        with decoding():
+            require_readable(stored)
+        return await read_moment_of(session, stored, ply)
+    except Exception as error:  # a damaged record may contain anything
+        require_damage(error)
+        return reason_of(error)
+
+
+async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
+    """The same of a game that is known already."""
+    try:
+        made = await get_decision(session, stored.id, ply)
+        if made is None:
+            return "it is gone"
+        forecast = await get_forecast(session, made.id)
+        # Naming all replies is slow and must not block the event loop.
+        with decoding():
+            return await asyncio.to_thread(_moment, stored, made, forecast)
+    except Exception as error:  # a damaged record may contain anything
+        require_damage(error)
+        return reason_of(error)
+
+
+def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None) -> Moment:
+    game = get_game(stored.game)
+    report = decision_report(game, stored, made, forecast)
+    scale = expected_scale_centi(made.decision)
+    found = Moment(
+        game=stored.game,
+        our_side=stored.our_side,
+        unit=game.score_unit,
+        opponent=stored.opponent_name,
+        decision=report,
+        verdict=judge_moment(report, short_name(stored.opponent_name), game.score_unit),
+        worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
+    )
+    _ = found.board, found.board_before  # rows or squares that are none are damage, too
+    return found
+
+
+def _worths(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:
+    return tuple(1 - expected_score(score, scale_centi) / WHOLE for score in scores_centi)

@@ -1,0 +1,129 @@
+"""What a page of the dashboard is: a name, a query, and a view that HTML, JSON and CSV are made from."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bot.base.errors import DesdemonaError
+from storage.database import Database
+from storage.filters import Filters
+from storage.queries.filter_language import FIELDS, filter_texts, parse_filters
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class BadQuery(DesdemonaError):
+    """The address asks for something that there is not; the message says what and what is allowed."""
+
+
+class NoSuchThing(DesdemonaError):
+    """What the address names does not exist."""
+
+
+class View(Protocol):
+    """What a page shows: read by its template, by JSON, and by CSV."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values: every number that the page shows."""
+        ...
+
+    def tables(self) -> Mapping[str, Rows]:
+        """The panels that are tables, by name, for CSV."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What an address asks for."""
+
+    filters: Filters = field(default_factory=Filters)
+    own: Mapping[str, str] = field(default_factory=dict)
+    """The page's own parameters, those in its path included."""
+
+    def texts(self) -> dict[str, str]:
+        """All parameters as texts, the filters first."""
+        return {**filter_texts(self.filters), **self.own}
+
+    def number(self, name: str, default: int, least: int, most: int) -> int:
+        """A whole number among the page's own parameters.
+
+        Raises:
+            BadQuery: It is none, or out of range.
+        """
+        text = self.own.get(name, "")
+        if not text:
+            return default
+        if not text.isascii() or not text.isdecimal() or not least <= int(text[:12]) <= most:
+            raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
+        return int(text)
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        """One of some words among the page's own parameters; the first one by default.
+
+        Raises:
+            BadQuery: It is another.
+        """
+        text = self.own.get(name, "") or choices[0]
+        if text not in choices:
+            raise BadQuery(f"{name}: {text!a:.40} is not known; known: {', '.join(choices)}")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that a page offers."""
+
+    text: str
+    media_type: str
+    name: str
+    """Of ASCII letters, digits, dots and hyphens."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page."""
+
+    name: str
+    """In the addresses of its JSON and CSV."""
+    path: str
+    """Its route, with its parts in braces."""
+    title: str
+    load: Callable[[Database, Query], Awaitable[View]]
+    """Raises `BadQuery`, `NoSuchThing`, and what the storage layer raises."""
+    parameters: frozenset[str] = frozenset()
+    """Its own parameters beside the filters."""
+    filters: tuple[str, ...] = tuple(FIELDS)
+    """The filters that it has, by name; empty: none."""
+    fresh_s: float = 10.0
+    """For so many seconds it is shown again without asking the database."""
+    is_live: bool = True
+    """An open page fetches itself again when the database has changed."""
+    is_in_menu: bool = True
+    under: str = ""
+    """The page of the menu that it belongs to; empty: itself."""
+    download: Callable[[Database, Query], Awaitable[Download]] | None = None
+    """Makes the file at its path with ``/download``; None: there is none.  Raises what `load` raises."""
+
+    @property
+    def template(self) -> str:
+        """The template's file."""
+        return f"{self.name}.html"
+
+    def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:
+        """Read an address.
+
+        Args:
+            given: Its query.
+            parts: The parts of its path.
+
+        Raises:
+            BadQuery: A parameter is unknown.
+            FilterError: A filter's value cannot be read.
+        """
+        own = {name: text for name, text in given.items() if name in self.parameters}
+        chosen = {name: text for name, text in given.items() if name not in self.parameters}
+        for name in chosen:
+            if name not in self.filters:
+                known = ", ".join(sorted({*self.filters, *self.parameters})) or "none"
+                raise BadQuery(f"{name!a:.40} is no filter of this page; known: {known}")
+        return Query(parse_filters(chosen), {**own, **parts})

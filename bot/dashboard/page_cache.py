@@ -1,0 +1,123 @@
+"""Computes each page once for all who look at it, and again only when the database has changed."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.base.errors import DesdemonaError
+from bot.dashboard.page import Page, Query, View
+from storage.database import Database
+from storage.queries.changes import ChangeWatch
+
+logger = logging.getLogger(__name__)
+
+LONGEST_S = 10.0
+"""Seconds after which a computation is given up."""
+MOST = 200
+"""Views in memory; those not asked for longest go first."""
+WATCH_S = 1.0
+"""The database is asked for changes at most so often."""
+
+Key = tuple[str, tuple[tuple[str, str], ...]]
+Version = tuple[int, int]
+
+
+class TooSlow(DesdemonaError):
+    """A page takes too long; a narrower question may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """A view, and what it was computed from."""
+
+    view: View
+    version: Version
+    at: float
+
+
+class PageCache:
+    """The views of all pages.
+
+    Args:
+        database: Where they are from.
+        clock: Seconds of a monotonic clock.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+        self._watch = ChangeWatch(database)
+        self._watching = asyncio.Lock()
+        self._version: Version = (0, 0)
+        self._seen_at = float("-inf")
+        self._views: OrderedDict[Key, Cached] = OrderedDict()
+        self._running: dict[Key, asyncio.Task[Cached]] = {}
+
+    async def version(self) -> Version:
+        """The database's version, at most `WATCH_S` old.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        async with self._watching:
+            if self._clock() - self._seen_at >= WATCH_S:
+                self._version = await self._watch.version()
+                self._seen_at = self._clock()
+        return self._version
+
+    async def get(self, page: Page, query: Query) -> Cached:
+        """A page's view.
+
+        Raises:
+            TooSlow: It takes longer than `LONGEST_S`.
+            StorageError, DesdemonaError: As the page's `load`.
+        """
+        key = (page.name, tuple(sorted(query.texts().items())))
+        found = self._views.get(key)
+        if found is not None and self._clock() - found.at < page.fresh_s:
+            self._views.move_to_end(key)
+            return found
+        version = await self.version()
+        if found is not None and found.version == version and page.fresh_s > 0:
+            self._views.move_to_end(key)
+            return found
+        running = self._running.get(key)
+        if running is None:
+            running = asyncio.create_task(self._compute(page, query, version, key))
+            self._running[key] = running
+            running.add_done_callback(lambda done: self._forget(key, done))
+        return await _outcome(running)
+
+    async def close(self) -> None:
+        """End what is being computed."""
+        for task in list(self._running.values()):
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._watch.close()
+
+    def _forget(self, key: Key, done: asyncio.Task[Cached]) -> None:
+        self._running.pop(key, None)
+        if not done.cancelled():
+            done.exception()  # everybody who waited for it may have gone
+
+    async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
+        try:
+            async with asyncio.timeout(LONGEST_S):
+                view = await page.load(self._database, query)
+        except TimeoutError:
+            raise TooSlow(
+                f"This takes longer than {LONGEST_S:.0f} s. Narrow it, for instance to a month or one game."
+            ) from None
+        made = Cached(view, version, self._clock())
+        self._views[key] = made
+        self._views.move_to_end(key)
+        if len(self._views) > MOST:
+            self._views.popitem(last=False)
+        return made
+
+
+async def _outcome(task: Awaitable[Cached]) -> Cached:
+    """A shared task's result: whoever hangs up must not end it for the others."""
+    return await asyncio.shield(task)

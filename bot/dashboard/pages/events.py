@@ -1,0 +1,122 @@
+"""What went wrong: events by kind and reason, the latest ones, and how long the sites took."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot.dashboard.page import Page, Query, Rows
+from storage.database import Database
+from storage.queries.event_log import (
+    EventCount,
+    LoggedEvent,
+    SiteTimes,
+    count_events,
+    event_kinds,
+    latest_events,
+    site_times,
+)
+
+SPANS = ("30", "1", "7", "90", "365")
+"""Days that can be chosen; the first by default."""
+PER_PAGE = 50
+WORDS = {
+    "account_link_back": "account reconnected",
+    "account_link_lost": "account's connection lost",
+    "challenge_declined": "challenge declined",
+    "challenge_queued": "challenge waits for a place",
+    "decision_unjudged": "a reply could not be judged",
+    "event_failed": "an event could not be handled",
+    "game_adjourned": "game adjourned",
+    "game_link_back": "game reconnected",
+    "game_link_lost": "game's connection lost",
+    "game_not_played_here": "a game that another program plays",
+    "game_unknown": "the server does not know a game",
+    "profile_impossible": "a profile cannot be completed",
+    "takeback_granted": "takeback granted",
+    "undecided_move": "a move that was not decided here",
+}
+"""Kinds of events in words; others are shown as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventsView:
+    """What the page shows."""
+
+    days: int
+    kind: str
+    kinds: tuple[str, ...]
+    counts: tuple[EventCount, ...]
+    latest: tuple[LoggedEvent, ...]
+    times: tuple[SiteTimes, ...]
+    number: int
+    """Of the page of latest events, from 1."""
+    has_more: bool
+
+    @property
+    def spans(self) -> list[int]:
+        """Days that can be chosen, ascending."""
+        return sorted(map(int, SPANS))
+
+    @staticmethod
+    def words(kind: str) -> str:
+        """A kind in words."""
+        return WORDS.get(kind, kind.replace("_", " "))
+
+    @staticmethod
+    def told(event: LoggedEvent) -> str:
+        """An event's details in one line."""
+        return ", ".join(
+            f"{name}: {value}" for name, value in event.detail.items() if value not in (None, "")
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """See `bot.dashboard.page.View.to_json`."""
+        return {
+            "days": self.days,
+            "kind": self.kind,
+            "counts": [asdict(each) for each in self.counts],
+            "latest": [asdict(each) for each in self.latest],
+            "times": [asdict(each) for each in self.times],
+        }
+
+    def tables(self) -> Mapping[str, Rows]:
+        """See `bot.dashboard.page.View.tables`."""
+        return {
+            "counts": [asdict(each) for each in self.counts],
+            "latest": [{**asdict(each), "detail": self.told(each)} for each in self.latest],
+            "times": [asdict(each) for each in self.times],
+        }
+
+
+async def load(database: Database, query: Query) -> EventsView:
+    """See `bot.dashboard.page.Page.load`."""
+    days = int(query.choice("days", SPANS))
+    kind, site = query.own.get("kind", ""), query.filters.site or ""
+    number = query.number("number", 1, 1, 10_000)
+    since = datetime.now(UTC) - timedelta(days=days)
+    async with database.read() as session:
+        latest = await latest_events(
+            session, since, kind=kind, site=site, limit=PER_PAGE + 1, offset=(number - 1) * PER_PAGE
+        )
+        return EventsView(
+            days,
+            kind,
+            tuple(await event_kinds(session, since)),
+            tuple(await count_events(session, since, kind=kind, site=site)),
+            tuple(latest[:PER_PAGE]),
+            tuple(await site_times(session, datetime.now(UTC) - timedelta(days=min(days, 7)))),
+            number,
+            len(latest) > PER_PAGE,
+        )
+
+
+PAGE = Page(
+    "events",
+    "/dash/events",
+    "Events",
+    load,
+    parameters=frozenset({"days", "kind", "number"}),
+    filters=("site",),
+    fresh_s=5.0,
+)

@@ -1,0 +1,245 @@
+"""The gallery of confirmed baits: which fooled whom?"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from bot.dashboard.moments import Moment, read_moment
+from bot.dashboard.page import Page, Query, Rows
+from bot.dashboard.paging import Paging
+from bot.dashboard.rendering import moment as moment_text
+from bot.dashboard.rendering import number, percent
+from bot.dashboard.trap_words import game_share
+from storage.database import Database
+from storage.queries.baits import (
+    BAND,
+    LEAST_PERSONS,
+    MOST_SEARCHED,
+    PHASE_PLIES,
+    BaitFate,
+    BaitGroup,
+    BaitOrder,
+    BaitSummary,
+    MetBait,
+    bait_counts,
+    list_baits,
+    list_repeated,
+)
+from storage.queries.shown_games import includes_matches
+
+CARDS = 12
+"""On one page."""
+TAKEN = "taken"
+"""The order of `list_repeated`."""
+ORDERS = {
+    BaitOrder.SURPRISE.value: "most surprising",
+    BaitOrder.COST.value: "dearest",
+    BaitOrder.NEWEST.value: "newest",
+    TAKEN: "met again, most often taken",
+}
+FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.value: "held"}
+
+
+@dataclass(frozen=True, slots=True)
+class TrapCard:
+    """A bait of the gallery."""
+
+    bait: MetBait
+    met: int
+    """How often it was met, if equal ones are counted together; else 1, or 0 if it was never answered."""
+    taken: int
+    is_repeated: bool
+    """Whether equal ones are counted together."""
+    moment: Moment | None
+    """None: the record is damaged."""
+    damage: str
+    """Why; empty: it is sound."""
+
+    @property
+    def link(self) -> str:
+        """The moment in its game."""
+        return f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
+
+    @property
+    def who(self) -> str:
+        """Who met it."""
+        rating = self.bait.opponent_rating
+        return self.bait.opponent if rating is None else f"{self.bait.opponent} ({rating})"
+
+    @property
+    def fate(self) -> str:
+        """What became of it, in a word or two."""
+        if self.is_repeated:
+            return f"{number(self.taken)} of {number(self.met)} took it"
+        if self.bait.is_taken is None:
+            return "not answered"
+        return "fell" if self.bait.is_taken else "held"
+
+    @property
+    def told(self) -> str:
+        """How tempting the bait is, how it looks, and what it costs."""
+        said = [] if self.moment is None else [line for line in self.moment.verdict.story if _is_trap(line)]
+        return said[0] if said else f"It costs {game_share(self.bait.cost)}."
+
+    @property
+    def outcome(self) -> str:
+        """What the opponent played."""
+        names = {}
+        if self.moment is not None:
+            names = {reply.reply: reply.name for reply in self.moment.decision.replies}
+        reply = names.get(self.bait.reply or "", self.bait.reply)
+        if self.bait.is_taken is None or reply is None:
+            return "The game ended before the reply."
+        cost = self.bait.reply_cost
+        if self.bait.is_taken:
+            how = "took it" if self.bait.reply == self.bait.bait else f"took another bait, {reply},"
+            return f"{how}." if cost is None else f"{how} and lost {game_share(cost)}."
+        if not cost:
+            return f"played {reply}, the best reply."
+        return f"played {reply} instead, which cost {game_share(cost)}."
+
+
+def _is_trap(line: str) -> bool:
+    return line.startswith(("A trap:", "A trap by accident:"))
+
+
+@dataclass(frozen=True, slots=True)
+class TrapsView:
+    """What the page shows."""
+
+    cards: tuple[TrapCard, ...]
+    counts: BaitSummary
+    fate: str
+    order: str
+    paging: Paging
+    is_without_matches: bool
+    """Whether games of matches on this machine are left out."""
+
+    fates = FATES
+    orders = ORDERS
+    least_persons = LEAST_PERSONS
+    most_searched = MOST_SEARCHED
+
+    @property
+    def games(self) -> list[str]:
+        """Whose boards the page has."""
+        return sorted({card.bait.game for card in self.cards})
+
+    @property
+    def groups(self) -> tuple[tuple[str, str, tuple[tuple[str, BaitGroup, str], ...]], ...]:
+        """The two tables: their names, the heads of their first columns, and their rows with the interval."""
+        phases = ((phase_name(each), each, interval_words(each)) for each in self.counts.by_phase)
+        bands = ((band_name(each), each, interval_words(each)) for each in self.counts.by_rating)
+        return ("By phase", "Moves", tuple(phases)), ("By rating", "Their rating", tuple(bands))
+
+    @property
+    def all_words(self) -> str:
+        """The interval of all baits."""
+        return interval_words(self.counts.everything)
+
+    def to_json(self) -> dict[str, Any]:
+        """See `bot.dashboard.page.View.to_json`."""
+        return {
+            "outcome": self.fate,
+            "sort": self.order,
+            "page": self.paging.page,
+            "pages": self.paging.pages,
+            "count": self.paging.count,
+            "all": _group_json(self.counts.everything),
+            "by_phase": [_group_json(each) for each in self.counts.by_phase],
+            "by_rating": [_group_json(each) for each in self.counts.by_rating],
+            "baits": [_card_json(card) for card in self.cards],
+        }
+
+    def tables(self) -> Mapping[str, Rows]:
+        """See `bot.dashboard.page.View.tables`."""
+        return {
+            "baits": [_card_json(card) for card in self.cards],
+            "phases": [_group_row(each) for each in self.counts.by_phase],
+            "ratings": [_group_row(each) for each in self.counts.by_rating],
+        }
+
+
+def phase_name(group: BaitGroup) -> str:
+    """The numbers of the moves in a phase, as games number them: ``1 to 10``."""
+    first = (group.start or 0) // 2 + 1
+    return f"{first} to {first + PHASE_PLIES // 2 - 1}"
+
+
+def band_name(group: BaitGroup) -> str:
+    """``1400 to 1599``."""
+    return "unrated" if group.start is None else f"{group.start} to {group.start + BAND - 1}"
+
+
+def interval_words(group: BaitGroup) -> str:
+    """The interval of a share, or why there is none."""
+    found = group.interval
+    if found is None or found.low is None or found.high is None:
+        return f"too few people for an interval ({group.effective_persons:.0f} of {LEAST_PERSONS})"
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    return f"{percent(low).removesuffix(' %')} to {percent(high)}"
+
+
+def _group_json(group: BaitGroup) -> dict[str, Any]:
+    return {**asdict(group), "share": group.share, "expected_share": group.expected_share}
+
+
+def _group_row(group: BaitGroup) -> dict[str, Any]:
+    row = _group_json(group)
+    interval = row.pop("interval") or {}
+    return {**row, "low": interval.get("low"), "high": interval.get("high")}
+
+
+def _card_json(card: TrapCard) -> dict[str, Any]:
+    bait = card.bait
+    row = {**asdict(bait), "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"), "surprise": bait.surprise}
+    return {**row, "met": card.met, "taken": card.taken, "damage": card.damage}
+
+
+async def load(database: Database, query: Query) -> TrapsView:
+    """See `bot.dashboard.page.Page.load`."""
+    fate = BaitFate(query.choice("outcome", tuple(FATES)))
+    order = query.choice("sort", tuple(ORDERS))
+    paging = Paging.of(query, CARDS)
+    async with database.read() as session:
+        counts = await bait_counts(session, query.filters)
+        if order == TAKEN:
+            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset)
+            found = [(each.latest, each.met, each.taken) for each in repeated]
+        else:
+            listed = await list_baits(session, query.filters, fate, BaitOrder(order), CARDS, paging.offset)
+            found = [(each, int(each.is_taken is not None), int(bool(each.is_taken))) for each in listed]
+            many = _count(counts.everything, fate)
+        cards = []
+        for bait, met, taken in found:
+            told = await read_moment(session, bait.game_id, bait.ply)
+            sound = told if isinstance(told, Moment) else None
+            damage = told if isinstance(told, str) else ""
+            cards.append(TrapCard(bait, met, taken, order == TAKEN, sound, damage))
+    return TrapsView(
+        cards=tuple(cards),
+        counts=counts,
+        fate=fate.value,
+        order=order,
+        paging=replace(paging, count=many),
+        is_without_matches=not includes_matches(query.filters),
+    )
+
+
+def _count(group: BaitGroup, fate: BaitFate) -> int:
+    match fate:
+        case BaitFate.FELL:
+            return group.taken
+        case BaitFate.HELD:
+            return group.met - group.taken
+        case BaitFate.ALL:
+            return group.met + group.unanswered
+
+
+PAGE = Page(
+    "traps",
+    "/dash/traps",
+    "Traps",
+    load,
+    parameters=frozenset({"outcome", "sort", "page"}),
+)

@@ -1,0 +1,325 @@
+"""Does it work? The trial's verdict with its evidence, and what happened in all games, player by player."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from markupsafe import Markup
+
+from bot.dashboard.charts.figure import ChartSize
+from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
+from bot.dashboard.charts.line_chart import line_chart
+from bot.dashboard.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.dashboard.charts.numbers import NumberStyle
+from bot.dashboard.page import Page, Query, Rows
+from bot.dashboard.rendering import query_text, title_of
+from storage.database import Database
+from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
+from storage.inference.defaults import RATING_BAND
+from storage.inference.games import GamesReport, Stratum
+from storage.queries.filter_language import FIELDS, filter_texts
+from storage.queries.trial_report import TrialReport, choose_arms, find_trial, terms_of, trial_report
+from storage.statistics.group_rows import read_groups
+from storage.statistics.groups import By, GroupStatistics
+
+LEAST_GAMES = 100
+"""Counted games of each player before a verdict."""
+WIDEST = 0.15
+"""Half-width of an interval, in points a game, that is too wide for a verdict."""
+NEGLIGIBLE = 0.03
+"""A difference within this many points a game, either way, is none worth the name."""
+MOST_STRATA = 12
+"""Strata that are drawn; CSV has all."""
+BY_DRAW = ("player", "version", "settings")
+"""Filters by what the lot decided: what they leave could not be compared."""
+
+_POINTS = NumberStyle(decimals=1, is_signed=True)
+
+
+class Verdict(Enum):
+    """What a trial says so far; the value is for people, with the players' names in braces."""
+
+    TOO_EARLY = "Too early to say"
+    NOT_CLEAR = "Not clear yet"
+    NO_DIFFERENCE = "No difference worth the name"
+    MORE = "{first} scores more"
+    LESS = "{second} scores more"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One player of the trial."""
+
+    player: str
+    drawn: int
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorksView:
+    """What the page shows."""
+
+    report: TrialReport | None
+    """None: there has been no trial."""
+    verdict: Verdict | None
+    more_games: int | None
+    """So many games more until the interval is a third narrower; None: it cannot be told."""
+    groups: tuple[GroupStatistics, ...]
+    """All games that pass the filters, by game and player."""
+    filters: Mapping[str, str]
+
+    @property
+    def score(self) -> AnyTimeEstimate | None:
+        """The difference in score, first player less second."""
+        return None if self.report is None or self.report.games is None else self.report.games.score.estimate
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The two players; empty if there is no comparison."""
+        if self.report is None or len(self.report.arms) != 2:
+            return "", ""
+        first, second = self.report.arms
+        return first, second
+
+    @property
+    def verdicts(self) -> list[tuple[str, bool]]:
+        """Every verdict in words, and whether it is this one."""
+        first, second = self.names
+        return [
+            (each.value.format(first=first.capitalize(), second=second.capitalize()), each is self.verdict)
+            for each in Verdict
+        ]
+
+    @property
+    def is_broken(self) -> tuple[str, ...]:
+        """Why the lot cannot be trusted; empty: it can."""
+        games = None if self.report is None else self.report.games
+        return () if games is None else tuple(games.guard.broken)
+
+    def funnel(self) -> Markup:
+        """The difference after each game."""
+        if self.report is None or self.report.looks is None:
+            return Markup()
+        return line_chart(_funnel(self.report.looks, self.names))
+
+    def strata(self) -> Markup:
+        """The difference by game, site, speed and rating band."""
+        if self.report is None or self.report.games is None:
+            return Markup()
+        return interval_rows(_for_whom(self.report.games, self.filters))
+
+    def to_json(self) -> dict[str, Any]:
+        """See `bot.dashboard.page.View.to_json`."""
+        report = self.report
+        trial: dict[str, Any] | None = None
+        if report is not None:
+            trial = {
+                "name": report.trial.name,
+                "arms": report.arms,
+                "endpoint": report.trial.endpoint.value,
+                "verdict": None if self.verdict is None else self.verdict.name.lower(),
+                "more_games": self.more_games,
+                "games": None if report.games is None else report.games.to_json(),
+                "decisions": None if report.decisions is None else report.decisions.to_json(),
+                "unreadable": [each.to_json() for each in (*report.damaged_games, *report.damaged_decisions)],
+            }
+        return {"trial": trial, "groups": [each.to_json() for each in self.groups]}
+
+    def tables(self) -> Mapping[str, Rows]:
+        """See `bot.dashboard.page.View.tables`."""
+        return {
+            "groups": [group_row(each) for each in self.groups],
+            "strata": []
+            if self.report is None or self.report.games is None
+            else _stratum_rows(self.report.games),
+            "funnel": []
+            if self.report is None or self.report.looks is None
+            else _look_rows(self.report.looks),
+        }
+
+
+def verdict_of(report: GamesReport) -> Verdict:
+    """What the games say; see docs/dashboard.md."""
+    score = report.score.estimate
+    fewest = min(report.drawn_treated, report.drawn_untreated)
+    if fewest < LEAST_GAMES or score.low is None or score.high is None or score.high - score.low > 2 * WIDEST:
+        return Verdict.TOO_EARLY
+    if score.low > 0:
+        return Verdict.MORE
+    if score.high < 0:
+        return Verdict.LESS
+    if score.low >= -NEGLIGIBLE and score.high <= NEGLIGIBLE:
+        return Verdict.NO_DIFFERENCE
+    return Verdict.NOT_CLEAR
+
+
+def games_until_narrower(score: AnyTimeEstimate, design: SequenceDesign) -> int | None:
+    """How many games more make the interval a third narrower, by the deviation so far; None: there is no
+    interval, or a million do not."""
+    if score.low is None or not score.sd:
+        return None
+    wanted = float(design.width(score.n)) * 2 / 3
+    low, high = score.n, score.n + 1_000_000
+    if float(design.width(high)) > wanted:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if float(design.width(middle)) <= wanted else (middle, high)
+    return high - score.n
+
+
+def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
+    readable, half = looks.readable, looks.half_width
+    first = int(readable.argmax()) if readable.any() else len(looks.mean)
+    x = tuple(float(n) for n in looks.n[first:])
+    mean = tuple(float(value) for value in 100 * looks.mean[first:])
+    low = tuple(float(value) for value in 100 * (looks.mean - half)[first:])
+    high = tuple(float(value) for value in 100 * (looks.mean + half)[first:])
+    holds_zero = [at for at in range(len(x)) if low[at] <= 0 <= high[at]]
+    clear = holds_zero[-1] + 1 if holds_zero else 0
+    mark = None
+    if clear < len(x):
+        mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {int(x[clear]):,} games")
+    return LineChart(
+        title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
+        description="The difference in score after each game, with its interval, right at every moment.",
+        x_name="games that count",
+        lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
+        y_style=_POINTS,
+        references=(Reference(0.0),),
+        mark=mark,
+        trims_bands=True,
+        size=ChartSize.FULL,
+        nothing="Too early: no interval can be trusted before 100 games with 30 people.",
+    )
+
+
+def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> IntervalChart:
+    def row(label: str, found: AnyTimeEstimate, link: str, *, is_total: bool = False) -> IntervalRow:
+        if found.low is None or found.high is None:
+            return IntervalRow(label, found.n, link=link, is_total=is_total)
+        mean = None if found.mean is None else 100 * found.mean
+        return IntervalRow(label, found.n, mean, 100 * found.low, 100 * found.high, link, is_total)
+
+    rows = [row("All games", report.score.estimate, "", is_total=True)]
+    rows += [
+        row(
+            stratum_text(each.stratum),
+            each.score,
+            f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
+        )
+        for each in report.strata[:MOST_STRATA]
+    ]
+    return IntervalChart(
+        title="For whom?",
+        description="The difference in score for groups of games that are alike.",
+        group_name="Games",
+        value_name="Points per 100 games",
+        interval_name="95 %, at any time",
+        count_name="Games",
+        rows=tuple(rows),
+        style=_POINTS,
+    )
+
+
+def stratum_text(stratum: Stratum) -> str:
+    """A stratum for people."""
+    least = stratum.rating_from
+    band = "unrated" if least is None else f"{least} to {least + RATING_BAND - 1}"
+    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band}"
+
+
+def _stratum_query(stratum: Stratum) -> dict[str, str]:
+    query = {"game": stratum.game, "site": stratum.site, "speed": stratum.speed}
+    if stratum.rating_from is not None:
+        query |= {
+            "min-rating": str(stratum.rating_from),
+            "max-rating": str(stratum.rating_from + RATING_BAND - 1),
+        }
+    return query
+
+
+def _stratum_rows(report: GamesReport) -> Rows:
+    return [
+        {
+            **asdict(each.stratum),
+            "games": each.score.n,
+            "persons": each.score.persons,
+            "score": each.score.mean,
+            "low": each.score.low,
+            "high": each.score.high,
+        }
+        for each in report.strata
+    ]
+
+
+def _look_rows(looks: Looks) -> Rows:
+    """One row a game from the first that may be read."""
+    half = looks.half_width
+    return [
+        {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}
+        for at, mean in enumerate(looks.mean)
+        if looks.readable[at]
+    ]
+
+
+def group_row(each: GroupStatistics) -> dict[str, Any]:
+    """A group as a flat row."""
+    row: dict[str, Any] = {
+        **each.group,
+        "games": each.games,
+        "persons": each.persons,
+        "wins": each.wins,
+        "draws": each.draws,
+        "losses": each.losses,
+        "performance": each.performance.rating,
+        "replies": each.replies,
+        "optimal": each.optimal,
+    }
+    for name, found in (
+        ("errors", each.errors),
+        ("cost", each.cost),
+        ("baits", each.baits),
+        ("falls", each.falls),
+    ):
+        row |= {
+            f"{name}_n": found.n,
+            f"{name}_happened": found.happened,
+            f"{name}_chance": found.chance,
+            f"{name}_model": found.model,
+            f"{name}_beyond_model_low": found.beyond_model.low,
+            f"{name}_beyond_model_high": found.beyond_model.high,
+        }
+    return row
+
+
+async def load(database: Database, query: Query) -> WorksView:
+    """See `bot.dashboard.page.Page.load`."""
+    filters = query.filters
+    at = datetime.now(UTC)
+    async with database.read() as session:
+        trial = await find_trial(session, filters.trial)
+        report = None
+        if trial is not None:
+            arms = choose_arms(trial, query.own.get("arms") or None)
+            report = await trial_report(session, trial, arms, filters, at)
+        groups = (await read_groups(session, filters, (By.GAME, By.PLAYER))).statistics()
+    verdict = more = None
+    if report is not None and report.games is not None and trial is not None:
+        verdict = verdict_of(report.games)
+        terms = terms_of(trial)
+        more = games_until_narrower(report.games.score.estimate, terms.design(terms.opt_games))
+    return WorksView(report, verdict, more, tuple(groups), filter_texts(filters))
+
+
+PAGE = Page(
+    "works",
+    "/dash/works",
+    "Does it work?",
+    load,
+    parameters=frozenset({"arms"}),
+    filters=tuple(name for name in FIELDS if name not in BY_DRAW),
+    fresh_s=30.0,
+)

@@ -1,0 +1,90 @@
+"""Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bot.dashboard.charts.boards import board_shapes
+from bot.dashboard.trap_words import odds_text, score_text
+from engine.games import GAMES
+
+TEMPLATES = Path(__file__).parent / "templates"
+NO_VALUE = "\N{EN DASH}"
+"""In place of a number that there is not."""
+
+
+def environment() -> Environment:
+    """The templates with their filters; an unknown name is an error."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(board_shapes=board_shapes, query_text=query_text)
+    made.filters.update(
+        percent=percent,
+        signed=signed,
+        number=number,
+        moment=moment,
+        ago=ago,
+        span=span,
+        title_of=title_of,
+        score_text=score_text,
+        odds_text=odds_text,
+    )
+    return made
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A number with separators of thousands."""
+    return NO_VALUE if value is None else f"{value:,.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 0) -> str:
+    """A share from 0 to 1."""
+    return NO_VALUE if value is None else f"{100 * value:.{digits}f} %"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A number with its sign, and a true minus."""
+    return NO_VALUE if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time in UTC."""
+    return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
+
+
+def span(seconds: float | None) -> str:
+    """A length of time, for instance ``3 min``, by its largest unit."""
+    if seconds is None:
+        return NO_VALUE
+    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def ago(value: datetime | None, now: datetime | None = None) -> str:
+    """How long ago something was."""
+    if value is None:
+        return NO_VALUE
+    return f"{span(max((now or datetime.now(UTC)) - value, timedelta()).total_seconds())} ago"
+
+
+def title_of(game: str) -> str:
+    """A game's name for people."""
+    known = GAMES.get(game)
+    return game if known is None else known.title
+
+
+def query_text(query: Mapping[str, Any]) -> str:
+    """A query of an address, sorted, so that equal filters have equal addresses."""
+    from urllib.parse import urlencode
+
+    return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

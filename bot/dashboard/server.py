@@ -1,0 +1,327 @@
+"""The dashboard as a running server: routes, errors, and the address it listens on.
+
+It may fail without costing a move: where it cannot listen the bot plays on, and says why once.
+"""
+
+import asyncio
+import csv
+import io
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from bot.base.config import DashboardConfig, read_dashboard_token
+from bot.base.errors import DesdemonaError
+from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
+from bot.dashboard.filter_chips import chips
+from bot.dashboard.live import LiveStream
+from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
+from bot.dashboard.page_cache import Cached, PageCache, TooSlow
+from bot.dashboard.rendering import environment, query_text
+from storage.database import Database
+from storage.errors import FilterError, StorageError
+
+logger = logging.getLogger(__name__)
+
+FILES = Path(__file__).parent / "static"
+MAX_BODY_BYTES = 16 * 1024
+AGAIN_S = 30.0
+"""Seconds between two attempts to listen."""
+SHUTDOWN_S = 2.0
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A request for a page."""
+
+    request: web.Request
+    page: Page
+    query: Query
+    table: str
+    """Which table, for CSV; empty: the first."""
+
+
+class Dashboard:
+    """The operator's page.
+
+    Args:
+        config: Where it listens, and who may see it.
+        database: What it shows.
+        pages: All pages, in the order of the menu.
+        actions: Further routes, for instance the controls.
+        clock: Seconds of a monotonic clock.
+        sleep: Waits some seconds.
+
+    Raises:
+        ConfigError: Others could reach it, and there is no token.
+    """
+
+    def __init__(
+        self,
+        config: DashboardConfig,
+        database: Database,
+        pages: Sequence[Page],
+        actions: Sequence[web.AbstractRouteDef] = (),
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.listening = asyncio.Event()
+        """Set when it has an address."""
+        self._config = config
+        self._sleep = sleep
+        self._access = Access(config, read_dashboard_token(config), clock)
+        self._database = database
+        self._cache = PageCache(database, clock)
+        self._live = LiveStream(self._cache.version)
+        self._pages = pages
+        self._templates = environment()
+        self._app = web.Application(
+            middlewares=[self._answer, self._access.guard], client_max_size=MAX_BODY_BYTES
+        )
+        self._app.add_routes(
+            [
+                web.get("/", _to_first_page),
+                web.get("/healthz", _alive),
+                web.get(LOGIN, self._login_page),
+                web.post(LOGIN, self._sign_in),
+                web.post("/dash/logout", self._sign_out),
+                web.get("/dash/stream", self._live.serve),
+                *(web.get(page.path, self._handler(page, self._html)) for page in pages),
+                *(
+                    web.get(f"/dash/api/{page.name}{_parts(page)}{ending}", self._handler(page, answer))
+                    for page in pages
+                    for ending, answer in ((".csv", self._csv), ("", self._json))
+                ),
+                *(
+                    web.get(f"{page.path}/download", self._download(page.download, page))
+                    for page in pages
+                    if page.download is not None
+                ),
+                *actions,
+                web.static(STATIC, FILES),
+            ]
+        )
+        self._app.on_response_prepare.append(_add_headers)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[str]:
+        """Listen while the block runs; yields the local address, empty as long as another program has it."""
+        runner = web.AppRunner(self._app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+        await runner.setup()
+        trying: asyncio.Task[None] | None = None
+        try:
+            address = ""
+            try:
+                address = await self._listen(runner)
+            except OSError as error:
+                logger.warning("no dashboard at %s: %s", self._where, error.strerror or error)
+                trying = asyncio.create_task(self._try_again(runner))
+            yield address
+        finally:
+            if trying is not None:
+                trying.cancel()
+                await asyncio.gather(trying, return_exceptions=True)
+            self._live.close()
+            await self._cache.close()
+            await runner.cleanup()
+
+    @property
+    def _where(self) -> str:
+        return f"{self._config.host}:{self._config.port} (setting dashboard.port)"
+
+    async def _listen(self, runner: web.AppRunner) -> str:
+        site = web.TCPSite(runner, self._config.host, self._config.port)
+        try:
+            await site.start()
+        except OSError:
+            with suppress(RuntimeError):
+                await site.stop()
+            raise
+        self.listening.set()
+        host, port = runner.addresses[0][:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}/dash"
+
+    async def _try_again(self, runner: web.AppRunner) -> None:
+        while True:
+            await self._sleep(AGAIN_S)
+            with suppress(OSError):
+                logger.info("the dashboard is at %s", await self._listen(runner))
+                return
+
+    # --- Pages ------------------------------------------------------------------------------------------
+
+    def _handler(self, page: Page, answer: Callable[[PageRequest, Cached], web.Response]) -> Handler:
+        async def handle(request: web.Request) -> web.Response:
+            given = dict(request.query)
+            wanted = given.pop("table", "")
+            query = page.query(given, request.match_info)
+            cached = await self._cache.get(page, query)
+            return answer(PageRequest(request, page, query, wanted), cached)
+
+        return handle
+
+    def _html(self, asked: PageRequest, cached: Cached) -> web.Response:
+        page, query, parts = asked.page, asked.query, asked.request.match_info
+        text = self._render(
+            page.template,
+            page=page,
+            view=cached.view,
+            chips=chips(page, query),
+            query=query,
+            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in parts.values())}",
+            query_string=query_text({**query.texts(), **dict.fromkeys(parts, "")}),
+        )
+        return _private(web.Response(text=text, content_type="text/html"))
+
+    def _json(self, _asked: PageRequest, cached: Cached) -> web.Response:
+        text = json.dumps(cached.view.to_json(), default=str, ensure_ascii=False)
+        return _private(web.Response(text=text, content_type="application/json"))
+
+    def _csv(self, asked: PageRequest, cached: Cached) -> web.Response:
+        tables = cached.view.tables()
+        if not tables:
+            raise BadQuery("this page has no table")
+        name = asked.table or next(iter(tables))
+        if name not in tables:
+            raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
+        response = web.Response(text=csv_text(tables[name]), content_type="text/csv", charset="utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="{asked.page.name}-{name}.csv"'
+        return _private(response)
+
+    def _download(self, make: Callable[[Database, Query], Awaitable[Download]], page: Page) -> Handler:
+        async def handle(request: web.Request) -> web.Response:
+            made = await make(self._database, page.query(dict(request.query), request.match_info))
+            response = web.Response(text=made.text, content_type=made.media_type, charset="utf-8")
+            response.headers["Content-Disposition"] = f'attachment; filename="{made.name}"'
+            return _private(response)
+
+        return handle
+
+    def _render(self, template: str, **values: Any) -> str:
+        menu = [page for page in self._pages if page.is_in_menu]
+        return self._templates.get_template(template).render(
+            menu=menu, has_session=self._access.needs_token, **values
+        )
+
+    # --- Signing in -------------------------------------------------------------------------------------
+
+    async def _login_page(self, request: web.Request) -> web.Response:
+        return self._login(request.query.get("next", ""))
+
+    async def _sign_in(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        after = safe_next(str(form.get("next", "")))
+        response = web.Response(status=303, headers={"Location": after})
+        try:
+            self._access.sign_in(request, str(form.get("token", "")), response)
+        except Refused as error:
+            logger.warning("dashboard: a login from %s was refused: %s", request.remote, error)
+            return self._login(after, str(error), error.status)
+        return response
+
+    async def _sign_out(self, _request: web.Request) -> web.Response:
+        response = web.Response(status=303, headers={"Location": LOGIN})
+        self._access.sign_out(response)
+        return response
+
+    def _login(self, after: str, error: str = "", status: int = 200) -> web.Response:
+        text = self._render("login.html", after=safe_next(after), error=error)
+        return web.Response(text=text, content_type="text/html", status=status)
+
+    # --- Errors -----------------------------------------------------------------------------------------
+
+    @web.middleware
+    async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Middleware: every failure is a page, or a line of JSON, that says what to do."""
+        try:
+            return await handler(request)
+        except Refused as error:
+            return self._failure(request, error.status, str(error))
+        except (BadQuery, FilterError) as error:
+            return self._failure(request, 400, str(error))
+        except NoSuchThing as error:
+            return self._failure(request, 404, str(error))
+        except TooSlow as error:
+            return self._failure(request, 503, str(error))
+        except web.HTTPException as error:
+            if error.status < 400:
+                raise
+            said = "There is no such page." if error.status == 404 else error.reason
+            return self._failure(request, error.status, said)
+        except (StorageError, DesdemonaError) as error:
+            logger.error("dashboard: %s %s: %s", request.method, request.path, error)
+            return self._failure(request, 503, str(error))
+        except ConnectionResetError:
+            raise
+        except Exception:
+            # The edge of a request: one that fails must not stop the bot.
+            logger.exception("dashboard: %s %s failed", request.method, request.path)
+            return self._failure(request, 500, "Something went wrong; the log says what.")
+
+    def _failure(self, request: web.Request, status: int, message: str) -> web.Response:
+        if request.path.startswith("/dash") and "/api/" not in request.path and request.method == "GET":
+            text = self._render("failure.html", message=message, status=status)
+            return web.Response(text=text, content_type="text/html", status=status)
+        return web.json_response({"error": message}, status=status)
+
+
+def _private(response: web.Response) -> web.Response:
+    """For this reader alone, and checked each time."""
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.enable_compression()
+    return response
+
+
+def csv_text(rows: Rows) -> str:
+    """Rows as CSV with a header.
+
+    A text that a spreadsheet would take for a formula is quoted with an apostrophe: names come from outside.
+    """
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value
+
+
+def _parts(page: Page) -> str:
+    """The parts in braces of a page's path, as the path of its JSON has them."""
+    return "".join(f"/{part}" for part in page.path.split("/") if part.startswith("{"))
+
+
+async def _to_first_page(_request: web.Request) -> web.Response:
+    raise web.HTTPSeeOther("/dash")
+
+
+async def _alive(_request: web.Request) -> web.Response:
+    return web.json_response({"ok": True})
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(HEADERS)
+    if request.path.startswith(STATIC):
+        response.headers["Cache-Control"] = "public, max-age=300"

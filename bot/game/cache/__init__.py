@@ -1,0 +1,1 @@
+"""What a game keeps in memory of what it stored."""

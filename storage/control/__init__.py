@@ -1,0 +1,1 @@
+"""What the operator changes by command: blocked accounts, and the accounts at the arena."""

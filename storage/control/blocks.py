@@ -1,0 +1,30 @@
+"""Accounts that the operator has blocked, by site."""
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.inserts import insert_new
+from storage.tables.control import BlockRow
+from storage.tables.types import now_utc
+
+
+async def add_block(session: AsyncSession, site: str, name: str) -> bool:
+    """Block an account; False: it was blocked already.
+
+    Args:
+        site: Where the account is.
+        name: Its name or id, in any case.
+    """
+    return await insert_new(session, BlockRow, site=site, name=name.lower(), at=now_utc()) is not None
+
+
+async def remove_block(session: AsyncSession, site: str, name: str) -> bool:
+    """Unblock an account; False: it was not blocked."""
+    wanted = delete(BlockRow).where(BlockRow.site == site, BlockRow.name == name.lower())
+    return (await session.execute(wanted.returning(BlockRow.id))).first() is not None
+
+
+async def list_blocks(session: AsyncSession, site: str) -> list[str]:
+    """The accounts that are blocked at a site, by name."""
+    names = select(BlockRow.name).where(BlockRow.site == site).order_by(BlockRow.name)
+    return list(await session.scalars(names))

@@ -1,0 +1,1 @@
+"""What pages, exports and the JSON interface ask the database, by subject."""

@@ -1,0 +1,52 @@
+"""Notices that anything in the database has changed, whoever wrote it, for the price of a tiny query."""
+
+from contextlib import suppress
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.database import Database
+from storage.errors import StorageError
+
+_SQLITE = text("PRAGMA data_version")
+"""Changes when another connection has committed: so this connection must never write, nor be another one."""
+_POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+"""The next transaction's number.  It also grows when other databases of the server are written."""
+
+
+class ChangeWatch:
+    """One connection that is asked again and again; `close` it.
+
+    Args:
+        database: Which is watched.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: AsyncConnection | None = None
+        self._opened = 0
+
+    async def version(self) -> tuple[int, int]:
+        """A value that is equal to the last one only if nothing was committed in between.
+
+        Raises:
+            StorageError: The database failed; the next call connects again.
+        """
+        try:
+            with self._database.telling_failures():
+                if self._connection is None:
+                    self._connection = await self._database.connect()
+                    self._opened += 1
+                is_sqlite = self._connection.dialect.name == "sqlite"
+                found = await self._connection.scalar(_SQLITE if is_sqlite else _POSTGRESQL)
+        except StorageError:
+            await self.close()
+            raise
+        return self._opened, int(found or 0)
+
+    async def close(self) -> None:
+        """Give the connection back."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):  # one that is lost already
+                await connection.close()

@@ -1,0 +1,159 @@
+"""Events for the operator: what went wrong, what was declined and why, how long servers took."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, cast, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.queries.overview import quantile
+from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
+
+_LONGEST_REASON = 300
+"""Characters of a reason that are read."""
+_MOST_TIMES = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """Events that are alike."""
+
+    kind: str
+    site: str
+    reason: str
+    """Empty: none was given."""
+    count: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One event."""
+
+    id: int
+    at: datetime
+    site: str
+    account: str
+    kind: str
+    game_id: int | None
+    opponent: str
+    """Of the game; empty: it belongs to none."""
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTimes:
+    """How long a site took, in seconds, over moves of ours."""
+
+    site: str
+    moves: int
+    send_median_s: float
+    """From the decision to the site's acceptance of the move."""
+    send_p95_s: float
+    confirm_median_s: float
+    """From there to the move in the site's list of moves."""
+    confirm_p95_s: float
+
+
+def _reason() -> ColumnElement[str]:
+    """What an event says of itself, whatever its kind calls it."""
+    return func.coalesce(
+        EventRow.detail["reason"].as_string(), EventRow.detail["error"].as_string(), cast("", String)
+    )
+
+
+async def count_events(
+    session: AsyncSession, since: datetime, *, kind: str = "", site: str = "", limit: int = 100
+) -> list[EventCount]:
+    """The events since a moment by kind, site and reason, the most frequent first."""
+    reason = func.substr(_reason(), 1, _LONGEST_REASON).label("reason")
+    rows = await session.execute(
+        select(
+            EventRow.kind,
+            EventRow.site,
+            reason,
+            func.count().label("times"),
+            func.max(EventRow.at).label("last_at"),
+        )
+        .where(*_which(since, kind, site))
+        .group_by(EventRow.kind, EventRow.site, reason)
+        .order_by(func.count().desc(), EventRow.kind, EventRow.site, reason)
+        .limit(limit)
+    )
+    return [EventCount(row.kind, row.site, row.reason, row.times, row.last_at) for row in rows]
+
+
+async def event_kinds(session: AsyncSession, since: datetime) -> list[str]:
+    """The kinds of events that there were since a moment."""
+    statement = select(EventRow.kind).where(EventRow.at >= since).distinct().order_by(EventRow.kind)
+    return list(await session.scalars(statement))
+
+
+async def latest_events(
+    session: AsyncSession,
+    since: datetime,
+    *,
+    kind: str = "",
+    site: str = "",
+    limit: int = 50,
+    offset: int = 0,
+) -> list[LoggedEvent]:
+    """The events since a moment, the latest first."""
+    rows = await session.execute(
+        select(EventRow, OpponentRow.name)
+        .outerjoin(GameRow, GameRow.id == EventRow.game_id)
+        .outerjoin(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(*_which(since, kind, site))
+        .order_by(EventRow.at.desc(), EventRow.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return [
+        LoggedEvent(
+            row.id, row.at, row.site, row.account, row.kind, row.game_id, name or "", dict(row.detail)
+        )
+        for row, name in rows
+    ]
+
+
+async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
+    """How long the sites took with moves of games that began since a moment."""
+    rows = await session.execute(
+        select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None))
+        .order_by(DecisionRow.id.desc())
+        .limit(_MOST_TIMES)
+    )
+    sent: dict[str, list[float]] = {}
+    confirmed: dict[str, list[float]] = {}
+    for row in rows:
+        sent.setdefault(row.site, []).append((row.sent_at - row.created_at).total_seconds())
+        if row.confirmed_at is not None:
+            confirmed.setdefault(row.site, []).append((row.confirmed_at - row.sent_at).total_seconds())
+    return [
+        SiteTimes(
+            site,
+            len(times),
+            quantile(times, 0.5),
+            quantile(times, 0.95),
+            _quantile(confirmed.get(site, ()), 0.5),
+            _quantile(confirmed.get(site, ()), 0.95),
+        )
+        for site, times in sorted(sent.items())
+    ]
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    return quantile(values, share) if values else 0.0
+
+
+def _which(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:
+    conditions = [EventRow.at >= since]
+    if kind:
+        conditions.append(EventRow.kind == kind)
+    if site:
+        conditions.append(EventRow.site == site)
+    return conditions

@@ -1,0 +1,162 @@
+"""The filter language: filters as texts by name, the same in a page's URL, in a link and in JSON.
+
+Each field of `storage.filters.Filters` that people choose has one name and one way to be written:
+``game=chess``, ``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``.  Reading
+what was written gives the same filters again.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from engine.games import GAMES
+from engine.player_kinds import PLAYER_KINDS
+from storage.errors import FilterError
+from storage.filters import Filters, TrapSettings
+
+MOST = 2**31 - 1
+"""The largest number that every database stores as an integer."""
+LONGEST = 200
+"""Characters of a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterField:
+    """One filter that people can choose."""
+
+    name: str
+    """In URLs and links."""
+    attribute: str
+    """Of `Filters`."""
+    title: str
+    """For people."""
+    read: Callable[[str], Any]
+    """From text; raises ValueError with what is allowed."""
+    write: Callable[[Any], str] = str
+    choices: tuple[str, ...] = ()
+    """All values, if there are few."""
+
+
+def parse_moment(text: str, *, end_of_day: bool = False) -> datetime:
+    """Parse an ISO 8601 time, in this machine's time zone unless it names one.
+
+    Args:
+        text: A date or a time.
+        end_of_day: Whether a date alone means its end.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        if end_of_day and len(text) <= 10 and moment.time() == time():
+            moment += timedelta(days=1)
+        moment = moment.astimezone()
+        moment.astimezone(UTC)  # as the database requires
+    except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
+        raise ValueError(f"{text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00") from None
+    return moment
+
+
+def _write_moment(moment: datetime, *, end_of_day: bool = False) -> str:
+    local = moment.astimezone()
+    if local.time() != time():
+        return moment.isoformat()
+    return (local - timedelta(days=1) if end_of_day else local).date().isoformat()
+
+
+def _of(names: Collection[str]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"{text!r} is not known; known: {', '.join(names)}")
+        return text
+
+    return read
+
+
+def _text(text: str) -> str:
+    if len(text) > LONGEST or not text.isprintable():
+        raise ValueError(f"not a line of at most {LONGEST} characters")
+    return text
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        raise ValueError(f"{text!a:.40} is no whole number")
+    return int(text)
+
+
+def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> FilterField:
+    """A filter of two values, each with a word of its own."""
+    words = {value: word for word, value in values.items()}
+    check = _of(tuple(values))
+
+    def read(text: str) -> Any:
+        return values[check(text)]
+
+    return FilterField(name, attribute, title, read, words.__getitem__, tuple(values))
+
+
+_GAMES, _PLAYERS = tuple(GAMES), tuple(PLAYER_KINDS)
+
+FIELDS: dict[str, FilterField] = {
+    field.name: field
+    for field in (
+        FilterField("game", "game", "Game", _of(_GAMES), choices=_GAMES),
+        FilterField("player", "player", "Player", _of(_PLAYERS), choices=_PLAYERS),
+        _pair("opponent_is_bot", "opponents", "Opponents", {"people": False, "programs": True}),
+        FilterField("opponent", "opponent", "Opponent", _text),
+        FilterField("site", "site", "Site", _text),
+        FilterField("account", "account", "Account", _text),
+        FilterField("speed", "speed", "Speed", _text),
+        FilterField("min-rating", "min_opponent_rating", "Rated at least", _number),
+        FilterField("max-rating", "max_opponent_rating", "Rated at most", _number),
+        _pair("rated", "rated", "Rated", {"rated": True, "casual": False}),
+        _pair("our_side", "side", "We move", {"first": 0, "second": 1}),
+        FilterField("since", "since", "Since", parse_moment, _write_moment),
+        FilterField(
+            "until",
+            "until",
+            "Until",
+            lambda text: parse_moment(text, end_of_day=True),
+            lambda moment: _write_moment(moment, end_of_day=True),
+        ),
+        FilterField("opening", "opening", "Opening", lambda text: " ".join(_text(text).split())),
+        FilterField("trial", "trial", "Trial", _text),
+        FilterField("match", "match", "Match", _text),
+        FilterField("version", "version", "Version", _text),
+        FilterField("settings", "settings", "Settings", TrapSettings.parse, lambda value: value.text),
+    )
+}
+"""Every filter by its name, in the order in which pages show them."""
+
+
+def parse_filters(given: Mapping[str, str]) -> Filters:
+    """The filters that some texts by name say; an empty text says nothing.
+
+    Raises:
+        FilterError: A name is unknown or a value cannot be read.
+    """
+    chosen: dict[str, Any] = {}
+    for name, text in given.items():
+        field = FIELDS.get(name)
+        if field is None:
+            raise FilterError(f"{name!a:.40} is no filter; known: {', '.join(FIELDS)}")
+        if not text.strip():
+            continue
+        try:
+            chosen[field.attribute] = field.read(text.strip())
+        except ValueError as error:
+            raise FilterError(f"{name}: {error}") from None
+    return replace(Filters(), **chosen)
+
+
+def filter_texts(filters: Filters) -> dict[str, str]:
+    """The chosen filters as texts by name, in the order of `FIELDS`: what `parse_filters` reads."""
+    return {
+        field.name: field.write(value)
+        for field in FIELDS.values()
+        if (value := getattr(filters, field.attribute)) is not None
+    }

@@ -1,0 +1,211 @@
+"""The last days in numbers, what happened just now, and how long moves took."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.temptation import RULE as FORECAST_RULE
+from storage.filters import standing
+from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+
+_MOST_TIMES = 50_000
+"""Moves of which the times are read; the latest count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day (UTC) of games that began on it; those of matches on this machine do not count."""
+
+    day: date
+    games: int = 0
+    """All except aborted ones."""
+    decided: int = 0
+    """Games with a result."""
+    points: float = 0.0
+    """Ours in these: 1, 1/2 or 0 a game."""
+    baits_set: int = 0
+    """Moves of ours with a confirmed bait."""
+    baits_taken: int = 0
+    """Replies that took one."""
+
+    @property
+    def score(self) -> float | None:
+        """Our share of the points; None without a result."""
+        return self.points / self.decided if self.decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class BaitEvent:
+    """A bait that somebody met."""
+
+    game_id: int
+    game: str
+    site: str
+    opponent: str
+    ply: int
+    """Of our move: the moves made before it."""
+    at: datetime
+    is_taken: bool
+    reply: str
+    """In the game's notation for programs."""
+    cost: float
+    """What the reply cost, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTimes:
+    """How long our moves took that were made in one hour, in seconds."""
+
+    hour: datetime
+    moves: int
+    median_s: float
+    p95_s: float
+    longest_s: float
+
+
+async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> list[Day]:
+    """The last days, the oldest first, each of them whether there were games or not."""
+    first = now.astimezone(UTC).date() - timedelta(days=days - 1)
+    since = datetime(first.year, first.month, first.day, tzinfo=UTC)
+    day = func.date(GameRow.started_at)
+    counted = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
+    points = case(
+        (GameRow.result == GameResult.WIN, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
+    )
+    games = {
+        str(row.day): row
+        for row in await session.execute(
+            select(
+                day.label("day"),
+                func.count().label("games"),
+                _count(GameRow.result.is_not(None)).label("decided"),
+                func.sum(points).label("points"),
+            )
+            .where(*counted)
+            .group_by(day)
+        )
+    }
+    baits = {
+        str(row.day): row
+        for row in await session.execute(
+            select(
+                day.label("day"),
+                func.count().label("baits"),
+                _count(ForecastRow.is_taken.is_(True)).label("taken"),
+            )
+            .select_from(GameRow)
+            .join(DecisionRow, DecisionRow.game_id == GameRow.id)
+            .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+            .where(*counted, *named_bait())
+            .group_by(day)
+        )
+    }
+    found = []
+    for number in range(days):
+        each = first + timedelta(days=number)
+        game, bait = games.get(str(each)), baits.get(str(each))
+        found.append(
+            Day(
+                each,
+                games=0 if game is None else game.games,
+                decided=0 if game is None else game.decided,
+                points=0.0 if game is None else float(game.points),
+                baits_set=0 if bait is None else bait.baits,
+                baits_taken=0 if bait is None else bait.taken,
+            )
+        )
+    return found
+
+
+def named_bait() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `DecisionRow` and `ForecastRow`: the move stands, and set a confirmed bait."""
+    return (
+        *standing(),
+        DecisionRow.is_decided.is_(False),
+        ForecastRow.rule == FORECAST_RULE,
+        ForecastRow.bait.is_not(None),
+    )
+
+
+async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:
+    """The answered baits of the latest moves, the latest first."""
+    rows = await session.execute(
+        select(
+            GameRow.id,
+            GameRow.game,
+            GameRow.site,
+            OpponentRow.name,
+            DecisionRow.ply,
+            OutcomeRow.at,
+            ForecastRow.is_taken,
+            OutcomeRow.reply,
+            OutcomeRow.cost,
+        )
+        .select_from(ForecastRow)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(
+            *named_bait(),
+            ForecastRow.is_taken.is_not(None),
+            OutcomeRow.reply.is_not(None),
+            GameRow.site != MATCH_SITE,
+        )
+        .order_by(ForecastRow.decision_id.desc())
+        .limit(limit)
+    )
+    return [
+        BaitEvent(
+            game_id=row.id,
+            game=row.game,
+            site=row.site,
+            opponent=row.name,
+            ply=row.ply,
+            at=row.at,
+            is_taken=row.is_taken,
+            reply=row.reply,
+            cost=(row.cost or 0) / 10_000,
+        )
+        for row in rows
+    ]
+
+
+async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
+    """How long our moves took, by the hour in which they were made, the oldest first; hours without any are
+    left out."""
+    since = now - timedelta(hours=hours)
+    rows = await session.execute(
+        select(DecisionRow.created_at, DecisionRow.time_s)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .where(
+            # Games of correspondence that began earlier are few; the index on games serves this.
+            GameRow.started_at >= since - timedelta(days=2),
+            GameRow.site != MATCH_SITE,
+            DecisionRow.created_at >= since,
+        )
+        .order_by(DecisionRow.id.desc())
+        .limit(_MOST_TIMES)
+    )
+    by_hour: dict[datetime, list[float]] = defaultdict(list)
+    for row in rows:
+        by_hour[row.created_at.replace(minute=0, second=0, microsecond=0)].append(row.time_s)
+    return [
+        MoveTimes(hour, len(times), quantile(times, 0.5), quantile(times, 0.95), max(times))
+        for hour, times in sorted(by_hour.items())
+    ]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The least value that at least this share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]
+
+
+def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))

@@ -1,0 +1,48 @@
+"""How many games a day people play against the bot."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.filters import Filters, filter_conditions
+from storage.records import MATCH_SITE, GameStatus
+from storage.tables.games import GameRow, OpponentRow
+
+RECENT_DAYS = 28
+"""Four weeks, so that each day of the week counts alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Recent games with people, and in how many days they were played."""
+
+    games: int
+    """Finished games that began in these days."""
+    days: float
+    """The last `RECENT_DAYS`, or fewer if the first game with a person is younger; 1 at least."""
+
+    @property
+    def games_per_day(self) -> float:
+        """0: there was no game."""
+        return self.games / self.days
+
+
+async def recent_pace(session: AsyncSession, at: datetime, filters: Filters | None = None) -> Pace:
+    """The pace of the games with people that pass the filters, up to a moment (aware)."""
+    which = (
+        GameRow.state == GameStatus.FINISHED,
+        GameRow.site != MATCH_SITE,
+        OpponentRow.is_bot.is_(False),
+        GameRow.started_at <= at,
+        *filter_conditions(filters or Filters()),
+    )
+    games = select(func.count(GameRow.id), func.min(GameRow.started_at)).join(
+        OpponentRow, OpponentRow.id == GameRow.opponent_id
+    )
+    begin = at - timedelta(days=RECENT_DAYS)
+    _, first = (await session.execute(games.where(*which))).one()
+    count, _ = (await session.execute(games.where(GameRow.started_at >= begin, *which))).one()
+    age = timedelta(0) if first is None else at - first
+    return Pace(count, min(max(age / timedelta(days=1), 1.0), float(RECENT_DAYS)))

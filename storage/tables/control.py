@@ -1,0 +1,20 @@
+"""The operator's tables: accounts that we refuse to play."""
+
+from sqlalchemy import UniqueConstraint
+from sqlalchemy.orm import Mapped
+
+from storage.tables.base import Base
+from storage.tables.types import IntPk, KeyColumn, UtcTime
+
+
+class BlockRow(Base):
+    """An account that none of ours plays at its site, by the operator's command."""
+
+    __tablename__ = "blocks"
+    __table_args__ = (UniqueConstraint("site", "name"),)
+
+    id: Mapped[IntPk]
+    site: Mapped[KeyColumn]
+    name: Mapped[KeyColumn]
+    """The account's name or id at the site, in lower case."""
+    at: Mapped[UtcTime]

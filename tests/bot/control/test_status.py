@@ -1,0 +1,191 @@
+"""The status as a value, as JSON and as text."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from bot.base.events import ChallengeReceived, Opponent
+from bot.control.status import (
+    AccountStatus,
+    Admission,
+    AdmissionStatus,
+    DatabaseStatus,
+    ErrorStatus,
+    LinkStatus,
+    LiveGame,
+    Status,
+    WaitingChallenge,
+    database_status,
+)
+from bot.control.status_text import duration, status_lines
+from bot.game.search_pool import PoolLoad
+from storage.database import Database
+from tests.bot.account.test_lobby import tell
+from tests.bot.control.rig import opened_rig
+from tests.bot.fakes import GAME_ID, OFFER, FakeServer
+
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+async def test_what_goes_on(database: Database) -> None:
+    server = FakeServer()
+    async with opened_rig(server, database, max_games=1) as rig:
+        rig.runners["away"] = SimpleNamespace(lobby=None, trouble="cannot sign in: 503")
+        await rig.playing(server, 1)
+        other = Opponent(id="ben", name="Ben", rating=None, is_bot=True)
+        await tell(server, ChallengeReceived(replace(OFFER, id="waits", challenger=other)))
+        rig.time.now = 7.0
+        status = await rig.actions.status()
+        (game,) = status.games
+        assert (game.key, game.account, game.site, game.game) == (GAME_ID, "home", "arena", "tictactoe")
+        assert (game.opponent, game.opponent_rating, game.player) == ("Anna", 1600, "trappy")
+        assert (game.ply, game.our_turn, game.is_over) == (1, False, False)
+        assert (game.our_clock_s, game.their_clock_s) == (300.0, 300.0)  # not both have moved
+        (waiting,) = status.queue
+        assert (waiting.key, waiting.challenger, waiting.is_bot, waiting.waited_s) == (
+            "waits",
+            "Ben",
+            True,
+            7.0,
+        )
+        home, away = status.accounts
+        assert (home.site, home.login, home.games, home.waiting) == ("arena", "desdemona", 1, 1)
+        assert home.link is not None
+        assert home.link.is_up
+        assert home.link.event_at is not None
+        assert (away.link, away.trouble) == (None, "cannot sign in: 503")
+        assert status.workers.threads == 1
+        assert status.database.answer_ms is not None
+        assert json.loads(json.dumps(status.to_json()))["games"][0]["opponent"] == "Anna"
+        server.reply()
+        await rig.playing(server, 3)
+        rig.time.now += 10
+        (game,) = (await rig.actions.status()).games
+        assert (game.ply, game.our_clock_s, game.their_clock_s) == (3, 300.0, 290.0)
+        rig.time.now += 1000
+        (game,) = (await rig.actions.status()).games
+        assert game.their_clock_s == 0.0
+
+
+async def test_a_link_that_is_down(database: Database) -> None:
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        await tell(server)
+        rig.lobby.link.lost("the stream ended")
+        (account,) = (await rig.actions.status()).accounts
+        assert account.link is not None
+        assert (account.link.is_up, account.link.trouble) == (False, "the stream ended")
+
+
+async def test_a_database_that_is_away(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    await database.close()
+    monkeypatch.setattr(database, "read", lambda: (_ for _ in ()).throw(TimeoutError))
+    status = await database_status(database)
+    assert (status.answer_ms, status.trouble) == (None, "no answer in 2 s")
+
+
+def sample() -> Status:
+    link = LinkStatus(True, AT - timedelta(hours=3), AT, AT - timedelta(seconds=12), 35, "")
+    game = LiveGame(
+        key="abcd1234",
+        account="home",
+        site="arena",
+        game="chess",
+        variant="standard",
+        rated=True,
+        speed="blitz",
+        opponent="Anna",
+        opponent_rating=1600,
+        opponent_is_bot=False,
+        player="trappy",
+        is_drawn=True,
+        ply=31,
+        our_turn=True,
+        our_clock_s=65.9,
+        their_clock_s=7.0,
+        is_over=False,
+        position="...",
+    )
+    return Status(
+        version="1.2.3",
+        process=42,
+        started_at=AT - timedelta(days=2, hours=5),
+        at=AT,
+        admission=AdmissionStatus(Admission.OPEN),
+        accounts=(
+            AccountStatus("home", "arena", "desdemona", link, "", 1, 1),
+            AccountStatus("away", "", "", None, "cannot sign in: 503", 0, 0),
+        ),
+        games=(game, replace(game, key="x", game="")),
+        queue=(WaitingChallenge("efgh", "home", "Robot", True, "othello", 75.0),),
+        workers=PoolLoad(4, 2, 1, 3),
+        database=DatabaseStatus("data/desdemona.db", 0.4, ""),
+        arena=None,
+        log_level="INFO",
+        last_error=ErrorStatus(AT - timedelta(minutes=5), "home", "game x: crashed"),
+    )
+
+
+def test_as_text() -> None:
+    assert status_lines(sample()) == [
+        "desdemona 1.2.3, process 42, up 2 d 5 h",
+        "new games: begin",
+        "",
+        "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
+        "lag 35 ms",
+        "away: cannot sign in: 503",
+        "",
+        "games: 2",
+        "  abcd1234 (home): rated standard against Anna (1600), ply 31, our move, clocks 1:05 : 0:07; "
+        "trappy, drawn",
+        "  x (home): joining",
+        "",
+        "waiting challenges: 1",
+        "  efgh (home): othello of Robot (program), for 1 min 15 s",
+        "",
+        "workers: 2 of 4 busy, 1 with a move of a timed game; jobs waiting: 3",
+        "database: data/desdemona.db; answers in 0.4 ms",
+        "log: from INFO on",
+        "last error: 5 min ago [home]: game x: crashed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("admission", "shown"),
+    [
+        (AdmissionStatus(Admission.PAUSED, AT, None, "ada"), "none: paused by ada 0 s ago, until `resume`"),
+        (
+            AdmissionStatus(Admission.PAUSED, AT - timedelta(minutes=1), AT + timedelta(minutes=4), "socket"),
+            "none: paused by socket 1 min ago, for another 4 min",
+        ),
+        (
+            AdmissionStatus(Admission.DRAINING, None, None, "signal"),
+            "none: the program stops after its games, asked by signal",
+        ),
+    ],
+)
+def test_whether_games_begin(admission: AdmissionStatus, shown: str) -> None:
+    lines = status_lines(replace(sample(), admission=admission, queue=(), last_error=None))
+    assert lines[1] == f"new games: {shown}"
+    assert lines[-1] == "last error: none"
+    assert not any("waiting challenges" in line for line in lines)
+
+
+def test_as_json() -> None:
+    plain = sample().to_json()
+    assert plain == json.loads(json.dumps(plain))
+    assert plain["at"] == "2026-01-02T03:04:05.000+00:00"
+    assert plain["admission"]["state"] == "open"
+    assert plain["accounts"][1]["link"] is None
+    assert plain["workers"] == {"threads": 4, "busy": 2, "live": 1, "waiting": 3}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3661, "1 h 1 min"), (90_000, "1 d 1 h")],
+)
+def test_durations(seconds: int, shown: str) -> None:
+    assert duration(timedelta(seconds=seconds)) == shown

@@ -1,0 +1,146 @@
+"""Pages as HTML, JSON and CSV; every failure as words."""
+
+import asyncio
+import logging
+import socket
+
+import aiohttp
+import pytest
+
+from bot.base.config import DashboardConfig
+from bot.dashboard.page import NoSuchThing
+from bot.dashboard.page_cache import LONGEST_S
+from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard, csv_text
+from storage.database import Database
+from storage.errors import StorageError
+from storage.filters import Filters
+from tests.bot.dashboard.conftest import OpenSite
+
+
+async def test_a_page_is_html_json_and_csv(open_site: OpenSite) -> None:
+    async with open_site() as site:
+        async with site.get("/dash?game=chess&number=3") as page:
+            text = await page.text()
+            assert page.status == 200
+            assert "<p>1</p>" in text
+            assert 'href="/dash/api/simple?game=chess&amp;number=3"' in text
+            assert {name: page.headers[name] for name in HEADERS} == HEADERS
+        async with site.get("/dash/api/simple?game=chess&number=3") as answer:
+            assert await answer.json() == {"number": 1}
+        async with site.get("/dash/api/simple.csv?game=chess&number=3") as answer:
+            assert await answer.text() == "number,name\r\n1,'=1+1\r\n"
+            assert 'filename="simple-numbers.csv"' in answer.headers["Content-Disposition"]
+    assert site.load.times == 1
+    assert site.load.asked[0].filters == Filters(game="chess")
+    assert site.load.asked[0].own == {"number": "3"}
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("colour=red", "'colour' is no filter of this page; known: game, number, opponent"),
+        ("site=arena", "'site' is no filter of this page"),
+        ("game=go", "game: 'go' is not known"),
+        ("table=none", "table: 'none' is not known; known: numbers"),
+    ],
+)
+async def test_a_question_that_makes_no_sense_is_named(open_site: OpenSite, query: str, message: str) -> None:
+    async with open_site() as site, site.get(f"/dash/api/simple.csv?{query}") as answer:
+        assert answer.status == 400
+        assert (await answer.json())["error"].startswith(message)
+
+
+async def test_what_comes_from_outside_stays_text(open_site: OpenSite) -> None:
+    name = "<img src=x onerror=alert(1)>"
+    async with open_site() as site, site.get("/dash", params={"opponent": name}) as page:
+        text = await page.text()
+    assert "<img src=x" not in text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (NoSuchThing("There is no game 7."), 404, "There is no game 7."),
+        (StorageError("cannot use the database x: gone"), 503, "cannot use the database x: gone"),
+        (RuntimeError("a secret"), 500, "Something went wrong; the log says what."),
+    ],
+)
+async def test_a_failure_is_told_in_words(
+    open_site: OpenSite, error: Exception, status: int, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_site() as site:
+        site.load.fails = error
+        async with site.get("/dash") as page:
+            assert page.status == status
+            text = await page.text()
+            assert message in text
+            assert "To the first page" in text
+        async with site.get("/dash/api/simple") as answer:
+            assert await answer.json() == {"error": message}
+        site.load.fails = None
+        async with site.get("/dash") as page:
+            assert page.status == 200
+    assert ("a secret" in caplog.text) == (status == 500)
+
+
+async def test_there_is_no_other_page(open_site: OpenSite) -> None:
+    async with open_site() as site:
+        async with site.get("/dash/nothing") as page:
+            assert page.status == 404
+            assert "There is no such page." in await page.text()
+        async with site.get("/") as page:
+            assert page.headers["Location"] == "/dash"
+        async with site.get("/dash/static/../server.py") as page:
+            assert page.status == 404
+
+
+async def test_a_page_that_takes_too_long_says_so(
+    open_site: OpenSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.dashboard.page_cache.LONGEST_S", 0.01)
+    async with open_site() as site:
+
+        async def wait_for_ever(*_: object) -> None:
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr("tests.bot.dashboard.conftest.CountingLoad.__call__", wait_for_ever)
+        async with site.get("/dash/api/simple") as answer:
+            assert answer.status == 503
+            assert "Narrow it" in (await answer.json())["error"]
+    assert LONGEST_S == 10
+
+
+async def test_a_taken_port_does_not_stop_the_bot(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    again, waits = asyncio.Event(), asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        assert seconds == AGAIN_S
+        waits.set()
+        await again.wait()
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        dashboard = Dashboard(DashboardConfig(port=port), database, [], sleep=wait)
+        async with dashboard.running() as address:
+            assert not address
+            assert "address already in use" in caplog.text
+            await waits.wait()
+            taken.close()
+            again.set()
+            await dashboard.listening.wait()
+            url = f"http://127.0.0.1:{port}/healthz"
+            async with aiohttp.ClientSession() as session, session.get(url) as answer:
+                assert answer.status == 200
+
+
+def test_csv_has_no_formulas() -> None:
+    rows = [{"name": text, "value": -1.5} for text in ("=1", "+1", "-1", "@a", "plain", 'a,"b"\nc')]
+
+    assert csv_text(rows) == (
+        'name,value\r\n\'=1,-1.5\r\n\'+1,-1.5\r\n\'-1,-1.5\r\n\'@a,-1.5\r\nplain,-1.5\r\n"a,""b""\nc",-1.5\r\n'
+    )
+    assert csv_text([]) == ""

@@ -1,0 +1,133 @@
+"""The dashboard's traps and games in a browser: at any width, in light and dark, with any name, by keys."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from bot.base.config import DashboardConfig
+from bot.dashboard.menu import pages
+from bot.dashboard.server import Dashboard
+from storage.database import Database
+from storage.games import finish_game
+from storage.records import GameResult
+from tests.bot.dashboard.samples import NAMES, met_bait
+from tests.browser.page import Page
+from tests.patience import PATIENCE_S
+from tests.storage.samples import FELL, decision, opened, settled
+
+PATHS = ("/dash/traps", "/dash/traps?sort=taken", "/dash/games", "/dash/games/1", "/dash/games/7?ply=2")
+OUTSIDE = """return [...document.querySelectorAll('main *')].filter((element) => {
+    const box = element.getBoundingClientRect();
+    const room = (element.parentElement.closest('.card') ?? document.documentElement).getBoundingClientRect();
+    return box.width && box.right > room.right + 1
+        && !element.closest('.scroll, .segments, .moves-box, .name, .visually-hidden')
+        && !element.closest('details:not([open]), svg, .chart');
+}).map((element) => element.outerHTML.slice(0, 120))"""
+
+
+async def _fill(database: Database) -> None:
+    replies = ("d7d5", "e7e5", "g8f6", "a7a6")
+    async with database.write() as session:
+        for number, (name, reply) in enumerate(zip(NAMES, replies, strict=True)):
+            await met_bait(session, f"g{number}", reply, opponent=name)
+        for number in range(2):
+            await met_bait(session, f"again{number}", opponent="Anna", rating=None)
+        game = await opened(session)
+        await settled(session, game.id, 0, decision(quality=225.0), FELL)
+        await settled(session, game.id, 2, decision(), None)
+        moves = ["f5", "d6", "c3", "f4", "f6"]
+        await finish_game(session, game.id, result=GameResult.LOSS, end_reason="resignation", moves=moves)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[str]:
+    """The address of a running dashboard, without a path."""
+    found: dict[str, Any] = {}
+    is_ready = threading.Event()
+
+    async def serve() -> None:
+        database = await Database.open(f"sqlite:///{tmp_path}/desdemona.db")
+        await _fill(database)
+        config = DashboardConfig(port=0)
+        async with Dashboard(config, database, pages(config, database.url)).running() as address:
+            found["address"], found["stop"] = address.removesuffix("/dash"), asyncio.Event()
+            found["loop"] = asyncio.get_running_loop()
+            is_ready.set()
+            await found["stop"].wait()
+        await database.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="dashboard")
+    thread.start()
+    assert is_ready.wait(PATIENCE_S)
+    yield found["address"]
+    found["loop"].call_soon_threadsafe(found["stop"].set)
+    thread.join()
+
+
+def _prefer(tab: Page, scheme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    tab.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_fit_any_width(tab: Page, site: str, width: int, scheme: str) -> None:
+    _prefer(tab, scheme)
+    try:
+        with tab.wide(width):
+            for path in PATHS:
+                tab.driver.get(f"{site}{path}")
+                run = tab.driver.execute_script
+                assert run("return document.documentElement.scrollWidth") <= width, path
+                assert run(OUTSIDE) == [], path
+                assert run("return document.querySelectorAll('main [style]').length") == 0
+                background = run("return getComputedStyle(document.body).backgroundColor")
+                assert (background == "rgb(16, 21, 19)") is (scheme == "dark")
+        assert tab.complaints() == []
+    finally:
+        _prefer(tab, "")
+
+
+def test_hostile_names_are_read_as_they_are(tab: Page, site: str) -> None:
+    tab.driver.get(f"{site}/dash/games?sort=oldest")
+    shown = tab.driver.execute_script(
+        "return [...document.querySelectorAll('.game-link')].map((link) => link.textContent)"
+    )
+    assert shown[: len(NAMES)] == list(NAMES)
+    assert tab.count("img[src=x]") == 0
+
+
+def test_boards_are_drawn(tab: Page, site: str) -> None:
+    tab.driver.get(f"{site}/dash/traps")
+    assert tab.count(".trap-card svg.board") == 6
+    assert tab.count("svg.board use") > 6 * 20
+    tab.click(".board-link")
+    assert "/dash/games/" in tab.driver.current_url
+    assert tab.text(".verdict")
+
+
+def test_arrow_keys_step_through_a_game(tab: Page, site: str) -> None:
+    tab.driver.get(f"{site}/dash/games/7?ply=0")
+    keys = ActionChains(tab.driver)
+    keys.send_keys(Keys.ARROW_RIGHT).perform()
+    tab.until_text(".stepper", "our move 2 of 2")
+    assert "ply=2" in tab.driver.current_url
+    keys.send_keys(Keys.ARROW_LEFT).perform()
+    tab.until_text(".stepper", "our move 1 of 2")
+
+
+def test_links_step_without_scripts(tab: Page, site: str) -> None:
+    switch = "Emulation.setScriptExecutionDisabled"
+    tab.driver.execute_cdp_cmd(switch, {"value": True})
+    try:
+        tab.driver.get(f"{site}/dash/games/7?ply=0")
+        tab.driver.find_element("css selector", ".stepper a[rel=next]").click()
+    finally:
+        tab.driver.execute_cdp_cmd(switch, {"value": False})
+    tab.until_text(".stepper", "our move 2 of 2")

@@ -1,0 +1,137 @@
+"""The arena owner's changes to accounts, on both databases."""
+
+import pytest
+from sqlalchemy import func, select
+
+from storage import arena
+from storage.arena import AccountTaken, ArenaAccess, RatingRecord
+from storage.control.arena_accounts import anonymise_account, rename_account, set_access
+from storage.control.blocks import add_block, list_blocks
+from storage.database import Database
+from storage.events import PROGRAM, list_events, record_event
+from storage.games import get_game
+from storage.records import AccountKey
+from storage.tables.arena import ArenaChatLine, ArenaRating
+from tests.storage.samples import ARENA, opened
+from tests.storage.test_arena import AT, add, game
+
+
+@pytest.fixture
+async def played(database: Database) -> Database:
+    """Anna has played at the arena, with a rating, chat, and a game in our records."""
+    await add(database, "Anna")
+    await add(database, "Ben")
+    await add(database, "Desdemona", is_bot=True)
+    async with database.write() as session:
+        await arena.add_game(session, game())
+        await arena.add_game(session, game("second", players=("desdemona", "anna")))
+        await arena.save_rating(session, "anna", "othello", RatingRecord(1512.5, 200.0, 0.06, 1))
+        for name in ("anna", "desdemona"):
+            await arena.add_chat(
+                session, "abcdefgh", account_id=name, room="player", text="hello", created_at=AT
+            )
+        await add_block(session, "arena", "anna")
+        await opened(session, "first", opponent_id="anna")
+        declined = {"challenger": "anna", "why": "Anna is on the block list, not Annabel", "count": 1}
+        await record_event(session, ARENA, "challenge_declined", declined)
+        await record_event(session, AccountKey("elsewhere", "us"), "challenge_declined", declined)
+    return database
+
+
+async def test_access(played: Database) -> None:
+    async with played.write() as session:
+        await set_access(session, "anna", ArenaAccess.BANNED)
+    async with played.read() as session:
+        found = {account.id: account.access for account in await arena.list_accounts(session)}
+    assert found == {
+        "anna": ArenaAccess.BANNED,
+        "ben": ArenaAccess.ACTIVE,
+        "desdemona": ArenaAccess.ACTIVE,
+    }
+
+
+async def test_banned_programs_are_not_listed_as_opponents(played: Database) -> None:
+    async with played.write() as session:
+        assert [bot.id for bot in await arena.list_bots(session, 9)] == ["desdemona"]
+        await set_access(session, "desdemona", ArenaAccess.BANNED)
+        assert await arena.list_bots(session, 9) == []
+
+
+async def test_a_new_name_keeps_everything(played: Database) -> None:
+    async with played.write() as session:
+        await rename_account(session, "anna", "Zoe", "arena")
+    async with played.read() as session:
+        assert await arena.get_account(session, "anna") is None
+        account = await arena.get_account(session, "zoe")
+        assert account is not None
+        assert (account.name, account.created_at) == ("Zoe", AT)
+        assert account.ratings["othello"].games == 1
+        assert await arena.find_token(session, "hash of Anna") == "zoe"
+        for key, players in (("abcdefgh", ("zoe", "desdemona")), ("second", ("desdemona", "zoe"))):
+            found = await arena.get_game(session, key)
+            assert found is not None
+            assert found.players == players
+        assert await arena.count_games_by_account(session) == {"zoe": 2, "desdemona": 2}
+        lines = await arena.list_chat(session, "abcdefgh", "player", 9)
+        assert [line.name for line in lines] == ["Zoe", "Desdemona"]
+        ours = await get_game(session, ARENA, "first")
+        assert ours is not None
+        assert (ours.opponent_id, ours.opponent_name) == ("zoe", "Zoe")
+        assert await list_blocks(session, "arena") == ["zoe"]
+
+
+async def test_another_case_is_no_other_name(played: Database) -> None:
+    async with played.write() as session:
+        await rename_account(session, "anna", "ANNA", "arena")
+        account = await arena.get_account(session, "anna")
+        assert account is not None
+        assert account.name == "ANNA"
+        assert await arena.find_token(session, "hash of Anna") == "anna"
+        assert await list_blocks(session, "arena") == ["anna"]
+
+
+async def test_names_that_others_have(played: Database) -> None:
+    async with played.write() as session:
+        await opened(session, "known", opponent_id="carl")
+    for name in ("BEN", "Carl"):
+        with pytest.raises(AccountTaken, match=f"the name {name} is taken"):
+            async with played.write() as session:
+                await rename_account(session, "anna", name, "arena")
+    async with played.write() as session:
+        await add_block(session, "arena", "zoe")
+        await rename_account(session, "anna", "Zoe", "arena")  # both were blocked
+        assert await list_blocks(session, "arena") == ["zoe"]
+
+
+async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
+    async with played.write() as session:
+        renamed = {"action": "arena-account rename", "name": "Amalia", "new_name": "ANNA"}
+        await record_event(session, PROGRAM, "operator_action", renamed)
+        await record_event(
+            session, PROGRAM, "operator_action", {"name": "amalia", "result": "Amalia may play"}
+        )
+        assert await anonymise_account(session, "anna", "arena") == "deleted-1"
+        assert await anonymise_account(session, "ben", "arena") == "deleted-2"
+    async with played.read() as session:
+        assert await arena.get_account(session, "anna") is None
+        found = await arena.get_game(session, "abcdefgh")
+        assert found is not None
+        assert found.players == ("deleted-1", "desdemona")
+        assert await arena.find_token(session, "hash of Anna") is None
+        account = await arena.get_account(session, "deleted-1")
+        assert account is not None
+        assert (account.name, account.access, account.ratings) == ("deleted-1", ArenaAccess.DELETED, {})
+        assert await session.scalar(select(func.count()).select_from(ArenaRating)) == 0
+        assert list(await session.scalars(select(ArenaChatLine.account_id))) == ["desdemona"]
+        assert await list_blocks(session, "arena") == []
+        ours = await get_game(session, ARENA, "first")
+        assert ours is not None
+        assert (ours.opponent_id, ours.opponent_name) == ("deleted-1", "deleted-1")
+        events = await list_events(session)
+    assert [event.detail for event in events] == [
+        {"name": "deleted-1", "result": "deleted-1 may play"},
+        {"action": "arena-account rename", "name": "deleted-1", "new_name": "deleted-1"},
+        # At another site that is another person.
+        {"challenger": "anna", "why": "Anna is on the block list, not Annabel", "count": 1},
+        {"challenger": "deleted-1", "why": "deleted-1 is on the block list, not Annabel", "count": 1},
+    ]
