@@ -56,9 +56,10 @@ ENGINE = {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.choice": {
-        "errors", "decision", "human", "params", "player_kinds", "randomised", "tempting", "trappy",
-        "variety",
+        "errors", "decision", "human", "params", "player_kinds", "pruning", "randomised", "tempting",
+        "trappy", "variety",
     },
+    "engine.pruning": {"decision", "errors", "randomised"},
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
@@ -90,6 +91,7 @@ STORAGE = {
     "storage.archive": {"tables"},
     "storage.arena": {"tables"},
     "storage.events": {"records", "tables"},
+    "storage.exports": {"damage", "filters", "records", "tables"},
     "storage.migrate": {"packing", "tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.drivers": set[str](),
@@ -106,6 +108,7 @@ STORAGE = {
         "trials",
     },
     "storage.ask": {"errors"},
+    "storage.maintenance": {"damage", "database", "errors", "migrate", "packing", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
     "storage.control": {"arena", "inserts", "tables"},
@@ -149,7 +152,7 @@ BOT = {
     "bot.dashboard": {"alarms", "base", "control"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
+        "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
         "control", "daemon",
     },
     "bot.__main__": {"base", "cli"},

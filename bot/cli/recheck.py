@@ -46,7 +46,8 @@ def _print_findings(found: Findings) -> None:
         print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
     for row in found.damaged:
         print(printable(f"DAMAGED  row {row.id} of {row.table}: {row.reason}"))
-    print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
+    pruned = f", pruned: {found.pruned}" if found.pruned else ""
+    print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}{pruned}")
     print(
         f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
     )
