@@ -3,7 +3,7 @@
 from bot.base.config import DashboardConfig
 from bot.control.actions import ControlActions
 from bot.dashboard.page import Page
-from bot.dashboard.pages import game, games, ratings, traps, works
+from bot.dashboard.pages import game, games, opponents, ratings, traps, works
 from bot.dashboard.pages.ask import ask_page
 from bot.dashboard.pages.events import events_page
 from bot.dashboard.pages.now import now_page
@@ -24,6 +24,7 @@ def pages(
         now_page(actions),
         works.PAGE,
         traps.PAGE,
+        opponents.PAGE,
         games.PAGE,
         game.PAGE,
         events_page(actions),

@@ -1,0 +1,158 @@
+"""Opponents: who plays us, who returns, and who falls.
+
+Counts come from the summaries of games; those of games without a valid one are made from their decisions.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from sqlalchemy import case, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.filters import Filters
+from storage.queries.shown_games import shown_games
+from storage.records import GameResult, GameStatus
+from storage.statistics.encounters import BaitCounts, counts_of_games
+from storage.statistics.valid_summaries import is_valid, without_summary
+from storage.tables.games import GameRow, OpponentRow
+from storage.tables.summaries import GameSummaryRow
+
+LEAST_BAITS = 5
+"""Baits that somebody has to have met to be among those who fall most often."""
+
+
+class OpponentOrder(Enum):
+    """Who comes first."""
+
+    LATEST = "latest"
+    GAMES = "games"
+    FALLEN = "fallen"
+    """The greatest share of baits taken, of those who met `LEAST_BAITS` or more."""
+    SCORE = "score"
+    """Who scores most against us."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentLine:
+    """An opponent's account, and its games that pass the filters, aborted ones aside."""
+
+    opponent_id: int
+    site: str
+    name: str
+    is_bot: bool
+    games: int
+    days: int
+    """Different days (UTC) on which one began."""
+    decided: int
+    """Games with a result."""
+    points: float
+    """The opponent's."""
+    best_rating: int | None
+    first_at: datetime
+    last_at: datetime
+    baits_met: int
+    baits_taken: int
+    slips: int
+
+    @property
+    def returned(self) -> bool:
+        """Whether they came back on another day."""
+        return self.days > 1
+
+    @property
+    def score(self) -> float | None:
+        """The opponent's share of the points; None without a result."""
+        return self.points / self.decided if self.decided else None
+
+    @property
+    def taken_share(self) -> float | None:
+        """The share of baits that were taken; None: none was met."""
+        return self.baits_taken / self.baits_met if self.baits_met else None
+
+
+async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
+    """All opponents with a game that passes the filters, in an order."""
+    which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
+    points = case(
+        (GameRow.result == GameResult.LOSS, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
+    )
+    rows = await session.execute(
+        select(
+            GameRow.opponent_id,
+            func.count().label("games"),
+            func.count(func.distinct(func.date(GameRow.started_at))).label("days"),
+            func.count(GameRow.result).label("decided"),
+            func.sum(points).label("points"),
+            func.max(GameRow.opponent_rating).label("best_rating"),
+            func.min(GameRow.started_at).label("first_at"),
+            func.max(GameRow.started_at).label("last_at"),
+            func.coalesce(func.sum(GameSummaryRow.baits_set), 0).label("met"),
+            func.coalesce(func.sum(GameSummaryRow.baits_taken), 0).label("taken"),
+            func.coalesce(func.sum(GameSummaryRow.slips), 0).label("slips"),
+        )
+        .select_from(GameRow)
+        .outerjoin(GameSummaryRow, is_valid())
+        .where(*which)
+        .group_by(GameRow.opponent_id)
+    )
+    accounts = {
+        row.id: row
+        for row in await session.execute(
+            select(OpponentRow.id, OpponentRow.site, OpponentRow.name, OpponentRow.is_bot)
+        )
+    }
+    others = await _without_summary(session, filters)
+    lines = [
+        OpponentLine(
+            row.opponent_id,
+            accounts[row.opponent_id].site,
+            accounts[row.opponent_id].name,
+            accounts[row.opponent_id].is_bot,
+            row.games,
+            row.days,
+            row.decided,
+            float(row.points),
+            row.best_rating,
+            row.first_at,
+            row.last_at,
+            row.met + others[row.opponent_id].baits_set,
+            row.taken + others[row.opponent_id].baits_taken,
+            row.slips + others[row.opponent_id].slips,
+        )
+        for row in rows
+    ]
+    return sorted(lines, key=lambda line: _rank(line, order))
+
+
+def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
+    if order is OpponentOrder.GAMES:
+        first: tuple[float, ...] = (float(-line.games),)
+    elif order is OpponentOrder.FALLEN:
+        counts = line.baits_met >= LEAST_BAITS
+        first = (-(line.taken_share or 0.0) if counts else 1.0,)
+    elif order is OpponentOrder.SCORE:
+        first = (1.0 if line.score is None else -line.score,)
+    else:
+        first = ()
+    return (*first, -line.last_at.timestamp(), float(line.opponent_id))
+
+
+async def _without_summary(session: AsyncSession, filters: Filters) -> dict[int, BaitCounts]:
+    """By opponent, the counts of the games that have no valid summary."""
+    which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
+    games = list(await session.scalars(without_summary(*which)))
+    counts = await counts_of_games(session, games)
+    found: dict[int, BaitCounts] = defaultdict(BaitCounts)
+    for start in range(0, len(games), 500):
+        some = select(GameRow.id, GameRow.opponent_id).where(GameRow.id.in_(games[start : start + 500]))
+        for row in await session.execute(some):
+            if (count := counts.get(row.id)) is not None:
+                known = found[row.opponent_id]
+                found[row.opponent_id] = BaitCounts(
+                    baits_set=known.baits_set + count.baits_set,
+                    baits_taken=known.baits_taken + count.baits_taken,
+                    slips=known.slips + count.slips,
+                )
+    return found
