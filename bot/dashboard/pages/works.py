@@ -141,7 +141,7 @@ class WorksView:
 
 
 def verdict_of(report: GamesReport) -> Verdict:
-    """What the games say; see docs/dashboard.md."""
+    """What the games say; see the operator's guide, "The dashboard"."""
     score = report.score.estimate
     fewest = min(report.drawn_treated, report.drawn_untreated)
     if fewest < LEAST_GAMES or score.low is None or score.high is None or score.high - score.low > 2 * WIDEST:
