@@ -9,6 +9,8 @@ SQLite looks at no progress handler meanwhile.
 
 import asyncio
 import json
+import math
+import os
 import resource
 import sqlite3
 import sys
@@ -25,7 +27,10 @@ LONGEST_CELL = 100_000
 """Characters of one value."""
 LONGEST_ANSWER = 20_000_000
 """Characters of all values together."""
-_STEPS = 10_000
+LONGEST_ERROR = 500
+"""Characters of an error, which is one line."""
+_NICENESS = 10
+"""Moves are searched meanwhile."""
 
 _HARMLESS = {
     sqlite3.SQLITE_SELECT,
@@ -57,8 +62,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             columns, rows = asyncio.run(
                 _of_postgresql(request["url"], request["sql"], request["limit_s"], request["most_rows"])
             )
-    except (NotAnswered, sqlite3.Error) as error:
-        return {"error": str(error)}
+    # sqlite3.Warning: two statements.  UnicodeError: half a character of UTF-16.
+    except (NotAnswered, sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
+        return {"error": " ".join(str(error).split())[:LONGEST_ERROR]}
     except MemoryError:
         return {"error": "the answer does not fit into memory"}
     is_cut = len(rows) > request["most_rows"]
@@ -108,7 +114,7 @@ async def _of_postgresql(
                 raise NotAnswered("this is no question: it gives no rows")
             rows = await (await statement.cursor()).fetch(most_rows + 1)
             return columns, _read((list(row) for row in rows), most_rows)
-    except asyncpg.PostgresError as error:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise NotAnswered(str(error)) from None
     finally:
         connection.terminate()
@@ -129,18 +135,21 @@ def _read(found: Iterable[Sequence[Any]], most_rows: int) -> list[list[Any]]:
 
 def _plain(cell: Any) -> Any:
     """A value as JSON has it."""
-    if cell is None or isinstance(cell, (bool, int, float)):
-        return cell
     if isinstance(cell, Decimal):
-        return float(cell)
+        cell = float(cell)
+    if cell is None or isinstance(cell, (bool, int)) or (isinstance(cell, float) and math.isfinite(cell)):
+        return cell
     text = f"{len(cell)} bytes" if isinstance(cell, (bytes, memoryview)) else str(cell)
     return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}..."
 
 
 def main() -> None:
     """Read a request, write the answer."""
+    os.nice(_NICENESS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     request = json.load(sys.stdin)
+    most_s = math.ceil(request["limit_s"]) + 2  # of processor time: should our caller die, we end, too
+    resource.setrlimit(resource.RLIMIT_CPU, (most_s, most_s))
     json.dump(answer(request), sys.stdout)
 
 

@@ -1,0 +1,37 @@
+"""Summaries of the games that are over, from which statistics of many games are made."""
+
+from sqlalchemy import ForeignKey, LargeBinary, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from storage.tables.base import Base
+from storage.tables.types import BigInt
+
+
+class GameSummaryRow(Base):
+    """What one game adds to statistics; see `storage.statistics.summaries`."""
+
+    __tablename__ = "game_summaries"
+
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
+    # By which layout of this row, and which rules of judging and forecasting it was made.
+    layout: Mapped[int]
+    rule: Mapped[int]
+    forecast_rule: Mapped[int]
+    # Decisions that `storage.statistics.facts.count_outdated` counts.
+    outdated: Mapped[int]
+    # The fields of `storage.statistics.encounters.BaitCounts`.
+    baits_set: Mapped[int]
+    baits_taken: Mapped[int]
+    slips: Mapped[int]
+    # What `storage.inference.suspects.PlayedGame` says of replies.
+    timed: Mapped[int]
+    fast: Mapped[int]
+    judged: Mapped[int]
+    optimal: Mapped[int]
+    optimal_expected: Mapped[float]
+    # JSON: a list of the models that made the forecasts, by `storage.statistics.facts.model_text`.
+    models: Mapped[str] = mapped_column(Text)
+    # `storage.statistics.reply_sums.packed`: of all replies by model, and by phase and model.  The larger one
+    # is the last column, so that reading the other never touches its pages.
+    sums: Mapped[bytes] = mapped_column(LargeBinary)
+    phase_sums: Mapped[bytes] = mapped_column(LargeBinary)
