@@ -8,7 +8,20 @@ from engine.judgement import ERROR
 from storage.records import DecisionState, GameResult, GameStatus
 from tests.storage.ask.sample_games import NOW, Row, Sample
 
-_POINTS = {GameResult.WIN: 1.0, GameResult.DRAW: 0.5, GameResult.LOSS: 0.0, None: None}
+_AS_STORED = (
+    "account",
+    "site_game_id",
+    "variant",
+    "speed",
+    "our_side",
+    "our_rating",
+    "state",
+    "result",
+    "end_reason",
+    "rating_diff",
+)
+"""Columns of games."""
+_POINTS = {GameResult.WIN: 1.0, GameResult.DRAW: 0.5, GameResult.LOSS: 0.0}
 
 
 def moment(at: datetime | None) -> str | None:
@@ -61,18 +74,17 @@ def _games(sample: Sample) -> list[Row]:
     for game in sample.rows["games"]:
         ours, theirs, at = game["our_rating"], game["opponent_rating"], game["started_at"]
         rated = None not in (ours, theirs)
-        same = "account site_game_id variant speed our_side our_rating state result end_reason rating_diff".split()
         found.append(
             {
                 "game_id": game["id"],
                 **_of_game(game, opponents[game["opponent_id"]]),
-                **{name: game[name] for name in same},
+                **{name: game[name] for name in _AS_STORED},
                 "rated": int(game["rated"]),
                 "engine_version": "0.1",
                 "trial": None if game["trial_id"] is None else "winter",
                 "chance": game["selection"].get("chances", {}).get(game["player"]),
                 "rating_band": _band(theirs),
-                "points": _POINTS[game["result"]],
+                "points": _POINTS.get(game["result"]),
                 "expected": 1 / (1 + 10 ** ((theirs - ours) / 400)) if rated else None,
                 "started_at": moment(at),
                 "ended_at": moment(game["ended_at"]),
@@ -93,7 +105,7 @@ def _games(sample: Sample) -> list[Row]:
 
 
 def _decisions(sample: Sample) -> list[Row]:
-    same = "game_id ply move state depth nodes time_s reply_count".split()
+    same = ("game_id", "ply", "move", "state", "depth", "nodes", "time_s", "reply_count")
     return [
         {
             "decision_id": row["id"],

@@ -70,7 +70,7 @@ class Sample:
 
 def drawn(seed: int = 1, games: int = 60) -> Sample:
     """Games of four persons and a program."""
-    rng, sample = random.Random(seed), Sample()  # noqa: S311
+    rng, sample = random.Random(seed), Sample()
     for key, (site, is_bot) in enumerate(
         [("arena", False), ("arena", False), ("lichess", False), ("ggs", False), ("arena", True)], 1
     ):

@@ -13,7 +13,6 @@ from tests.storage.ask.conftest import asked
 from tests.storage.ask.counted import COUNTED
 from tests.storage.ask.sample_games import Sample
 
-
 _KEYS = {
     "ask_games": ("game_id",),
     "ask_replies": ("decision_id", "reply"),
