@@ -28,7 +28,7 @@ async def asker(database: Database) -> AsyncIterator[Visitor]:
         for number, name in enumerate(NAMES):
             await met_bait(session, f"g{number}", opponent=name)
     config = DashboardConfig(port=0, ask=True)
-    dashboard = Dashboard(config, database, pages(config, database.url))
+    dashboard = Dashboard(config, database, pages(config, f"sqlite:///{database.url}"))
     async with dashboard.running() as address, aiohttp.ClientSession() as session:
         yield Visitor(address.removesuffix("/dash"), session)
 
@@ -116,7 +116,8 @@ async def test_a_slow_question_is_stopped(asker: Visitor, monkeypatch: pytest.Mo
 
 async def test_a_thousand_rows_at_most(asker: Visitor) -> None:
     def numbers(count: int) -> str:
-        return f"with recursive n(i) as (select 1 union all select i + 1 from n where i < {count}) select i from n"
+        more = f"select i + 1 from n where i < {count}"
+        return f"with recursive n(i) as (select 1 union all {more}) select i from n"
 
     page = await asker.text(_path(numbers(1001)))
     assert "1,000 rows, and more that are not shown" in " ".join(page.split())
