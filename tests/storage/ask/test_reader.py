@@ -256,3 +256,13 @@ def test_the_documented_login_reads_the_views_only(filled_postgresql: str) -> No
     assert "permission denied" in _is_refused(url, trick)
     for sql in ("select pg_read_file('/etc/passwd')", "select * from pg_authid", "set role postgres"):
         _is_refused(url, sql)
+
+
+def test_the_documented_time_series_is_answered(filled_postgresql: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sql.md").read_text()
+    sql = next(part for part in page.split("```") if "$__timeFrom()" in part).removeprefix("sql\n")
+    for macro, moment in (("$__timeFrom()", "'2020-01-01'"), ("$__timeTo()", "now()")):
+        sql = sql.replace(macro, moment)
+    found = asked(filled_postgresql, sql)
+    assert found["columns"] == ["time", "metric", "points"]
+    assert len(found["rows"]) > 3
