@@ -73,12 +73,12 @@ class Sqlite:
         return f"case when json_valid({detail}) then coalesce({found}) end"
 
     @staticmethod
-    def each_reply() -> str:
-        return "json_each(case when json_valid(d.replies) then d.replies else '[]' end) r"
+    def each_reply(name: str) -> str:
+        return f"json_each(case when json_valid(d.replies) then d.replies else '[]' end) {name}"
 
     @staticmethod
-    def item(number: str) -> str:
-        return f"case when r.type='array' then json_extract(r.value,'$[{number}]') end"
+    def item(name: str, number: int) -> str:
+        return f"case when {name}.type='array' then json_extract({name}.value,'$[{number}]') end"
 
 
 class Postgresql:
@@ -137,17 +137,21 @@ class Postgresql:
         return f"coalesce({detail}->>'reason',{detail}->>'error')"
 
     @staticmethod
-    def each_reply() -> str:
+    def each_reply(name: str) -> str:
         found = "case when json_typeof(d.replies)='array' then d.replies else cast('[]' as json) end"
-        return f"json_array_elements({found}) r(value)"
+        return f"json_array_elements({found}) {name}(value)"
 
     @staticmethod
-    def item(number: str) -> str:
-        return f"cast(r.value->>{number} as text)"
+    def item(name: str, number: int) -> str:
+        return f"cast({name}.value->>{number} as text)"
 
 
 def _views(s: type[Sqlite] | type[Postgresql]) -> dict[str, str]:
     """The SQL of each view by its name."""
+
+    def score(name: str, number: int) -> str:
+        return f"cast({s.item(name, number)} as integer)"
+
     band = "((g.opponent_rating+10000)/200*200-10000)"  # ratings begin at -10000, and division cuts
     return {
         "games": f"""
@@ -199,16 +203,16 @@ select d.id decision_id,d.game_id game_id,d.ply ply,d.move move,f.bait bait,{s.n
  join opponents o on o.id=g.opponent_id left join outcomes u on u.decision_id=d.id
  where f.bait is not null and d.takeback=0 and d.state<>'dropped' and not d.is_decided
 """,
-        # Windows by game, too: otherwise a question about one game opens the replies of all.
+        # No window functions: with them SQLite opens the replies of all games for a question about some,
+        # unless these are named by literals.
         "replies": f"""
-select d.id decision_id,d.game_id game_id,d.ply ply,{s.item("0")} reply,
- case when u.reply={s.item("0")} then 1 else 0 end is_played,
- -cast({s.item("1")} as integer) first_centi,-cast({s.item("2")} as integer) glance_centi,
- -cast({s.item("3")} as integer) final_centi,
- cast({s.item("3")} as integer)-min(cast({s.item("3")} as integer)) over (partition by d.game_id,d.id) cost_centi,
- rank() over (partition by d.game_id,d.id order by cast({s.item("1")} as integer)) rank_first,
- rank() over (partition by d.game_id,d.id order by cast({s.item("3")} as integer)) rank_final
- from decisions d left join outcomes u on u.decision_id=d.id cross join {s.each_reply()}
+select d.id decision_id,d.game_id game_id,d.ply ply,{s.item("r", 0)} reply,
+ case when u.reply={s.item("r", 0)} then 1 else 0 end is_played,
+ -{score("r", 1)} first_centi,-{score("r", 2)} glance_centi,-{score("r", 3)} final_centi,
+ {score("r", 3)}-(select min({score("q", 3)}) from {s.each_reply("q")}) cost_centi,
+ 1+(select count(*) from {s.each_reply("q")} where {score("q", 1)}<{score("r", 1)}) rank_first,
+ 1+(select count(*) from {s.each_reply("q")} where {score("q", 3)}<{score("r", 3)}) rank_final
+ from decisions d left join outcomes u on u.decision_id=d.id cross join {s.each_reply("r")}
  where d.takeback=0 and d.state<>'dropped'
 """,
         "opponents": f"""
