@@ -97,7 +97,7 @@ def _authorizer(connection: sqlite3.Connection) -> Callable[..., int]:
         if action == sqlite3.SQLITE_READ:
             name = (first or "").lower()
             # Without a column: rows are counted, of a query's own part, too, whatever its name.
-            is_part = not second and name not in others and not name.startswith(("sqlite_", "pragma_"))
+            is_part = not second and name not in others and not name.startswith("sqlite_")
             return sqlite3.SQLITE_OK if name in _READABLE or is_part else sqlite3.SQLITE_DENY
         if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN_FUNCTIONS:
             return sqlite3.SQLITE_DENY
@@ -115,7 +115,7 @@ async def _of_postgresql(
     try:
         settings = {"statement_timeout": f"{limit_s * 1000:.0f}"}
         connection = await asyncpg.connect(address, server_settings=settings)
-    except (OSError, asyncpg.PostgresError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise NotAnswered(f"the database cannot be reached: {error}") from None
     try:
         async with connection.transaction(readonly=True):

@@ -33,8 +33,8 @@ Row = dict[str, Any]
 _TICKS = datetime.now(UTC)
 NOW = _TICKS.replace(microsecond=_TICKS.microsecond // 250_000 * 250_000)
 """Moments are a multiple of a quarter of a second from each other: a float has it exactly."""
-MONDAY = datetime(2025, 12, 29, tzinfo=UTC)
-"""The day belongs to the week, the month and the year that follow Sunday's."""
+MONDAY = datetime(2025, 9, 1, tzinfo=UTC)
+"""The first day of a week and of a month."""
 
 _TABLES = {
     "opponents": OpponentRow,

@@ -60,9 +60,9 @@ def test_numbers_are_those_of_the_games(filled: str, name: str, sample: Sample) 
 def test_moments_are_in_utc(filled: str) -> None:
     """On PostgreSQL the connection's own zone is another one."""
     rows = asked(filled, "select started_at, day, week, month, hour from ask_games where game_id = 1")["rows"]
-    assert rows == [["2025-12-28 23:59:59", "2025-12-28", "2025-12-22", "2025-12", 23]]
+    assert rows == [["2025-08-31 23:59:59", "2025-08-31", "2025-08-25", "2025-08", 23]]
     rows = asked(filled, "select started_at, day, week, month, hour from ask_games where game_id = 2")["rows"]
-    assert rows == [["2025-12-29 00:00:00", "2025-12-29", "2025-12-29", "2025-12", 0]]
+    assert rows == [["2025-09-01 00:00:00", "2025-09-01", "2025-09-01", "2025-09", 0]]
     assert datetime.fromisoformat(rows[0][1]).weekday() == 0
 
 

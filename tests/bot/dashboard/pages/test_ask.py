@@ -1,6 +1,7 @@
 import csv
 import io
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -8,7 +9,8 @@ import aiohttp
 import pytest
 from markupsafe import escape
 
-from bot.base.config import DashboardConfig
+from bot.base.config import DashboardConfig, load_config
+from bot.base.errors import ConfigError
 from bot.dashboard.menu import pages
 from bot.dashboard.pages import ask as ask_module
 from bot.dashboard.server import Dashboard
@@ -55,6 +57,16 @@ def test_on_postgresql_it_needs_a_login_of_its_own() -> None:
     assert has_page(whole, ask=True, ask_url=own)
     assert has_page("sqlite:///x.db", ask=True)
     assert not has_page("sqlite:///x.db")
+
+
+def test_a_wrong_url_is_told_without_its_password(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[dashboard]\nask_url = "mysql://asking:secret@host/x"\n')
+    with pytest.raises(
+        ConfigError, match="dashboard.ask_url: start it with sqlite:/// or postgresql://"
+    ) as told:
+        load_config(path)
+    assert "secret" not in str(told.value)
 
 
 async def test_an_empty_page_offers_questions_and_views(asker: Visitor) -> None:
