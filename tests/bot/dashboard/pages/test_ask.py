@@ -62,9 +62,7 @@ def test_on_postgresql_it_needs_a_login_of_its_own() -> None:
 def test_a_wrong_url_is_told_without_its_password(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('[dashboard]\nask_url = "mysql://asking:secret@host/x"\n')
-    with pytest.raises(
-        ConfigError, match="dashboard.ask_url: start it with sqlite:/// or postgresql://"
-    ) as told:
+    with pytest.raises(ConfigError, match=r"dashboard\.ask_url: start it with sqlite:///") as told:
         load_config(path)
     assert "secret" not in str(told.value)
 
