@@ -14,15 +14,21 @@ from functools import partial
 from pathlib import Path
 
 from bot.account.runner import STANDBY_S, AccountRunner, Machine
+from bot.alarms.board import AlarmBoard
+from bot.alarms.hooks import AlarmHooks
 from bot.arena.server import Arena, stored_report
-from bot.base import log
+from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
+from bot.base.game_summaries import summarise_in_background
+from bot.base.metrics import Metrics
 from bot.control.actions import ControlActions, Program
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import OperatorCommands, arena_commands
 from bot.control.control_socket import listening
+from bot.control.desk import OperatorDesk
+from bot.control.health_watch import HealthWatch, Watched
 from bot.control.status import ArenaStatus
 from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
@@ -32,6 +38,7 @@ from bot.game.search_pool import SearchPool
 from bot.game.unfinished_games import unfinished_games
 from bot.servers import Server
 from bot.servers.adapters import make_server
+from engine.human.registry import ModelRegistry
 from engine.uci.source import EnginePool
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
@@ -107,7 +114,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                 name,
                 each,
                 machine,
-                partial(open_server, database=database, arena=arena),
+                partial(open_server, database=database, arena=arena, metrics=machine.metrics),
                 is_alone=len(configs) == 1,
             )
             for name, each in configs.items()
@@ -115,26 +122,70 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         settings = LiveSettings(config, path, runners)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
         program = Program(
-            runners, database, pool, machine.pause, stop, settings.reload, lambda: arena.status, errors
+            runners,
+            database,
+            pool,
+            machine.pause,
+            stop,
+            settings.reload,
+            lambda: arena.status,
+            errors,
+            AlarmBoard(config.alarms),
+            machine.metrics,
         )
         actions = ControlActions(program)
+        watch = health_watch(config, program, actions, models)
         owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
         commands = OperatorCommands(actions, owner)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
-            dashboard = Dashboard(config.dashboard, database, pages(config.dashboard, config.storage.url))
+            desk = OperatorDesk(actions, watch, program.alarms, models, machine.metrics)
+            shown = pages(config.dashboard, config.storage.url, actions)
+            dashboard = Dashboard(config.dashboard, database, shown, desk)
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)
         async with asyncio.TaskGroup() as tasks:
             opened = tasks.create_task(arena.run()) if opens_arena else None
-            acting = tasks.create_task(actions.run())
+            helpers = [tasks.create_task(actions.run()), tasks.create_task(watch.run())]
+            helpers.append(tasks.create_task(summarise_in_background(database)))
+            helpers.append(tasks.create_task(_tell_of_stop(stop)))
+            service_notify.notify(service_notify.READY)
             async with asyncio.TaskGroup() as playing:
                 for runner in runners.values():
                     playing.create_task(runner.run(stop), name=f"account {runner.name}")
-            acting.cancel()
+            for helper in helpers:
+                helper.cancel()
             if opened is not None:
                 opened.cancel()
+
+
+def health_watch(
+    config: Config, program: Program, actions: ControlActions, models: ModelRegistry
+) -> HealthWatch:
+    """The watch over the running program's health, with the hooks of the settings."""
+    watched = Watched(
+        actions.status,
+        program.database,
+        config.storage.url,
+        models,
+        program.metrics,
+        config.alarms.backup_folder,
+    )
+    page = config.dashboard.public_url or f"http://{config.dashboard.host}:{config.dashboard.port}"
+    hooks = AlarmHooks(config.alarms, f"{page}/dash/events" if config.dashboard.enabled else "")
+    return HealthWatch(
+        watched,
+        program.alarms,
+        hooks,
+        pinged=lambda: service_notify.notify(service_notify.WATCHDOG),
+    )
+
+
+async def _tell_of_stop(stop: asyncio.Event) -> None:
+    """Tell the service manager when the program begins to stop."""
+    await stop.wait()
+    service_notify.notify(service_notify.STOPPING)
 
 
 async def serve_arena(config: Config) -> None:
@@ -240,10 +291,18 @@ class ArenaHost:
 
 
 @asynccontextmanager
-async def open_server(config: Config, *, database: Database, arena: ArenaHost) -> AsyncIterator[Server]:
+async def open_server(
+    config: Config, *, database: Database, arena: ArenaHost, metrics: Metrics | None = None
+) -> AsyncIterator[Server]:
     """Open the adapter to an account's server; at the embedded arena once that is open.
 
     The token is read each time: one that was refused may have been replaced.
+
+    Args:
+        config: The account's settings.
+        database: With its open games.
+        arena: The embedded arena.
+        metrics: Counts requests; None: nothing does.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -256,7 +315,9 @@ async def open_server(config: Config, *, database: Database, arena: ArenaHost) -
     else:
         token = read_token(config.server)
     owner = AccountKey(dialect.name, config.server.name.lower())
-    server = make_server(config, dialect, url, token, partial(unfinished_games, database, owner))
+    on_answer = partial((metrics or Metrics()).requested, dialect.name)
+    recall = partial(unfinished_games, database, owner)
+    server = make_server(config, dialect, url, token, recall, on_answer)
     try:
         yield server
     finally:
@@ -304,8 +365,9 @@ class LiveSettings:
         return ", ".join(changed) or "nothing"
 
     def on_hangup(self) -> None:
-        """Do so on SIGHUP."""
+        """Do so on SIGHUP, and go on in a new log file if the old one was moved away."""
         try:
+            log.reopen()
             logger.info("settings read again; changed: %s", self.reload())
         except DesdemonaError as error:
             logger.error("the settings stay as they were: %s", error)

@@ -14,6 +14,7 @@ from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TemptingParams, TrapParams
 from engine.player_kinds import Choosing, PlayerKind
+from engine.pruning import require_unpruned
 from engine.randomised import before_draw, verify_draw
 from engine.tempting import LEAST_DEPTH, choose_tempting, verify_tempting
 from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
@@ -67,7 +68,9 @@ def verify(decision: Decision) -> None:
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
+        PrunedRecord: The record was pruned, so that nobody can tell; what is left of it is sound.
     """
+    require_unpruned(decision)
     try:
         _verify(decision)
     except (BadSettings, IncompleteProfile) as error:  # the record lacks what its own arithmetic needs

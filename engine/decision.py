@@ -222,7 +222,7 @@ class Decision:
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
-    """Every legal move once, in the game's move order."""
+    """Every legal move once, in the game's move order; of a pruned decision the chosen one and a few."""
     depth: int
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
@@ -260,6 +260,8 @@ class Decision:
     """Settings of the tempting player; None: for other players, and for a drawn move."""
     draw: DecisionDraw | None = None
     """The draw, if `search_mode` is ``trial``."""
+    is_pruned: bool = False
+    """Most candidates that were not chosen have been removed (`engine.pruning`)."""
 
     @property
     def kind(self) -> PlayerKind:
@@ -297,6 +299,8 @@ class Decision:
             del record["tempting"]
         if self.draw is None:
             del record["draw"]
+        if not self.is_pruned:
+            del record["is_pruned"]
         # Not by `asdict`, which copies every value: most of a record is replies, whose values never change.
         # What is not there takes no room.
         candidates = [_without_none(candidate) for candidate in self.candidates]
@@ -355,6 +359,8 @@ def _check_types(decision: Decision) -> None:
         TypeError: A value has the wrong type.
         ValueError: A number is out of range.
     """
+    if not isinstance(decision.is_pruned, bool):
+        raise TypeError("is_pruned is neither true nor false")
     _check_texts(decision, "game", "position", "player", "move", "engine_version", "search_mode")
     _check_number("time_s", decision.time_s)
     if all(candidate.move != decision.move for candidate in decision.candidates):

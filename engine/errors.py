@@ -5,6 +5,7 @@
     EngineFault
     +-- BadSettings         report to the person who chose the values; also a ValueError, for pydantic
     +-- RecordError         report the record of a decision as wrong, and conclude nothing from it
+    +-- PrunedRecord        leave the decision as it is: what would be needed has been removed on purpose
     +-- EngineMismatch      leave the decision to the engine version that made it
     +-- IncompleteProfile   complete the decision (`engine.players.complete`), then try again
     +-- DamagedFile         stop, and tell the operator which of the program's own files is damaged
@@ -28,6 +29,10 @@ class RecordError(EngineFault):
     """The record of a decision is wrong: it cannot be read, contradicts itself, or contradicts the result of
     the same search.  The message says where.
     """
+
+
+class PrunedRecord(EngineFault):
+    """The record of a decision was pruned (`engine.pruning`), so its choice can no longer be recomputed."""
 
 
 class EngineMismatch(EngineFault):

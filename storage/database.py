@@ -11,6 +11,7 @@ machine may find it taken for a long time.  The caller therefore says how long t
 
 import asyncio
 import fcntl
+import glob
 import json
 import os
 import sqlite3
@@ -26,7 +27,7 @@ from contextlib import (
 )
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
 from sqlalchemy import URL, event, make_url, text
@@ -106,6 +107,11 @@ class Database:
         """Where the database is, without a password."""
         return _shown(self._url)
 
+    @property
+    def dialect(self) -> str:
+        """``sqlite`` or ``postgresql``."""
+        return self._engine.dialect.name
+
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, patience_s: float = PATIENCE_S) -> Self:
         """Open a database whose schema is the newest one.
@@ -134,6 +140,31 @@ class Database:
             raise
         return cls(parsed, engine, patience_s)
 
+    @classmethod
+    async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
+        """Open a database of any schema.
+
+        Args:
+            url: As for `open`.
+            create: Make a file of SQLite that is missing.
+
+        Returns:
+            The database, and the revision of its schema; None: it has no tables of ours.
+
+        Raises:
+            StorageError: As `open` does.
+        """
+        parsed = parse_url(url)
+        if parsed.drivername.startswith("sqlite"):
+            _check_sqlite_file(parsed, create=create)
+        engine = create_engine(parsed)
+        try:
+            with _opening(parsed):
+                return cls(parsed, engine), await migrate.current(engine)
+        except BaseException:
+            await engine.dispose()
+            raise
+
     async def close(self) -> None:
         """Close every connection; no transaction may be open."""
         await self._engine.dispose()
@@ -159,6 +190,32 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._readers() as session:
                 yield session
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that sees the database as it is now in all its queries, whatever others write.
+
+        It keeps no writer waiting, but as long as it lasts SQLite's log of changes (``-wal``) only grows.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with _storage_errors(self._url, "cannot use the database"):
+            async with self._engine.connect() as connection:
+                if self.dialect == "postgresql":
+                    await connection.execution_options(
+                        isolation_level="REPEATABLE READ", postgresql_readonly=True
+                    )
+                async with connection.begin():
+                    # The snapshot is taken by the first query.
+                    await connection.execute(text("SELECT version_num FROM alembic_version"))
+                    yield connection
+
+    @asynccontextmanager
+    async def snapshot_session(self) -> AsyncIterator[AsyncSession]:
+        """A session on a `snapshot`, for functions of `storage` that read."""
+        async with self.snapshot() as connection, AsyncSession(connection, expire_on_commit=False) as session:
+            yield session
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncSession]:
@@ -188,6 +245,20 @@ class Database:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
+    async def outside_transactions(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that commits each statement by itself, for those that no transaction may contain.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with _storage_errors(self._url, "cannot use the database"):
+            async with self._write_turn, self._engine.connect() as connection:
+                if self.dialect == "sqlite":  # whose driver begins no transaction by itself, see below
+                    yield await connection.execution_options(sqlite_begin="SELECT 1")
+                else:
+                    yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @asynccontextmanager
     async def sole(self, name: str) -> AsyncIterator["Role"]:
         """Hold a role that only one program may have at this database, for the duration of the block.
 
@@ -202,7 +273,7 @@ class Database:
             if self._url.drivername.startswith("sqlite"):
                 path = _lock_path(self.url, name)
                 with _storage_errors(self._url, f"cannot lock the {name} on the database"):
-                    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+                    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
                 stack.callback(os.close, lock)
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -276,6 +347,25 @@ class Role:
 def _lock_path(database: str, role: str) -> str:
     """The file that is locked for a role; SQLite follows links, so a database may have several names."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
+
+
+def held_roles(database: str) -> list[str]:
+    """The roles that programs have at a SQLite database now.
+
+    A program that wants one of them in the very moment in which we look is refused.
+
+    Args:
+        database: Its file.
+    """
+    real = Path(os.path.realpath(database))
+    found = []
+    for path in sorted(real.parent.glob(f"{glob.escape(real.name)}.*.lock")):
+        with path.open("rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                found.append(unquote(path.name[len(real.name) + 1 : -len(".lock")]))
+    return found
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
@@ -425,6 +515,8 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot make the folder of the database {path}: {_reason(error)}") from error
+        with suppress(OSError):  # SQLite then says what is wrong; its other files get the same permissions
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     elif not path.exists():
         raise StorageError(f"there is no database at {path}; `desdemona run` makes one")
 

@@ -6,7 +6,12 @@ or minus an error, this stays correct for few observations and at 0 % and 100 %.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 Z_95 = 1.959963984540054
 """A standard normal variable stays within +- this 95 % of the time."""
@@ -76,43 +81,64 @@ def performance(met: Sequence[OpponentGames]) -> Performance:
     expected score of p allows, so draws make the interval too wide rather than too narrow.  We take
     the opponents' ratings as exact and the games as independent.
     """
-    games, points = sum(m.games for m in met), sum(m.points for m in met)
-    if games == 0:
-        return Performance(0, 0.0, None, None, None)
-
-    def excess(rating: float) -> float:
-        return points - sum(m.games * _expected(rating, m.rating) for m in met)
-
-    def deviations(rating: float) -> float:
-        expected = [(m.games, _expected(rating, m.rating)) for m in met]
-        variance = sum(games * p * (1 - p) for games, p in expected)
-        return (points - sum(games * p for games, p in expected)) / sqrt(variance)
-
-    floor, roof = min(m.rating for m in met) - _FAR, max(m.rating for m in met) + _FAR
-    nothing, everything = points == 0, points == games
-    estimate = None if nothing or everything else _root(excess, floor, roof)
-    middle = estimate if estimate is not None else floor if nothing else roof
-    low = None if nothing else _root(lambda rating: deviations(rating) - Z_95, floor, middle)
-    high = None if everything else _root(lambda rating: deviations(rating) + Z_95, middle, roof)
-    return Performance(games, points, estimate, low, high)
+    return performances([met])[0]
 
 
-def _expected(rating: float, other: float) -> float:
+def performances(groups: Sequence[Sequence[OpponentGames]]) -> list[Performance]:
+    """The performance rating of each group of games; all bisections run side by side."""
+    found = [Performance(0, 0.0, None, None, None)] * len(groups)
+    played = [number for number, met in enumerate(groups) if sum(each.games for each in met)]
+    if not played:
+        return found
+    some = [groups[number] for number in played]
+    group = np.repeat(np.arange(len(some)), [len(met) for met in some])
+    ratings = np.array([each.rating for met in some for each in met], np.float64)
+    games = np.array([each.games for met in some for each in met], np.float64)
+    points = np.array([sum(each.points for each in met) for met in some], np.float64)
+    total = np.array([sum(each.games for each in met) for met in some])
+
+    def excess(rating: Floats) -> Floats:
+        return points - np.bincount(group, games * _expected(rating[group], ratings))
+
+    def deviations(rating: Floats) -> Floats:
+        p = _expected(rating[group], ratings)
+        return (points - np.bincount(group, games * p)) / np.sqrt(np.bincount(group, games * p * (1 - p)))
+
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    floor, roof = np.minimum.reduceat(ratings, starts) - _FAR, np.maximum.reduceat(ratings, starts) + _FAR
+    nothing, everything = points == 0, points == total
+    estimate = _roots(excess, floor, roof)
+    middle = np.where(nothing, floor, np.where(everything, roof, estimate))
+    low = _roots(lambda rating: deviations(rating) - Z_95, floor, middle)
+    high = _roots(lambda rating: deviations(rating) + Z_95, middle, roof)
+    for at, number in enumerate(played):
+        is_low, is_high = bool(nothing[at]), bool(everything[at])
+        found[number] = Performance(
+            int(total[at]),
+            float(points[at]),
+            None if is_low or is_high else float(estimate[at]),
+            None if is_low else float(low[at]),
+            None if is_high else float(high[at]),
+        )
+    return found
+
+
+def _expected(rating: Floats, other: Floats) -> Floats:
     """Elo's expected score; within `_FAR` of each other it neither overflows nor rounds to 0 or 1."""
-    return 1 / (1 + exp((other - rating) / _ELO_SCALE))
+    return np.asarray(1 / (1 + np.exp((other - rating) / _ELO_SCALE)))
 
 
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses 0, by bisection to a hundred-thousandth of a point.
+def _roots(falling: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+    """Where falling functions cross 0, by bisection to a hundred-thousandth of a point.
 
     Far from 0 floating-point numbers are farther apart than that; then to two neighbours.
     """
     for _ in range(_MOST_STEPS):
         middle = (low + high) / 2
-        if high - low <= 1e-5 or middle in (low, high):
+        is_done = (high - low <= 1e-5) | (middle == low) | (middle == high)
+        if is_done.all():
             break
-        if falling(middle) > 0:
-            low = middle
-        else:
-            high = middle
+        is_above = falling(middle) > 0
+        low = np.where(is_above & ~is_done, middle, low)
+        high = np.where(is_above | is_done, high, middle)
     return (low + high) / 2

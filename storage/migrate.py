@@ -34,6 +34,10 @@ UPGRADE_LOCK = 0x0DE5DE
 """PostgreSQL's advisory lock against two programs upgrading at once; an arbitrary number."""
 
 
+UNFINISHED_COPY = "unfinished copy"
+"""In place of a revision: the database is being filled by `storage.maintenance.copying`."""
+
+
 class SchemaError(Exception):
     """This program cannot use the schema; the message says why."""
 
@@ -122,6 +126,8 @@ def _current(connection: Connection) -> str | None:
 
 
 def _refuse_newer(revision: str | None) -> None:
+    if revision == UNFINISHED_COPY:
+        raise SchemaError("it is an unfinished copy of another database; `desdemona db copy` finishes it")
     if revision is not None and revision not in _revisions():
         raise SchemaError(f"its schema {revision} is newer than this program; install the newer one")
 

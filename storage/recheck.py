@@ -21,6 +21,7 @@ from storage.forecasts import store_forecast
 from storage.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
+from storage.statistics.summaries import summarise
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.tables.types import as_stored
 
@@ -293,7 +294,9 @@ async def settle_later(
         await store_profile(session, found.id, decision)
     if made is not None:
         await store_forecast(session, found.id, decision, made)
-    return outcome is not None and await record_outcome(session, found.id, outcome)
+    is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
+    await summarise(session, [found.game_id])
+    return is_judged
 
 
 def _read(text: str) -> object:

@@ -56,9 +56,10 @@ ENGINE = {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.choice": {
-        "errors", "decision", "human", "params", "player_kinds", "randomised", "tempting", "trappy",
-        "variety",
+        "errors", "decision", "human", "params", "player_kinds", "pruning", "randomised", "tempting",
+        "trappy", "variety",
     },
+    "engine.pruning": {"decision", "errors", "randomised"},
     "engine.uci": {
         "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
@@ -90,6 +91,7 @@ STORAGE = {
     "storage.archive": {"tables"},
     "storage.arena": {"tables"},
     "storage.events": {"records", "tables"},
+    "storage.exports": {"damage", "filters", "records", "tables"},
     "storage.migrate": {"packing", "tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.drivers": set[str](),
@@ -106,12 +108,12 @@ STORAGE = {
         "trials",
     },
     "storage.ask": {"errors"},
+    "storage.maintenance": {"damage", "database", "errors", "migrate", "packing", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
     "storage.control": {"arena", "inserts", "tables"},
     "storage.games": {"damage", "filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
-    "storage.recheck": {"damage", "decisions", "forecasts", "outcomes", "packing", "records", "tables"},
     "storage.report": {"damage", "decisions", "forecasts", "records"},
     "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
     "storage.statistics": {
@@ -124,6 +126,16 @@ STORAGE = {
         "tables",
         "trials",
     },
+    "storage.recheck": {
+        "damage",
+        "decisions",
+        "forecasts",
+        "outcomes",
+        "packing",
+        "records",
+        "statistics",
+        "tables",
+    },
 }
 BOT = {
     "bot": set[str](),
@@ -131,15 +143,16 @@ BOT = {
     "bot.servers": {"base"},
     "bot.arena": {"base"},
     "bot.analysis": {"base"},
-    "bot.dashboard": {"base"},
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
-    "bot.control": {"account", "arena", "base", "game"},
-    "bot.daemon": {"control", "dashboard", "base", "servers", "arena", "game", "account"},
+    "bot.alarms": {"base"},
+    "bot.control": {"account", "alarms", "arena", "base", "game"},
+    "bot.dashboard": {"alarms", "base", "control"},
+    "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "engine_protocols", "game", "account", "match",
+        "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
         "control", "daemon",
     },
     "bot.__main__": {"base", "cli"},
@@ -152,7 +165,7 @@ BETWEEN = {
 }
 
 MOST_FILES = 20
-MOST_FLOORS = 8
+MOST_FLOORS = 9
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}

@@ -26,6 +26,7 @@ class BackgroundTasks:
     def __init__(self, services: Services, changed: Callable[[], None]) -> None:
         self._owner = services.owner
         self._database = services.database
+        self._metrics = services.metrics
         self._changed = changed
         self._running = 0
 
@@ -70,6 +71,6 @@ class BackgroundTasks:
         """Record an event of the account, if the database is available."""
         try:
             async with self._database.write() as session:
-                await log_event(session, self._owner, kind, detail)
+                await log_event(session, self._owner, kind, detail, metrics=self._metrics)
         except StorageError as error:
             logger.error("cannot record %s %s: %s", kind, detail, error)

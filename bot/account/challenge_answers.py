@@ -18,6 +18,7 @@ from bot.account.challenge_policy import Decline
 from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, TransientError
 from bot.base.events import Challenge, DeclineReason
+from bot.base.metrics import ChallengeAnswer
 from bot.base.reconnect import CAP_S, delays
 from bot.game.services import Services
 
@@ -150,6 +151,7 @@ class ChallengeResponder:
                 return
             else:
                 logger.info("%s: accepted", about(challenge))
+                self._services.metrics.challenge(self._server.site, ChallengeAnswer.ACCEPTED)
                 if expiry.cancel():  # it has been waiting since before the first attempt
                     self.expect(challenge.id)
                 return
@@ -254,6 +256,9 @@ class ChallengeResponder:
                 await self._nap(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
             else:
                 logger.info("%s: declined: %s", about(challenge), decision.why)
+                self._services.metrics.challenge(
+                    self._server.site, ChallengeAnswer.DECLINED, decision.reason.value
+                )
                 detail = {**detail_of(challenge), "reason": decision.reason.value, "why": decision.why}
                 await self._background.record_event("challenge_declined", detail)
                 return

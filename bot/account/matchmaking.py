@@ -235,4 +235,4 @@ class Matchmaker:
 
     async def _record(self, kind: str, detail: Mapping[str, str]) -> None:
         async with self._services.database.write() as session:
-            await log_event(session, self._services.owner, kind, detail)
+            await log_event(session, self._services.owner, kind, detail, metrics=self._services.metrics)

@@ -13,6 +13,7 @@ from bot.account.pause import Pause
 from bot.base import log
 from bot.base.config import Config
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
+from bot.base.metrics import Metrics
 from bot.base.reconnect import delays
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
@@ -56,6 +57,8 @@ class Machine:
     """Whether to wait for an account that another program plays, and to take it over."""
     pause: Pause = field(default_factory=Pause)
     """Whether the operator holds back new games."""
+    metrics: Metrics = field(default_factory=Metrics)
+    """Counts what happens."""
 
 
 OpenServer = Callable[[Config], AbstractAsyncContextManager[Server]]
@@ -101,8 +104,8 @@ class AccountRunner:
         Raises:
             AuthError, ConfigError, StorageError: As said of `is_alone`.
         """
-        if not self._is_alone:
-            log.account.set(self.name)
+        log.account.set(self.name)
+        log.is_alone.set(self._is_alone)
         clock = asyncio.get_running_loop().time
         waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
         while not stop.is_set():
@@ -148,6 +151,7 @@ class AccountRunner:
     async def _play(self, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as stack:
             server = await stack.enter_async_context(self._open_server(self._config))
+            log.site.set(server.site)
             # Sites send each event once: two programs on one account would each get half of them.  The role
             # is taken before signing in where that disconnects the other program, and where we know our name
             # from an earlier time: a standby must not ask the site once a second.
@@ -205,6 +209,7 @@ class AccountRunner:
             online=open_lookup(config),
             role=role,
             machine_limit=machine.limit,
+            metrics=machine.metrics,
         )
 
     async def _listen(self, lobby: Lobby, stop: asyncio.Event) -> None:

@@ -1020,6 +1020,40 @@ class DashboardConfig(Section):
         return self.ask and bool(self.ask_url or database_url.startswith("sqlite"))
 
 
+class AlarmsConfig(Section):
+    """Alarms: what the operator is told of, and how."""
+
+    webhook: str = ""
+    """Address to which each alarm is sent as JSON when it begins to fire, every four hours, and when it is
+    over; empty: none. One with a secret in it belongs in the environment: DESDEMONA_ALARMS__WEBHOOK."""
+    command: tuple[str, ...] = ()
+    """Program that is run at the same times, and its arguments; no shell reads them. It gets the same JSON on
+    its standard input, and its parts in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
+    ALARM_URL."""
+    backup_folder: str = ""
+    """Folder of the database's backups, whose newest file must not be too old; empty: not watched."""
+    backup_h: float = Field(default=26.0, gt=0, le=8784)
+    """Hours after which a backup is too old."""
+    losing_streak: int = Field(default=0, ge=0, le=1000)
+    """Games lost one after the other by an account at which an alarm fires; 0: never."""
+    rating_drop: int = Field(default=0, ge=0, le=3000)
+    """Points below a rating's highest value of the last 30 days at which an alarm fires; 0: never."""
+
+    @field_validator("webhook")
+    @classmethod
+    def _webhook_is_an_address(cls, url: str) -> str:
+        if url and not re.fullmatch(r"https?://[!-~]+", url):
+            raise ValueError("must begin with http:// or https://, or be empty")
+        return url
+
+    @field_validator("command")
+    @classmethod
+    def _command_names_a_program(cls, command: tuple[str, ...]) -> tuple[str, ...]:
+        if command and not command[0]:
+            raise ValueError("the program's name is empty")
+        return command
+
+
 class LogConfig(Section):
     """Logging."""
 
@@ -1057,6 +1091,7 @@ class Config(BaseSettings):
     shutdown: ShutdownConfig = ShutdownConfig()
     control: ControlConfig = ControlConfig()
     dashboard: DashboardConfig = DashboardConfig()
+    alarms: AlarmsConfig = AlarmsConfig()
     log: LogConfig = LogConfig()
     accounts: tuple[AccountConfig, ...] = ()
     """Empty: the one account of `server`."""

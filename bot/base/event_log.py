@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.log import printable
+from bot.base.metrics import Metrics
 from storage.events import record_event
 from storage.records import AccountKey
 
@@ -21,7 +22,15 @@ async def log_event(
     kind: str,
     detail: Mapping[str, Any],
     game_id: int | None = None,
+    *,
+    metrics: Metrics | None = None,
 ) -> None:
-    """Call `record_event` with unprintable characters as escapes."""
+    """Call `record_event` with unprintable characters as escapes.
+
+    Args:
+        metrics: Where the event is counted; None: nowhere.
+    """
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, owner, kind, clean, game_id)
+    if metrics is not None:
+        metrics.event(kind)

@@ -6,12 +6,14 @@ or control the operator's terminal.
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +29,70 @@ _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskN
 
 
 account: ContextVar[str] = ContextVar("account", default="")
-"""Name of the account that the running task plays, if there are several."""
+"""Name of the account that the running task plays."""
+is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
+"""It is the only account, which texts for people need not name."""
+site: ContextVar[str] = ContextVar("site", default="")
+"""The site of this account, once it is known."""
+game: ContextVar[str] = ContextVar("game", default="")
+"""The site's key of the game that the running task plays."""
 
 
-class AccountFilter(logging.Filter):
-    """Adds the account to each record."""
+def shown_account() -> str:
+    """The account, if there are several."""
+    return "" if is_alone.get() else account.get()
+
+
+class ContextFilter(logging.Filter):
+    """Adds account, site and game to each record, as far as they are known."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if name := account.get():
-            record.account = name
+        """Never drops a record."""
+        for name, variable in (("account", account), ("site", site), ("game", game)):
+            if value := variable.get():
+                setattr(record, name, value)
         return True
+
+
+class PrivateFileHandler(logging.FileHandler):
+    """Appends to a file that only we may read, and opens it anew when told to."""
+
+    def _open(self) -> TextIOWrapper:
+        def private(path: str, flags: int) -> int:
+            return os.open(path, flags, 0o600)
+
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=private)
+
+    def reopen(self) -> None:
+        """Go on in a new file if the old one was moved away.
+
+        Raises:
+            OSError: It cannot be opened; the old one stays in use.
+        """
+        stream = self._open()
+        self.acquire()
+        try:
+            old, self.stream = self.stream, stream
+        finally:
+            self.release()
+        if old is not None:
+            old.close()
+
+
+def reopen() -> None:
+    """Open the log's file anew, as after a rotation; without a file nothing happens.
+
+    Raises:
+        ConfigError: It cannot be written; the old one stays in use.
+    """
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, PrivateFileHandler):
+            try:
+                handler.reopen()
+            except OSError as error:
+                raise ConfigError(
+                    f"log.file: cannot write {handler.baseFilename}: {error.strerror}"
+                ) from None
 
 
 class JsonFormatter(logging.Formatter):
@@ -60,7 +116,7 @@ class TextFormatter(logging.Formatter):
     """One line per message, and the lines of an exception indented below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        name = getattr(record, "account", "")
+        name = shown_account()
         return printable(f"{super().formatMessage(record)}{name and f' [{name}]'}")
 
     def formatException(self, exc_info: Any) -> str:  # noqa: N802 - logging's name
@@ -86,7 +142,7 @@ def set_up(config: "LogConfig") -> None:
         path = Path(config.file)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handler = logging.FileHandler(path, encoding="utf-8")
+            handler = PrivateFileHandler(path, encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"log.file: cannot write {path}: {error.strerror}") from None
     else:
@@ -97,7 +153,7 @@ def set_up(config: "LogConfig") -> None:
         handler.setFormatter(
             TextFormatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%Y-%m-%d %H:%M:%S")
         )
-    handler.addFilter(AccountFilter())
+    handler.addFilter(ContextFilter())
     # Lines of drivers, one for each statement and request, would bury ours: of others only warnings.
     others = max(logging.WARNING, logging.getLevelNamesMapping()[config.level])
     logging.basicConfig(level=others, handlers=[handler], force=True)
@@ -155,7 +211,7 @@ class ErrorMemory(logging.Handler):
             self.handleError(record)
             return
         at = datetime.fromtimestamp(record.created, UTC)
-        self.latest = LoggedError(at, account.get(), printable(message)[:500])
+        self.latest = LoggedError(at, shown_account(), printable(message)[:500])
 
 
 @contextmanager

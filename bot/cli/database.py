@@ -4,17 +4,25 @@ import asyncio
 
 import typer
 
+from bot.base.game_summaries import make_summaries
 from bot.cli.common import config_of
 from storage import migrate
-from storage.database import Database, current_schema
+from storage.database import LONG_PATIENCE_S, Database, current_schema
 
 
 def upgrade(context: typer.Context) -> None:
-    """Create the database if it is missing, and upgrade its schema (`run` does so too)."""
+    """Create the database if it is missing, upgrade its schema, and make summaries that games lack.
+
+    `run` does so too; then the summaries are made while it plays.
+    """
 
     async def work() -> str:
-        database = await Database.open(config_of(context).storage.url)
-        await database.close()
+        database = await Database.open(config_of(context).storage.url, patience_s=LONG_PATIENCE_S)
+        try:
+            if made := await make_summaries(database):
+                print(f"summaries made: {made}")
+        finally:
+            await database.close()
         return database.url
 
     print(f"{asyncio.run(work())}: schema {migrate.head()}, up to date")

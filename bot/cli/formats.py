@@ -24,6 +24,8 @@ from bot.cli.common import (
     note,
     require_known,
 )
+from bot.cli.exports.command import export_table
+from bot.cli.exports.writers import RowsFormat
 from bot.cli.filters import Suspects, selects_games
 from engine.formats import files, wthor
 from engine.formats.files import GameFormat
@@ -32,6 +34,7 @@ from engine.games import GAMES
 from storage.archive import BATCH, add_games, each_game
 from storage.database import Database
 from storage.decisions import list_decisions
+from storage.exports.rows import What
 from storage.filters import Filters
 from storage.games import list_games, require_readable
 from storage.own_game_records import record_of
@@ -49,6 +52,9 @@ class TextFormat(StrEnum):
     GGF = GameFormat.GGF
     PGN = GameFormat.PGN
     TRANSCRIPT = GameFormat.TRANSCRIPT
+    CSV = RowsFormat.CSV
+    JSONL = RowsFormat.JSONL
+    PARQUET = RowsFormat.PARQUET
 
 
 @selects_games
@@ -59,9 +65,15 @@ def export_games(
     written_as: Annotated[
         TextFormat,
         typer.Option(
-            "--format", help="pgn: all but the small games; ggf: Othello; transcript: moves alone, all games."
+            "--format",
+            help="pgn: all but the small games; ggf: Othello; transcript: moves alone, all games; "
+            "csv, jsonl, parquet: columns, see --what.",
         ),
     ] = TextFormat.PGN,
+    what: Annotated[
+        What | None,
+        typer.Option(help="For csv, jsonl and parquet: which rows to write; games if not given."),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="File to write, all or nothing; else stdout.")] = None,
     imported: Annotated[
         bool, typer.Option("--imported", help="Export imported games, not the bot's own.")
@@ -73,8 +85,18 @@ def export_games(
     """Write games in a format of other programs, the oldest first.
 
     Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
-    the reasons, except in transcripts.
+    the reasons, except in transcripts.  The columns of csv, jsonl and parquet are in docs/formats.md.
     """
+    if str(written_as) in {str(each) for each in RowsFormat}:
+        if imported or name is not None:
+            raise UsageError(f"--imported games cannot be written as {written_as}")
+        count = export_table(
+            context, what or What.GAMES, RowsFormat(written_as), filters, suspect, lambda: _target(output)
+        )
+        note(f"{count} rows written")
+        return
+    if what is not None:
+        raise UsageError(f"--what is for csv, jsonl and parquet, not for {written_as}")
     form = GameFormat(written_as)
     our_name = config_of(context).server.name
     if imported and (replace(filters, game=None) != Filters() or suspect is not None):
@@ -104,7 +126,7 @@ def export_games(
             async with aclosing(records(database)) as found:
                 async for record in found:
                     try:
-                        file.write(files.write(record, form))
+                        file.write(files.write(record, form).encode())
                         written += 1
                     except BadGame as error:
                         left_out.append(f"{' - '.join(record.players)}, {record.date or 'no date'}: {error}")
@@ -242,18 +264,18 @@ def _progress(name: str, size: int) -> Iterator[_Advance]:
 
 
 @contextmanager
-def _target(path: Path | None) -> Iterator[IO[str]]:
+def _target(path: Path | None) -> Iterator[IO[bytes]]:
     """The target: standard output, or a file that appears only when it is complete."""
     if path is None:
-        # Names may be in any script, whatever the terminal's encoding.
-        with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as file:
+        # As bytes: names may be in any script, whatever the terminal's encoding.
+        with open(sys.stdout.fileno(), "wb", closefd=False) as file:
             yield file
         return
     if path.exists() and not path.is_file():
         raise UsageError(f"--output: {path} is no regular file")
     unfinished = path.with_name(path.name + ".new")
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
+        with unfinished.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -67,6 +67,8 @@ COMMANDS = {
     "log": LazyCommand(
         "bot.cli.control.program", "log_level", "Log from this level on, until the program ends."
     ),
+    "ack": LazyCommand("bot.cli.control.program", "ack", "Acknowledge an alarm that fires."),
+    "snooze": LazyCommand("bot.cli.control.program", "snooze", "Send no notices of an alarm for a while."),
     "reload": LazyCommand(
         "bot.cli.control.program",
         "reload",
@@ -93,6 +95,12 @@ COMMANDS = {
         "stats",
         "Results, errors and traps of groups of games, beside what chance and a model of people expect.",
     ),
+    "report": LazyCommand(
+        "bot.cli.monthly.command",
+        "report_command",
+        "Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with "
+        "plots.",
+    ),
     "sql": LazyCommand("bot.cli.sql", "sql", "Answer a question in SQL, without changing anything."),
     "games": LazyCommand("bot.cli.games.command", "games", "List the latest games."),
     "show": LazyCommand("bot.cli.games.command", "show", "Show a game and its traps, move by move."),
@@ -105,6 +113,26 @@ DATABASE_COMMANDS = {
     ),
     "current": LazyCommand(
         "bot.cli.database", "current", "Print the schema of the database and the newest one."
+    ),
+    "copy": LazyCommand(
+        "bot.cli.maintenance.copying",
+        "copy_command",
+        "Copy a database into an empty one, between SQLite and PostgreSQL in either direction.",
+    ),
+    "backup": LazyCommand(
+        "bot.cli.maintenance.backups",
+        "backup_command",
+        "Back up the database while the bot plays: all or nothing, checked, and on the disk when this ends.",
+    ),
+    "vacuum": LazyCommand(
+        "bot.cli.maintenance.compacting",
+        "vacuum_command",
+        "Give the room that deleted and pruned rows left back to the disk, and refresh query statistics.",
+    ),
+    "prune": LazyCommand(
+        "bot.cli.maintenance.pruning",
+        "prune_command",
+        "Shorten the records of decisions in old games; without --yes only say what that would free.",
     ),
     "recheck": LazyCommand(
         "bot.cli.recheck",

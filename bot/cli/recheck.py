@@ -46,9 +46,12 @@ def _print_findings(found: Findings) -> None:
         print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
     for row in found.damaged:
         print(printable(f"DAMAGED  row {row.id} of {row.table}: {row.reason}"))
-    print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}")
+    pruned = f", pruned: {found.pruned}" if found.pruned else ""
+    print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}{pruned}")
     print(
         f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
     )
+    if found.summaries:
+        print(f"summaries of games that were wrong, made anew: {found.summaries}")
     for reason, count in sorted(found.left.items()):
         print(printable(f"left without an outcome: {count}: {reason}"))

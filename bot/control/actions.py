@@ -14,10 +14,12 @@ from typing import Any
 from bot.account.lobby import Lobby
 from bot.account.pause import Pause
 from bot.account.runner import AccountRunner
+from bot.alarms.board import AlarmBoard, AlarmStatus
 from bot.base import log
 from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import CHAT_LIMIT, Clock, Proposal
+from bot.base.metrics import Metrics
 from bot.control.audit import Audit, Note
 from bot.control.control_socket import ControlError
 from bot.control.status import (
@@ -70,6 +72,9 @@ class Program:
     """The embedded arena's state; None: there is none."""
     errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
     """The last error of ours."""
+    alarms: AlarmBoard = field(default_factory=AlarmBoard)
+    metrics: Metrics = field(default_factory=Metrics)
+    """Where events are counted."""
 
 
 class ControlActions:
@@ -87,7 +92,7 @@ class ControlActions:
     def __init__(self, program: Program, now: Callable[[], datetime] = now_utc) -> None:
         self._program = program
         self._now = now
-        self._audit = Audit(program.database)
+        self._audit = Audit(program.database, program.metrics)
         self._started_at = now()
         self._admission = AdmissionStatus(Admission.OPEN)
 
@@ -120,7 +125,13 @@ class ControlActions:
             arena=self._program.arena(),
             log_level=log.current_level(),
             last_error=None if latest is None else ErrorStatus(latest.at, latest.account, latest.message),
+            alarms=self._program.alarms.alarms,
         )
+
+    @property
+    def alarms(self) -> tuple[AlarmStatus, ...]:
+        """As `bot.alarms.board.AlarmBoard.alarms`."""
+        return self._program.alarms.alarms
 
     @property
     def admission(self) -> AdmissionStatus:
@@ -182,6 +193,18 @@ class ControlActions:
         async with self._audit.noting("log", by, level=level) as note:
             before = log.set_level(level.upper())
             note.result = f"logging from {level.upper()} on; it was {before}"
+        return note.result
+
+    async def acknowledge(self, alarm: str, *, by: str) -> str:
+        """Send no more notices of an alarm that fires, until it has ended."""
+        async with self._audit.noting("ack", by, alarm=alarm) as note:
+            note.result = self._program.alarms.acknowledge(alarm, by)
+        return note.result
+
+    async def snooze(self, alarm: str, minutes: float, *, by: str) -> str:
+        """Send no notices of an alarm for some minutes; more than 0, at most a week."""
+        async with self._audit.noting("snooze", by, alarm=alarm, minutes=minutes) as note:
+            note.result = self._program.alarms.snooze(alarm, minutes)
         return note.result
 
     def _require_going_on(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.base.errors import DesdemonaError
 from bot.base.event_log import log_event
+from bot.base.metrics import Metrics
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import PROGRAM
@@ -37,10 +38,12 @@ class Audit:
 
     Args:
         database: Where the events go.
+        metrics: Where they are counted; None: nowhere.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, metrics: Metrics | None = None) -> None:
         self._database = database
+        self._metrics = metrics
 
     @asynccontextmanager
     async def noting(self, action: str, by: str, **detail: object) -> AsyncIterator[Note]:
@@ -73,7 +76,8 @@ class Audit:
         logger.info("operator (%s): %s: %s", by, action, note.result)
         try:
             async with self._database.write() as session:
-                await log_event(session, note.owner, ACTION, {**note.detail, "result": note.result[:500]})
+                detail = {**note.detail, "result": note.result[:500]}
+                await log_event(session, note.owner, ACTION, detail, metrics=self._metrics)
         except StorageError as error:  # the action is done all the same
             logger.error("cannot record the operator's action %s: %s", action, error)
 

@@ -41,6 +41,8 @@ class OperatorCommands:
             "drain": self._drain,
             "reload": self._reload,
             "log": self._log,
+            "ack": self._ack,
+            "snooze": self._snooze,
             "abort": self._abort,
             "resign": self._resign,
             "say": self._say,
@@ -74,6 +76,15 @@ class OperatorCommands:
 
     async def _log(self, request: Request, tell: Tell) -> None:
         tell(await self._actions.set_log_level(text(request, "level"), by=SOCKET))
+
+    async def _ack(self, request: Request, tell: Tell) -> None:
+        tell(await self._actions.acknowledge(text(request, "alarm"), by=SOCKET))
+
+    async def _snooze(self, request: Request, tell: Tell) -> None:
+        minutes = number(request, "minutes")
+        if minutes is None:
+            raise ControlError("minutes is missing")
+        tell(await self._actions.snooze(text(request, "alarm"), minutes, by=SOCKET))
 
     async def _abort(self, request: Request, tell: Tell) -> None:
         tell(await self._actions.abort(text(request, "game"), account=_account(request), by=SOCKET))

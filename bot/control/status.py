@@ -13,10 +13,10 @@ from typing import Any
 
 from bot.account.lobby import Lobby
 from bot.account.runner import AccountRunner
-from bot.game.player import GamePlayer
+from bot.alarms.board import AlarmStatus
+from bot.control.live_games import LiveGame, live_games
 from bot.game.search_pool import PoolLoad
 from engine import VERSION
-from engine.games import get_game
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.types import now_utc
@@ -84,40 +84,6 @@ class AccountStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveGame:
-    """A game that is being played.  For the operator alone: it names the player."""
-
-    key: str
-    """The site's key."""
-    account: str
-    """What the operator calls the account."""
-    site: str
-    game: str
-    """Empty, like the opponent and the player, before the site has shown the game."""
-    variant: str
-    rated: bool
-    speed: str
-    opponent: str
-    opponent_rating: int | None
-    opponent_is_bot: bool
-    player: str
-    """The kind of player that plays it for us."""
-    is_drawn: bool
-    """The player was drawn, so people must not learn it (unless `trial.reveal`)."""
-    ply: int
-    """Moves on the board."""
-    our_turn: bool | None
-    """None: it is over, or not shown yet."""
-    our_clock_s: float | None
-    """Seconds left; None: no clock."""
-    their_clock_s: float | None
-    is_over: bool
-    """The site has ended it; its record is being closed."""
-    position: str
-    """In the game's notation; empty before the site has shown the game."""
-
-
-@dataclass(frozen=True, slots=True)
 class WaitingChallenge:
     """A challenge that waits for a slot."""
 
@@ -181,6 +147,13 @@ class Status:
     """None: this program runs none, or it is not open."""
     log_level: str
     last_error: ErrorStatus | None
+    alarms: tuple[AlarmStatus, ...] = ()
+    """Those that are not ok, or snoozed; those that fire first."""
+
+    @property
+    def firing(self) -> tuple[AlarmStatus, ...]:
+        """The alarms that fire."""
+        return tuple(alarm for alarm in self.alarms if alarm.is_active)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values: times in ISO 8601 (UTC), durations in the unit of the field's name."""
@@ -226,44 +199,6 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
     )
 
 
-def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
-    """The games of an account."""
-    found = ((key, lobby.player(key)) for key in lobby.playing)
-    return [_live_game(name, lobby.owner.site, key, player) for key, player in found if player is not None]
-
-
-def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGame:
-    stored, session, clocks_s = player.stored, player.session, player.clocks_s
-    is_shown = session.moves is not None and session.position is not None
-    rules = get_game(session.game) if is_shown else None
-    our_turn = None
-    if rules is not None and not player.is_over:
-        our_turn = rules.side_to_move(session.position) == session.our_side
-    ours, theirs = (None, None)
-    if clocks_s is not None:
-        ours, theirs = clocks_s[session.our_side], clocks_s[session.their_side]
-    return LiveGame(
-        key=key,
-        account=account,
-        site=site,
-        game=stored.game if stored else "",
-        variant=stored.variant if stored else "",
-        rated=stored is not None and stored.rated,
-        speed=stored.speed if stored else "",
-        opponent=stored.opponent_name if stored else "",
-        opponent_rating=stored.opponent_rating if stored else None,
-        opponent_is_bot=stored is not None and stored.opponent_is_bot,
-        player=stored.player if stored else "",
-        is_drawn=stored is not None and stored.is_drawn,
-        ply=len(session.moves or ()),
-        our_turn=our_turn,
-        our_clock_s=ours,
-        their_clock_s=theirs,
-        is_over=player.is_over,
-        position=rules.position_text(session.position) if rules is not None else "",
-    )
-
-
 def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
     """The queue of an account."""
     return [
@@ -301,6 +236,7 @@ async def gather_status(
     arena: ArenaStatus | None,
     log_level: str,
     last_error: ErrorStatus | None,
+    alarms: tuple[AlarmStatus, ...] = (),
 ) -> Status:
     """Gather the status.
 
@@ -313,6 +249,7 @@ async def gather_status(
         arena: The embedded arena; None: there is none.
         log_level: The level from which on we log.
         last_error: The last error in the log.
+        alarms: Those that are not ok, or snoozed.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(
@@ -329,4 +266,5 @@ async def gather_status(
         arena=arena,
         log_level=log_level,
         last_error=last_error,
+        alarms=alarms,
     )

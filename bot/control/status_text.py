@@ -2,12 +2,13 @@
 
 from datetime import datetime, timedelta
 
+from bot.alarms.board import AlarmStatus
+from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
     Admission,
     AdmissionStatus,
     DatabaseStatus,
-    LiveGame,
     Status,
     WaitingChallenge,
 )
@@ -33,6 +34,9 @@ def status_lines(status: Status) -> list[str]:
         f"jobs waiting: {workers.waiting}",
         f"database: {_database(status.database)}",
     ]
+    if status.alarms:
+        lines += ["", f"alarms: {len(status.firing)} firing"]
+        lines += [_alarm(alarm, status.at) for alarm in status.alarms] + [""]
     if status.arena is not None:
         lines.append(f"arena: {status.arena.url}; games: {status.arena.games}")
     lines.append(f"log: from {status.log_level} on")
@@ -42,6 +46,15 @@ def status_lines(status: Status) -> list[str]:
     else:
         lines.append("last error: none")
     return lines
+
+
+def _alarm(alarm: AlarmStatus, at: datetime) -> str:
+    line = f"  {alarm.name}: {alarm.state.value} for {duration(at - alarm.since)}"
+    if alarm.acknowledged_by:
+        line += f", acknowledged by {alarm.acknowledged_by}"
+    if alarm.snoozed_until is not None:
+        line += f", snoozed for another {duration(alarm.snoozed_until - at)}"
+    return f"{line}: {alarm.text}. {alarm.cure}" if alarm.text else line
 
 
 def duration(length: timedelta) -> str:

@@ -99,6 +99,8 @@ class Page:
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True
+    add_live: Callable[[Any], Awaitable[View]] | None = None
+    """Adds to a loaded view what only memory knows, each time that it is shown."""
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None

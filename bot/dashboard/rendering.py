@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from bot.dashboard.charts.boards import board_shapes
+from bot.dashboard.charts.markup import tag
 from bot.dashboard.trap_words import odds_text, score_text
 from engine.games import GAMES
 
@@ -36,6 +38,7 @@ def environment() -> Environment:
         title_of=title_of,
         score_text=score_text,
         odds_text=odds_text,
+        with_code=with_code,
     )
     return made
 
@@ -81,6 +84,12 @@ def title_of(game: str) -> str:
     """A game's name for people."""
     known = GAMES.get(game)
     return game if known is None else known.title
+
+
+def with_code(text: str) -> Markup:
+    """A text in which what stands between backticks is code."""
+    parts = enumerate(text.split("`"))
+    return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
 
 
 def query_text(query: Mapping[str, Any]) -> str:

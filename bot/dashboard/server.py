@@ -19,11 +19,14 @@ from aiohttp import web
 
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
+from bot.control.desk import OperatorDesk
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
+from bot.dashboard.controls import Controls, forget_said, said_last
 from bot.dashboard.filter_chips import chips
 from bot.dashboard.live import LiveStream
-from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
-from bot.dashboard.page_cache import Cached, PageCache, TooSlow
+from bot.dashboard.monitoring import monitoring_routes
+from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows, View
+from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.rendering import environment, query_text
 from storage.database import Database
 from storage.errors import FilterError, StorageError
@@ -37,6 +40,8 @@ MAX_ADDRESS_BYTES = 1 << 16
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
+TABLE = web.RequestKey("table", str)
+"""The table that a request for CSV names; empty: the first one."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -44,7 +49,8 @@ HEADERS = {
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Not "no-referrer": with it browsers send the origin "null" with a form, which the controls refuse.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
@@ -67,7 +73,7 @@ class Dashboard:
         config: Where it listens, and who may see it.
         database: What it shows.
         pages: All pages, in the order of the menu.
-        actions: Further routes, for instance the controls.
+        desk: The running program, for controls, alarms, metrics and health; None: there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
 
@@ -80,7 +86,7 @@ class Dashboard:
         config: DashboardConfig,
         database: Database,
         pages: Sequence[Page],
-        actions: Sequence[web.AbstractRouteDef] = (),
+        desk: OperatorDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -93,6 +99,8 @@ class Dashboard:
         self._cache = PageCache(database, clock)
         self._live = LiveStream(self._cache.version)
         self._pages = pages
+        self._desk = desk
+        controls = None if desk is None else Controls(desk.actions, self._render)
         self._templates = environment()
         self._app = web.Application(
             middlewares=[self._answer, self._access.guard], client_max_size=MAX_BODY_BYTES
@@ -100,7 +108,7 @@ class Dashboard:
         self._app.add_routes(
             [
                 web.get("/", _to_first_page),
-                web.get("/healthz", _alive),
+                *monitoring_routes(desk),
                 web.get(LOGIN, self._login_page),
                 web.post(LOGIN, self._sign_in),
                 web.post("/dash/logout", self._sign_out),
@@ -116,7 +124,7 @@ class Dashboard:
                     for page in pages
                     if page.download is not None
                 ),
-                *actions,
+                *(controls.routes() if controls is not None else ()),
                 web.static(STATIC, FILES),
             ]
         )
@@ -171,35 +179,40 @@ class Dashboard:
 
     # --- Pages ------------------------------------------------------------------------------------------
 
-    def _handler(self, page: Page, answer: Callable[[PageRequest, Cached], web.Response]) -> Handler:
+    def _handler(self, page: Page, answer: Callable[[PageRequest, View], web.Response]) -> Handler:
         async def handle(request: web.Request) -> web.Response:
             given = dict(request.query)
             wanted = given.pop("table", "")
             query = page.query(given, request.match_info)
-            cached = await self._cache.get(page, query)
-            return answer(PageRequest(request, page, query, wanted), cached)
+            view = (await self._cache.get(page, query)).view
+            if page.add_live is not None:
+                view = await page.add_live(view)
+            return answer(PageRequest(request, page, query, wanted), view)
 
         return handle
 
-    def _html(self, asked: PageRequest, cached: Cached) -> web.Response:
+    def _html(self, asked: PageRequest, view: View) -> web.Response:
         page, query, parts = asked.page, asked.query, asked.request.match_info
         text = self._render(
             page.template,
             page=page,
-            view=cached.view,
+            view=view,
+            said=said_last(asked.request),
             chips=chips(page, query),
             query=query,
             api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in parts.values())}",
             query_string=query_text({**query.texts(), **dict.fromkeys(parts, "")}),
         )
-        return _private(web.Response(text=text, content_type="text/html"))
+        response = web.Response(text=text, content_type="text/html")
+        forget_said(asked.request, response)
+        return _private(response)
 
-    def _json(self, _asked: PageRequest, cached: Cached) -> web.Response:
-        text = json.dumps(cached.view.to_json(), default=str, ensure_ascii=False)
+    def _json(self, _asked: PageRequest, view: View) -> web.Response:
+        text = json.dumps(view.to_json(), default=str, ensure_ascii=False)
         return _private(web.Response(text=text, content_type="application/json"))
 
-    def _csv(self, asked: PageRequest, cached: Cached) -> web.Response:
-        tables = cached.view.tables()
+    def _csv(self, asked: PageRequest, view: View) -> web.Response:
+        tables = view.tables()
         if not tables:
             raise BadQuery("this page has no table")
         name = asked.table or next(iter(tables))
@@ -221,7 +234,10 @@ class Dashboard:
     def _render(self, template: str, **values: Any) -> str:
         menu = [page for page in self._pages if page.is_in_menu]
         return self._templates.get_template(template).render(
-            menu=menu, has_session=self._access.needs_token, **values
+            menu=menu,
+            has_session=self._access.needs_token,
+            loud_alarms=() if self._desk is None else self._desk.loud_alarms,
+            **values,
         )
 
     # --- Signing in -------------------------------------------------------------------------------------
@@ -319,10 +335,6 @@ def _parts(page: Page) -> str:
 
 async def _to_first_page(_request: web.Request) -> web.Response:
     raise web.HTTPSeeOther("/dash")
-
-
-async def _alive(_request: web.Request) -> web.Response:
-    return web.json_response({"ok": True})
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -9,16 +9,19 @@ end; its ledger stays open until all its decisions are settled, and the next sta
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
+from bot.base.metrics import Metrics, TrapOutcome
 from bot.game.cache.standing_decisions import StandingDecisions
 from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
@@ -27,7 +30,7 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.games import get_game as get_rules
-from engine.judgement import classify_reply
+from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
 from engine.temptation import ReplyForecast
 from storage.database import Database, Role
@@ -41,7 +44,7 @@ from storage.decisions import (
     store_profile,
     void_after,
 )
-from storage.errors import DuplicateDecision
+from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.events import list_events
 from storage.filters import Filters
 from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
@@ -66,6 +69,7 @@ from storage.records import (
     StoredGame,
 )
 from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.statistics.summaries import summarise
 from storage.tables.types import now_utc
 from storage.trials import trial_for
 
@@ -95,8 +99,16 @@ class Closed:
 class GameLedger:
     """The database record of one game; call `open` or `reopen` first."""
 
-    def __init__(self, database: Database, owner: AccountKey, role: Role, site_game_id: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        owner: AccountKey,
+        role: Role,
+        site_game_id: str,
+        metrics: Metrics | None = None,
+    ) -> None:
         self._database = database
+        self._metrics = metrics or Metrics()
         self._role = role
         self._owner = owner
         self._site_game_id = site_game_id
@@ -112,8 +124,16 @@ class GameLedger:
         self._strange: set[int] = set()
         # By ply: the standing decisions' evaluations of their moves.
         self._scores: dict[int, int] = {}
+        # Whether the game is over in the database, so that it has a summary.
+        self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
+        # By the key of a decision with a bait, in this run of the program: what became of the bait is counted
+        # once both are known.
+        self._forecasts: dict[int, ReplyForecast] = {}
+        self._judged: dict[int, str] = {}
+        self._to_count: list[Callable[[], None]] = []
+        """What is counted once the transaction is committed."""
 
     @property
     def game(self) -> StoredGame:
@@ -162,6 +182,7 @@ class GameLedger:
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
                 logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
                 await reopen_game(session, known.id)
+                await summarise(session, [known.id])
                 known = replace(
                     known,
                     state=GameStatus.OPEN,
@@ -170,7 +191,7 @@ class GameLedger:
                     end_reason=None,
                     ended_at=None,
                 )
-            self._game = known
+            self._game, self._is_closed = known, known.is_settled
             if self.is_open:
                 await self._take_up(session, known, snapshot.state.moves)
             return False
@@ -180,7 +201,7 @@ class GameLedger:
         async with self._database.read() as session:
             self._game = await get_game(session, self._owner, self._site_game_id)
         if self._game is not None:
-            self._moves = self._game.moves
+            self._moves, self._is_closed = self._game.moves, self._game.is_settled
         return self._game is not None
 
     async def resume_end(self) -> GameEnd | None:
@@ -314,6 +335,8 @@ class GameLedger:
         async with self._transaction() as session:
             if await store_forecast(session, stored.id, decision, made):
                 self._draft.add_forecast(stored, made)
+            if sets_bait(decision, made):
+                self._to_count.append(partial(self._count_forecast, stored.id, made))
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """What people were expected to reply to a decision's move; None: that is not known yet."""
@@ -345,11 +368,13 @@ class GameLedger:
                 moves=self._moves,
                 at=ended_at,
             )
+            self._to_count.append(partial(self._count_end, end, result))
 
     async def close(self, end: GameEnd) -> Closed:
         """Close the ledger of a finished game whose decisions are settled."""
         async with self._transaction() as session:
             await settle_game(session, self.game.id)
+            self._is_closed = True
             counts = await bait_counts(session, self.game.id)
         is_aborted = end.reason is EndReason.ABORTED
         verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
@@ -386,15 +411,13 @@ class GameLedger:
             if len(granted) >= most:
                 return False
             detail = {"ply": len(self._moves), "site_game_id": self._site_game_id}
-            await log_event(session, self._owner, TAKEBACK_GRANTED, detail, self.game.id)
+            await self._log_event(session, TAKEBACK_GRANTED, detail)
             return True
 
     async def record_event(self, kind: str, detail: Mapping[str, Any]) -> None:
         """Record an event of this game."""
         async with self._transaction() as session:
-            game_id = None if self._game is None else self._game.id
-            detail = {**detail, "site_game_id": self._site_game_id}
-            await log_event(session, self._owner, kind, detail, game_id)
+            await self._log_event(session, kind, {**detail, "site_game_id": self._site_game_id})
 
     async def _void(self, ply: int) -> None:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}
@@ -410,19 +433,61 @@ class GameLedger:
         outcome."""
         async with self._turn:
             self._draft = self._standing.copy()
+            self._to_count.clear()
+            began = time.perf_counter()
             try:
                 async with self._database.write() as session:
                     await self._role.verify(session)
                     yield session
-            except BaseException:  # also when cancelled: nobody knows what was committed
+                    if self._is_closed:  # what is written later, a last forecast for instance, counts, too
+                        await summarise(session, [self.game.id])
+            except BaseException as error:  # also when cancelled: nobody knows what was committed
                 self._standing = StandingDecisions()
+                # Without the role another program goes on, and the database is well.
+                if isinstance(error, StorageError) and not isinstance(error, RoleLost):
+                    self._metrics.commit_failed()
                 raise
             self._standing = self._draft
+            self._metrics.committed(time.perf_counter() - began)
+            for count in self._to_count:
+                count()
 
     async def _standing_at(self, session: AsyncSession, ply: int) -> StoredDecision | None:
         if self._draft.knows(ply):
             return self._draft.latest.get(ply)
         return await get_decision(session, self.game.id, ply)
+
+    async def _log_event(self, session: AsyncSession, kind: str, detail: Mapping[str, Any]) -> None:
+        game_id = None if self._game is None else self._game.id
+        await log_event(session, self._owner, kind, detail, game_id, metrics=self._metrics)
+
+    def _count_forecast(self, decision_id: int, made: ReplyForecast) -> None:
+        if decision_id in self._forecasts:
+            return
+        self._forecasts[decision_id] = made
+        self._metrics.trap(self.game.game, self.game.player, TrapOutcome.SET)
+        self._count_bait(decision_id)
+
+    def _count_reply(self, decision_id: int, reply: str) -> None:
+        self._judged[decision_id] = reply
+        self._count_bait(decision_id)
+
+    def _count_bait(self, decision_id: int) -> None:
+        made, reply = self._forecasts.get(decision_id), self._judged.get(decision_id)
+        if made is None or reply is None:
+            return
+        outcome = TrapOutcome.TAKEN if made.is_bait(reply) else TrapOutcome.HELD
+        self._metrics.trap(self.game.game, self.game.player, outcome)
+
+    def _count_end(self, end: GameEnd, result: GameResult | None) -> None:
+        is_aborted = end.reason is EndReason.ABORTED
+        self._metrics.finished(
+            self._owner.site,
+            self.game.game,
+            self.game.player,
+            "aborted" if is_aborted else result.value if result else "unknown",
+            is_lost_on_time=end.reason is EndReason.TIME and result is GameResult.LOSS,
+        )
 
     def _keep_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:
@@ -443,10 +508,12 @@ class GameLedger:
             if all(event.detail["ply"] != ply for event in known):
                 logger.exception("game %s, ply %d: judging the reply crashed", self._site_game_id, ply)
                 detail = {**crash_detail(ply, error), "site_game_id": self._site_game_id}
-                await log_event(session, self._owner, DECISION_UNJUDGED, detail, self.game.id)
+                await self._log_event(session, DECISION_UNJUDGED, detail)
             return
         if await record_outcome(session, stored.id, outcome, self._draft.forecasts.get(stored.id)):
             self._draft.update(replace(self._draft.current(stored), outcome=outcome))
+            if reply is not None:
+                self._to_count.append(partial(self._count_reply, stored.id, reply))
         else:  # there is another one
             self._draft = StandingDecisions()
 
@@ -473,7 +540,7 @@ class GameLedger:
             await mark_dropped(session, stored.id)
             self._draft = StandingDecisions()
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
-        await log_event(session, self._owner, "undecided_move", detail, self.game.id)
+        await self._log_event(session, "undecided_move", detail)
 
     async def _drop_after(self, session: AsyncSession, ply: int) -> None:
         """Drop decisions that came too late: the game ended before the server took their moves."""
@@ -526,6 +593,11 @@ class GameLedger:
             start = rules.initial() if text is None else rules.parse_position(text)
             self._first_side = rules.side_to_move(start)
         return (self._first_side + ply) % 2 == self.game.our_side
+
+
+def sets_bait(decision: Decision, made: ReplyForecast) -> bool:
+    """Whether a decision's move counts as one with a bait: a confirmed one, in a game not decided by then."""
+    return made.bait is not None and not judge_decision(decision).is_decided
 
 
 def crash_detail(ply: int, error: Exception) -> dict[str, Any]:

@@ -7,16 +7,17 @@ any moment and another one can resume the game.
 import asyncio
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
+from bot.base import log
 from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
-from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail
+from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
@@ -75,6 +76,20 @@ STREAM_CAP_S = 3.0
 """Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
 
 
+@dataclass(frozen=True, slots=True)
+class ArmedBait:
+    """A confirmed bait that a move of ours sets."""
+
+    ply: int
+    """Of our move: the moves made before it."""
+    reply: str
+    """In the game's notation for programs."""
+    odds: float
+    """How probably this opponent plays it, from 0 to 1."""
+    cost: int
+    """What it costs them, in hundredths of a per cent of expected score."""
+
+
 class GamePlayer:
     """Plays one game; `run` it once."""
 
@@ -82,7 +97,7 @@ class GamePlayer:
         self.game_id = game_id
         self._services = services
         self._server = services.server
-        self._ledger = GameLedger(services.database, services.owner, services.role, game_id)
+        self._ledger = GameLedger(services.database, services.owner, services.role, game_id, services.metrics)
         self._session = Session()
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
@@ -101,6 +116,10 @@ class GamePlayer:
         self._clocks_s: tuple[float, float] | None = None
         """As the server showed them last, and when by our clock."""
         self._clocks_at = 0.0
+        self._due: tuple[float, float] | None = None
+        """Of our latest turn: when it began, by our clock, and how many seconds it may take."""
+        self._armed: ArmedBait | None = None
+        """Of our latest move with a forecast."""
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -154,6 +173,22 @@ class GamePlayer:
             left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
         return left[0], left[1]
 
+    @property
+    def overdue_s(self) -> float | None:
+        """By how many seconds our turn has lasted longer than a move may take; None: it is not our turn."""
+        if self._due is None or self.is_over or self._session.state is not SessionState.THINKING:
+            return None
+        began_s, longest_s = self._due
+        return max(0.0, self._services.clock() - began_s - longest_s)
+
+    @property
+    def armed(self) -> ArmedBait | None:
+        """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
+        found = self._armed
+        if found is None or self.is_over or len(self._session.moves or ()) != found.ply + 1:
+            return None
+        return found
+
     # --- The operator's orders --------------------------------------------------------------------------
 
     async def abort(self) -> None:
@@ -195,6 +230,7 @@ class GamePlayer:
             ProtocolError: The game cannot be read; it stays open in the ledger.
             Exception: Any other failure; another `GamePlayer` may resume the game.
         """
+        log.game.set(self.game_id)
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 self._set_up()
@@ -411,6 +447,8 @@ class GamePlayer:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
+        longest_s = self._mind.longest_s(self._ledger.game, game, position, think.remaining_s)
+        self._due = received_at, longest_s
         stored = await self._ledger.find(think.ply, game.position_text(position))
         if stored is not None or not self._is_current(think):
             return stored
@@ -429,7 +467,12 @@ class GamePlayer:
         await asyncio.wait([found])
         if found.cancelled():
             return None
-        return await self._ledger.commit(think.moves, found.result())
+        committed = await self._ledger.commit(think.moves, found.result())
+        if committed is not None:
+            stored_game = self._ledger.game
+            took_s = self._services.clock() - received_at
+            self._services.metrics.decided(stored_game.game, stored_game.player, took_s, longest_s)
+        return committed
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a committed move until the server accepts it or shows that the turn has passed.
@@ -576,6 +619,9 @@ class GamePlayer:
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
         await self._ledger.forecast(stored, decision, made)
+        bait = made.bait if sets_bait(decision, made) else None
+        if bait is not None and (self._armed is None or self._armed.ply <= stored.ply):
+            self._armed = ArmedBait(stored.ply, bait.reply, bait.odds, bait.cost)
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""

@@ -12,15 +12,17 @@ plays the account.
 import logging
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
 from engine.choice import verify
 from engine.decision import Decision
-from engine.errors import EngineMismatch, RecordError
+from engine.errors import EngineMismatch, PrunedRecord, RecordError
 from engine.forecasts import forecast_job
 from engine.game import if_it_goes_on
 from engine.games import get_game
@@ -79,6 +81,8 @@ class Findings:
 
     verified: int = 0
     """Records that reproduce their choice."""
+    pruned: int = 0
+    """Pruned records: what is left of them is sound, and whether their choice follows nobody can tell."""
     judged: int = 0
     """Outcomes that were missing, or by earlier rules, and have been added."""
     forecast: int = 0
@@ -86,6 +90,8 @@ class Findings:
     completed: int = 0
     """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
+    summaries: int = 0
+    """Summaries of games that were wrong and have been made anew (`storage.statistics.summaries`)."""
     damaged: list[DamagedRow] = field(default_factory=list)
     """Rows of other tables with values that cannot be."""
     left: Counter[str] = field(default_factory=Counter)
@@ -95,6 +101,7 @@ class Findings:
         """Plain JSON values."""
         return {
             "verified": self.verified,
+            "pruned": self.pruned,
             "judged": self.judged,
             "forecast": self.forecast,
             "completed": self.completed,
@@ -102,6 +109,7 @@ class Findings:
                 {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
                 for each in self.wrong
             ],
+            "summaries": self.summaries,
             "damaged": [asdict(each) for each in self.damaged],
             "left": dict(self.left),
         }
@@ -133,6 +141,7 @@ async def recheck(
             async with database.read() as session:
                 batch = await decisions_between(session, done_id, last_id, BATCH)
             if not batch:
+                findings.summaries = await check_summaries(database)
                 return findings
             for found in batch:
                 if isinstance(found, UnreadableDecision):
@@ -173,8 +182,10 @@ class _Recheck:
         self._found = found
 
     async def run(self) -> None:
+        is_pruned = False
         try:
             decision = self._verified()
+            is_pruned = decision.is_pruned
             await self._check_reply(decision)
             if self._lacks(decision):
                 await self._settle(decision)
@@ -192,7 +203,10 @@ class _Recheck:
             logger.debug("decision %d", self._found.id, exc_info=True)
             self._note_wrong(f"checking it crashed: {type(error).__name__}: {error}")
             return
-        self._findings.verified += 1
+        if is_pruned:
+            self._findings.pruned += 1
+        else:
+            self._findings.verified += 1
 
     def _note_wrong(self, reason: str) -> None:
         found = self._found
@@ -202,7 +216,8 @@ class _Recheck:
         try:
             decision = Decision.from_record(unpack(self._found.record))
             get_game(decision.game).parse_position(decision.position)
-            verify(decision)
+            with suppress(PrunedRecord):
+                verify(decision)
             self._checks.check(self._found, decision)
         except RecordError:
             raise

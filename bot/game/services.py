@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bot.base.config import Config
+from bot.base.metrics import Metrics
 from bot.game.machine_limit import MachineLimit
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
@@ -52,6 +53,8 @@ class Services:
     """That this program, and no other, plays the account."""
     machine_limit: MachineLimit = field(default_factory=MachineLimit)
     """The games of all accounts."""
+    metrics: Metrics = field(default_factory=Metrics)
+    """Counts what happens."""
 
     @property
     def owner(self) -> AccountKey:

@@ -45,6 +45,9 @@ UNTIMED_S = 86_400.0
 PATIENCE = 0.05
 """Share of its clock that a game waits for a thread.  Then a search with a later deadline must end early."""
 
+GRACE_S = 1.0
+"""Seconds beyond the time planned before a move counts as late: starting and storing it take time, too."""
+
 _MOST_THREADS = 8
 """Of one strong search on idle cores: more gain little, and each costs every thread of the pool some MB."""
 
@@ -283,6 +286,22 @@ class GameThinker:
         await self._hold(stored, game, position, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return found
+
+    def longest_s(
+        self, stored: StoredGame, game: Game[Any], position: Any, remaining_s: float | None
+    ) -> float:
+        """The longest time that a move may take, in seconds, for the operator: later than this it is late.
+
+        The time planned, as far as a busy machine may stretch it, and at least `GRACE_S` more than planned.
+        """
+        services = self._services
+        limits = _clock_limits(services, stored, game, position, remaining_s)
+        planned_s = limits.time_s or 0.0
+        settings = services.engines.settings(game.name)
+        is_asked = kind_named(stored.player).plays_engine_moves and settings is not None
+        if is_asked and settings is not None and settings.limit is MoveLimit.CLOCK:
+            planned_s = max(planned_s, remaining_s or 0.0)  # the engine may take what it likes of its clock
+        return max(planned_s * limits.stretch, planned_s + GRACE_S)
 
     async def _hold(self, stored: StoredGame, game: Game[Any], position: Any, turn: Turn) -> None:
         """In a trial, wait until the time planned for the move is over, whoever found it how soon.

@@ -23,6 +23,7 @@ from storage.forecasts import store_forecast
 from storage.games import finish_game, list_games, open_game, set_moves
 from storage.outcomes import record_outcome
 from storage.records import MATCH_SITE, GameResult, GameStatus, NewGame, StoredGame
+from storage.statistics.summaries import summarise
 
 _NAME_LENGTH = 200  # of the column
 _RESULTS = {1.0: GameResult.WIN, 0.5: GameResult.DRAW, 0.0: GameResult.LOSS}
@@ -64,6 +65,7 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Pl
             moves=played.moves,
             at=played.ended,
         )
+        await summarise(session, [game.id])
 
 
 async def _store_decisions(session: AsyncSession, game_id: int, played: Played) -> None:

@@ -1,5 +1,7 @@
 """Opens the adapter for the site in the settings."""
 
+from collections.abc import Callable
+
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.servers import Server
@@ -8,7 +10,12 @@ from bot.servers.lichess import LichessServer
 
 
 def make_server(
-    config: Config, dialect: Dialect, url: str, token: str, recall: Recall = nothing_to_recall
+    config: Config,
+    dialect: Dialect,
+    url: str,
+    token: str,
+    recall: Recall = nothing_to_recall,
+    on_answer: Callable[[float], None] = lambda _: None,
 ) -> Server:
     """Build the adapter for a site, unconnected.  Call it inside a running event loop.
 
@@ -18,6 +25,7 @@ def make_server(
         url: Its address.
         token: Of the account, or its password.
         recall: Returns the games that are open in the database.
+        on_answer: Called with the seconds that the site took for each request.
 
     Raises:
         ConfigError: A setting is invalid; no request is sent to check it.
@@ -32,5 +40,6 @@ def make_server(
             programs=config.ggs.programs,
             public=config.ggs.public,
             extension_s=config.ggs.extension_s,
+            on_answer=on_answer,
         )
-    return LichessServer(dialect, url, token)
+    return LichessServer(dialect, url, token, on_answer=on_answer)

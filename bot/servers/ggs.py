@@ -148,6 +148,7 @@ class GgsServer:
         extension_s: Grace time in games that we request, in seconds.
         clock: Monotonic clock, in seconds.
         now: The time in UTC.
+        on_answer: Called with the seconds that the server took for each move.
 
     Raises:
         ConfigError: The address, name or password is invalid.
@@ -166,7 +167,9 @@ class GgsServer:
         extension_s: int = 120,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        on_answer: Callable[[float], None] = lambda _: None,
     ) -> None:
+        self._on_answer = on_answer
         self._host, self._port = read_address(url)
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
             raise ConfigError(
@@ -489,7 +492,9 @@ class GgsServer:
                 raise
         if game.refusal:
             raise RefusedError(f"game {game_id}: {game.refusal}", 400)
-        self._lag.add(self._clock() - sent_at)
+        took_s = self._clock() - sent_at
+        self._lag.add(took_s)
+        self._on_answer(took_s)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         await self._do(self._state.say(game_id, text, room))

@@ -23,4 +23,5 @@ class Lag:
         return sorted(self._took_s)[math.ceil(self.MOST * len(self._took_s)) - 1]
 
     def add(self, took_s: float) -> None:
+        """Add a round trip in seconds."""
         self._took_s.append(min(took_s, self.LONGEST_S))

@@ -154,6 +154,7 @@ class LichessServer:
         call_timeout_s: Deadline of each request, in seconds.
         slack_s: How late a keep-alive may be, in seconds.
         clock: Monotonic clock, in seconds.
+        on_answer: Called with the seconds until the head of each answer.
 
     Raises:
         ConfigError: The address is not an origin, or the token is malformed.
@@ -168,6 +169,7 @@ class LichessServer:
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
+        on_answer: Callable[[float], None] = lambda _: None,
     ) -> None:
         if not _is_origin(url):
             raise ConfigError(f"server.url: {url!r} is not of the form https://host[:port]")
@@ -193,6 +195,7 @@ class LichessServer:
             },
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
+            trace_configs=[_timing(clock, on_answer)],
         )
         self._throttle = RequestThrottle(clock)
         self._calls = Calls(self._http, self._throttle, self._url, token, call_timeout_s)
@@ -742,6 +745,21 @@ def _user_agent(account: str = "") -> str:
     """The User-Agent that sites recommend, with the account once it is known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
+
+
+def _timing(clock: Callable[[], float], on_answer: Callable[[float], None]) -> aiohttp.TraceConfig:
+    """Measures each request until the head of its answer."""
+    timing = aiohttp.TraceConfig()
+
+    async def begin(_session: object, context: Any, _params: object) -> None:
+        context.began_s = clock()
+
+    async def end(_session: object, context: Any, _params: object) -> None:
+        on_answer(clock() - context.began_s)
+
+    timing.on_request_start.append(begin)
+    timing.on_request_end.append(end)
+    return timing
 
 
 async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:

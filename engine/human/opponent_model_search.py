@@ -47,11 +47,19 @@ class ModelHealth:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._failures = 0
+        self._total = 0
+
+    @property
+    def failures(self) -> tuple[int, int]:
+        """Failures since the start, and those since a query worked."""
+        with self._lock:
+            return self._total, self._failures
 
     def failed(self, game: str, error: Exception) -> None:
         """Log a failure, as an error only if it is the first in a row."""
         with self._lock:
             self._failures += 1
+            self._total += 1
             level = logging.ERROR if self._failures == 1 else logging.DEBUG
         logger.log(
             level,

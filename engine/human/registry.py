@@ -83,6 +83,11 @@ class ModelRegistry:
         """The games of the files in the settings."""
         return tuple(sorted({*self._humans, *self._calibrated}))
 
+    def failures(self) -> dict[str, tuple[int, int]]:
+        """Games whose models have been used: their failures since the start, and those in a row until now."""
+        with self._lock:
+            return {game: health.failures for game, health in sorted(self._health.items())}
+
     @contextmanager
     def lend(self, game_name: str) -> Iterator[Models]:
         """Lends a game's models to one thread for the duration of the context."""

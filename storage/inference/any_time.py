@@ -156,17 +156,31 @@ def estimate(
         ValueError: Lengths differ, or a value is not finite.
     """
     x, code = _checked(values, persons)
-    n = len(x)
-    if n == 0:
-        return _estimate(0, 0, 0.0, None, None, design)
+    if len(x) == 0:
+        return estimate_of_sums(0, 0, 0.0, 0.0, 0.0, design)
     counts = np.bincount(code).astype(np.float64)
     mean = float(x.mean())
-    variance = None
-    if n > 1:
-        off = x - mean
-        spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))
-        variance = spread / (n - 1)
-    return _estimate(n, len(counts), effective_persons(counts), mean, variance, design)
+    off = x - mean
+    spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))
+    return estimate_of_sums(len(x), len(counts), effective_persons(counts), mean, spread, design)
+
+
+def estimate_of_sums(
+    n: int, persons: int, effective: float, mean: float, spread: float, design: SequenceDesign
+) -> AnyTimeEstimate:
+    """The interval of values of which only sums are known.
+
+    Args:
+        n: Number of values; 0: the other numbers are ignored.
+        persons: Persons they come from.
+        effective: P, as `storage.inference.persons.effective_persons` has it.
+        mean: M.
+        spread: V.
+        design: What was fixed beforehand.
+    """
+    if n == 0:
+        return _estimate(0, 0, 0.0, None, None, design)
+    return _estimate(n, persons, effective, mean, spread / (n - 1) if n > 1 else None, design)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,8 +17,8 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
     """Numbers 0 .. G-1 for the keys, shape (n,): equal numbers for equal keys."""
     if isinstance(keys, np.ndarray):
         return np.asarray(np.unique(keys, return_inverse=True)[1], np.intp)
-    numbers: dict[Hashable, int] = {}
-    return np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.intp, len(keys))
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
 
 
 def effective_persons(counts: Floats) -> float:

@@ -55,8 +55,10 @@ class PlayedGame:
     plies: int
     person_left: bool
     """The person resigned, left, or lost on time."""
-    reply_times_s: tuple[float, ...]
-    """How long the person took for each reply."""
+    timed_replies: int
+    """Replies of which is known how long they took."""
+    fast_replies: int
+    """Those among them that took less than `FAST_S`."""
     judged: int
     """Replies that were judged and have a prediction."""
     optimal: int
@@ -68,6 +70,8 @@ class PlayedGame:
         what = f"game {self.game_id}"
         if self.started_at.tzinfo is None:
             raise ValueError(f"{what}: started_at has no time zone")
+        if not 0 <= self.fast_replies <= self.timed_replies:
+            raise ValueError(f"{what}: {self.fast_replies} fast replies of {self.timed_replies}")
         if not 0 <= self.optimal <= self.judged:
             raise ValueError(f"{what}: {self.optimal} optimal replies of {self.judged}")
         if not 0 <= self.expected_optimal <= self.judged:
@@ -114,8 +118,7 @@ def _left_early(game: PlayedGame) -> bool:
 
 
 def _replied_fast(game: PlayedGame) -> bool:
-    fast = sum(time_s < FAST_S for time_s in game.reply_times_s)
-    return bool(game.reply_times_s) and 2 * fast >= len(game.reply_times_s)
+    return game.timed_replies > 0 and 2 * game.fast_replies >= game.timed_replies
 
 
 def _plays_like_an_engine(games: Sequence[PlayedGame]) -> bool:

@@ -14,7 +14,8 @@ from storage.inference.any_time import Looks, Opt
 from storage.inference.decisions import DecisionsReport, decisions_report
 from storage.inference.games import GamesReport, TrialGame, games_report, score_looks
 from storage.inference.trial import TrialTerms
-from storage.statistics.facts import game_facts, reply_facts
+from storage.statistics.facts import game_facts
+from storage.statistics.game_costs import mean_costs
 from storage.statistics.suspect_rows import suspect_games
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.trials import StoredTrial, list_trials
@@ -111,8 +112,8 @@ async def trial_report(
     damaged: list[Unreadable] = []
     if len(arms) == 2:
         facts = await game_facts(session, filters, aborted=True)
-        replies = await reply_facts(session, filters)
-        games, damaged = await trial_games(session, trial, arms[0], arms[1], facts, replies)
+        costs = await mean_costs(session, filters)
+        games, damaged = await trial_games(session, trial, arms[0], arms[1], facts, costs)
     lots, damaged_lots = await trial_decisions(session, trial, filters) if trial.draws_decisions else ([], [])
     return TrialReport(
         trial,

@@ -6,16 +6,25 @@ into it by taking one; any other reply that costs a tenth of the game or more is
 count nowhere, as in the statistics (`storage.statistics.groups`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.filters import Filters, filter_conditions, standing
 from storage.records import GameResult, GameStatus
+from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from storage.tables.summaries import GameSummaryRow
+
+_BATCH = 500
+"""Games in one statement."""
+_COUNTS = ("baits_set", "baits_taken", "slips")
+"""The fields of `BaitCounts`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +65,14 @@ async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
         _sum(GameRow.result == GameResult.LOSS).label("losses"),
     ).where(*conditions)
     row = (await session.execute(found)).one()
-    counts = await _counted(session, DecisionRow.game_id.in_(select(GameRow.id).where(*conditions)))
+    of_summaries = select(
+        *(func.coalesce(func.sum(GameSummaryRow.__table__.c[name]), 0).label(name) for name in _COUNTS)
+    ).select_from(GameRow)
+    summed = (await session.execute(of_summaries.join(GameSummaryRow, is_valid()).where(*conditions))).one()
+    others = list(await session.scalars(without_summary(*conditions)))
+    counted = [summed, *(await counts_of_games(session, others)).values()]
     return Encounters(
-        baits_set=counts.baits_set,
-        baits_taken=counts.baits_taken,
-        slips=counts.slips,
+        **{name: sum(getattr(each, name) for each in counted) for name in _COUNTS},
         games=row.games,
         wins=row.wins,
         draws=row.draws,
@@ -68,25 +80,41 @@ async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
     )
 
 
+async def counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, BaitCounts]:
+    """The counts of some games, by the game's key; a game without our decisions is absent."""
+    found: dict[int, BaitCounts] = {}
+    for start in range(0, len(games), _BATCH):
+        some = DecisionRow.game_id.in_(games[start : start + _BATCH])
+        statement = _counts(DecisionRow.game_id).where(some).group_by(DecisionRow.game_id)
+        found |= {row.game_id: _bait_counts(row) for row in await session.execute(statement)}
+    return found
+
+
 async def _counted(session: AsyncSession, which: ColumnElement[bool]) -> BaitCounts:
+    return _bait_counts((await session.execute(_counts().where(which))).one())
+
+
+def _counts(*columns: Any) -> Select[*tuple[Any, ...]]:
     is_taken = func.coalesce(ForecastRow.is_taken, False)
-    row = (
-        await session.execute(
-            select(
-                _sum(ForecastRow.bait.is_not(None)).label("baits_set"),
-                _sum(is_taken).label("baits_taken"),
-                _sum(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
-            )
-            .select_from(DecisionRow)
-            .outerjoin(
-                ForecastRow,
-                and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE),
-            )
-            .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-            .where(which, *standing(), DecisionRow.is_decided.is_(False))
+    return (
+        select(
+            *columns,
+            _sum(ForecastRow.bait.is_not(None)).label("baits_set"),
+            _sum(is_taken).label("baits_taken"),
+            _sum(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
         )
-    ).one()
-    return BaitCounts(baits_set=row.baits_set, baits_taken=row.baits_taken, slips=row.slips)
+        .select_from(DecisionRow)
+        .outerjoin(
+            ForecastRow,
+            and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE),
+        )
+        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
+        .where(*standing(), DecisionRow.is_decided.is_(False))
+    )
+
+
+def _bait_counts(row: Any) -> BaitCounts:
+    return BaitCounts(**{name: getattr(row, name) for name in _COUNTS})
 
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:

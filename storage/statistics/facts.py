@@ -4,11 +4,12 @@ Only what today's rules judged is here (`engine.judgement`, `engine.temptation`)
 much is not.  A person is an opponent's account at a site.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, case, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -18,6 +19,7 @@ from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number, require_texts
 from storage.filters import Filters, TrapSettings, filter_conditions, standing
 from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
+from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
@@ -26,7 +28,10 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
 )
+from storage.tables.summaries import GameSummaryRow
 
+_BATCH = 500
+"""Games in one statement."""
 _DIGITS = 8
 """Shown of a SHA-256."""
 _MOST = 2**31 - 1
@@ -188,7 +193,7 @@ async def game_facts(
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
         .join(numbers, numbers.c.id == GameRow.id)
-        .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *_which(filters))
+        .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *selected(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
     return read_rows("game", rows, _game_fact)
@@ -201,8 +206,17 @@ def require_ratings(row: Any) -> None:
         RecordError: The message names the value.
     """
     for name in ("opponent_rating", "our_rating"):
-        if (rating := getattr(row, name)) is not None:
-            require_number(name, rating, LEAST_RATING, MOST_RATING)
+        require_rating(name, getattr(row, name))
+
+
+def require_rating(name: str, rating: object) -> None:
+    """Refuse a rating that is none; None is no rating, and allowed.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    if rating is not None:
+        require_number(name, rating, LEAST_RATING, MOST_RATING)
 
 
 def _game_fact(row: Any) -> GameFact:
@@ -249,7 +263,23 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
     Raises:
         RecordError: What is stored of one is damaged; the message names the decision.
     """
-    rows = await session.execute(
+    statement = _replies(GameRow.state != GameStatus.ABORTED, *selected(filters))
+    return read_rows("decision", await session.execute(statement), _reply_fact)
+
+
+async def replies_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, list[ReplyFact]]:
+    """The judged replies of some games, aborted ones too, by the game's key; errors as `reply_facts`."""
+    found: dict[int, list[ReplyFact]] = {game: [] for game in games}
+    for start in range(0, len(games), _BATCH):
+        # By the games' keys, so that no database reads all decisions.
+        statement = _replies(DecisionRow.game_id.in_(games[start : start + _BATCH]))
+        for reply in read_rows("decision", await session.execute(statement), _reply_fact):
+            found[reply.game_id].append(reply)
+    return found
+
+
+def _replies(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    return (
         select(
             DecisionRow.id,
             DecisionRow.game_id,
@@ -284,12 +314,10 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
             OutcomeRow.rule == RULE,
             OutcomeRow.reply.is_not(None),
             ForecastRow.rule == FORECAST_RULE,
-            GameRow.state != GameStatus.ABORTED,
-            *_which(filters),
+            *which,
         )
         .order_by(GameRow.started_at, DecisionRow.game_id, DecisionRow.ply)
     )
-    return read_rows("decision", rows, _reply_fact)
 
 
 def require_forecast(row: Any) -> None:
@@ -341,29 +369,44 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
     ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that are not settled are
     left out, since their forecasts may be on the way.
     """
-    found = await session.scalar(
-        select(func.count(DecisionRow.id))
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    which = GameRow.state == GameStatus.FINISHED, GameRow.is_settled.is_(True), *selected(filters)
+    summed = select(func.sum(GameSummaryRow.outdated)).select_from(GameRow).join(GameSummaryRow, is_valid())
+    others = list(await session.scalars(without_summary(*which)))
+    return (await session.scalar(summed.where(*which)) or 0) + sum(
+        (await outdated_of_games(session, others)).values()
+    )
+
+
+async def outdated_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, int]:
+    """The same of some games, whatever their state, by the game's key; without any: absent."""
+    found: dict[int, int] = {}
+    for start in range(0, len(games), _BATCH):
+        statement = select(DecisionRow.game_id, func.count().label("count")).select_from(DecisionRow)
+        some = DecisionRow.game_id.in_(games[start : start + _BATCH])
+        rows = await session.execute(_outdated(statement).where(some).group_by(DecisionRow.game_id))
+        found |= {row[0]: row[1] for row in rows}
+    return found
+
+
+def _outdated(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        statement.outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
             *standing(),
             DecisionRow.is_complete.is_(True),
-            GameRow.state == GameStatus.FINISHED,
-            GameRow.is_settled.is_(True),
             or_(
                 DecisionRow.rule != RULE,
                 OutcomeRow.rule != RULE,
                 ForecastRow.decision_id.is_(None),
                 ForecastRow.rule != FORECAST_RULE,
             ),
-            *_which(filters),
         )
     )
-    return found or 0
 
 
-def _which(filters: Filters | None) -> list[ColumnElement[bool]]:
+def selected(filters: Filters | None) -> list[ColumnElement[bool]]:
+    """Conditions on `GameRow`: the filters; matches between programs only if they name their site or one."""
     filters = filters or Filters()
     everything = true() if filters.site or filters.match else GameRow.site != MATCH_SITE
     return [*filter_conditions(filters), everything]

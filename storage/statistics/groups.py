@@ -13,15 +13,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from engine.decision import OutcomeKind
-from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.inference.any_time import AnyTimeEstimate
 from storage.inference.defaults import CAP_GAMES, RATING_BAND
-from storage.intervals import OpponentGames, Performance, performance
-from storage.records import GameResult, GameStatus
+from storage.intervals import Performance
 from storage.statistics.facts import GameFact, ReplyFact
-
-PHASE_PLIES = 20
-"""Width of a phase of the game, in plies."""
+from storage.statistics.reply_sums import PHASE_PLIES, phase_of
 
 
 class By(StrEnum):
@@ -42,7 +38,7 @@ class By(StrEnum):
     """Who made the forecast of the reply; games count with every model that there was."""
 
 
-_OF_GAME: dict[By, Callable[[GameFact], str]] = {
+OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.PLAYER: lambda game: game.player,
     By.GAME: lambda game: game.game,
     By.SITE: lambda game: game.site,
@@ -53,10 +49,13 @@ _OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.VERSION: lambda game: game.version,
     By.SETTINGS: lambda game: game.settings,
 }
+"""What games are grouped by."""
 _OF_REPLY: dict[By, Callable[[ReplyFact], str]] = {
     By.PHASE: lambda reply: phase_text(reply.ply + 1),
     By.MODEL: lambda reply: reply.model,
 }
+OF_REPLY = frozenset(_OF_REPLY)
+"""What replies are grouped by."""
 
 
 def band_text(rating: int | None) -> str:
@@ -69,7 +68,12 @@ def band_text(rating: int | None) -> str:
 
 def phase_text(ply: int) -> str:
     """The phase of a move with so many moves before it, for instance ``plies 21 to 40``."""
-    first = ply // PHASE_PLIES * PHASE_PLIES
+    return phase_name(phase_of(ply))
+
+
+def phase_name(phase: int) -> str:
+    """A phase by its number, 0 for the first."""
+    first = phase * PHASE_PLIES
     return f"plies {first + 1} to {first + PHASE_PLIES}"
 
 
@@ -147,28 +151,20 @@ class ReplyGroup:
     replies: tuple[ReplyFact, ...]
 
 
-def group_statistics(
-    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.PLAYER,)
-) -> list[GroupStatistics]:
-    """The statistics of each group, in the order of the groups' names.
+def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
+    """The groups in the order of their names.
 
     Args:
         games: All games.
         replies: Replies in these games; those of other games are ignored.
-        by: What to group by; the game is added, and the site for rating bands.
+        by: What to group by; see `complete_keys`.
     """
-    by_id = {game.id: game for game in games}
-    return [_statistics(group, by_id) for group in grouped(games, replies, by)]
-
-
-def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
-    """The groups in the order of their names; arguments as for `group_statistics`."""
-    keys = _complete(by)
+    keys = complete_keys(by)
     by_id = {game.id: game for game in games}
     groups: dict[tuple[str, ...], tuple[set[int], list[ReplyFact]]] = defaultdict(lambda: (set(), []))
     if not _OF_REPLY.keys() & set(keys):
         for game in games:
-            groups[tuple(_OF_GAME[key](game) for key in keys)][0].add(game.id)
+            groups[tuple(OF_GAME[key](game) for key in keys)][0].add(game.id)
     for reply in replies:
         if (found := by_id.get(reply.game_id)) is not None:
             members, answers = groups[_key(keys, found, reply)]
@@ -193,7 +189,8 @@ def _of_first_games(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact])
     return [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
 
 
-def _complete(by: Sequence[By]) -> tuple[By, ...]:
+def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
+    """What to group by when these are asked for: always the game, too, and the site for rating bands."""
     keys = list(dict.fromkeys(by))
     if By.RATING_BAND in keys and By.SITE not in keys:
         keys.insert(keys.index(By.RATING_BAND), By.SITE)
@@ -203,88 +200,4 @@ def _complete(by: Sequence[By]) -> tuple[By, ...]:
 
 
 def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
-    return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else _OF_GAME[key](game) for key in keys)
-
-
-def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatistics:
-    games = group.games
-
-    def count(result: GameResult) -> int:
-        return sum(game.result is result for game in games)
-
-    met = [
-        OpponentGames(game.opponent_rating, 1, game.score)
-        for game in games
-        if game.opponent_rating is not None and game.score is not None
-    ]
-    counted = _of_first_games(group.replies, by_id)
-    open_ = open_replies(group.replies, by_id)
-    baits = [reply for reply in open_ if reply.has_bait]
-    traps = [reply for reply in open_ if reply.is_trap]
-
-    def expected(
-        some: Sequence[ReplyFact],
-        opt: Opt,
-        happened: Callable[[ReplyFact], float],
-        chance: Callable[[ReplyFact], float],
-        model: Callable[[ReplyFact], float],
-    ) -> Expected:
-        design = SequenceDesign(opt)
-        persons = [by_id[reply.game_id].person for reply in some]
-        seen, by_chance, by_model = ([which(r) for r in some] for which in (happened, chance, model))
-
-        def beyond(other: Sequence[float]) -> AnyTimeEstimate:
-            return estimate([a - b for a, b in zip(seen, other, strict=True)], persons, design)
-
-        return Expected(
-            len(some),
-            _mean(seen),
-            _mean(by_chance),
-            _mean(by_model),
-            beyond(by_chance),
-            beyond(by_model),
-        )
-
-    def kinds(kind: OutcomeKind) -> int:
-        return sum(reply.kind is kind for reply in traps)
-
-    return GroupStatistics(
-        group=group.names,
-        games=len(games),
-        wins=count(GameResult.WIN),
-        draws=count(GameResult.DRAW),
-        losses=count(GameResult.LOSS),
-        unfinished=sum(game.state is GameStatus.OPEN for game in games),
-        persons=len({game.person for game in games}),
-        performance=performance(met),
-        replies=len(open_),
-        optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in open_),
-        decided=len(counted) - len(open_),
-        models=tuple(sorted({reply.model for reply in open_})),
-        errors=expected(
-            open_, Opt.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
-        ),
-        cost=expected(
-            open_, Opt.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
-        ),
-        baits_set=len(baits),
-        baits=expected(
-            baits, Opt.TRAPS, lambda r: r.is_taken, lambda r: r.bait_uniform, lambda r: r.bait_expected
-        ),
-        traps_set=len(traps),
-        traps_optimal=kinds(OutcomeKind.OPTIMAL),
-        traps_fell=kinds(OutcomeKind.FELL),
-        traps_fell_for_best=sum(reply.fell_for_best for reply in traps),
-        traps_erred_elsewhere=kinds(OutcomeKind.ERRED_ELSEWHERE),
-        falls=expected(
-            traps,
-            Opt.TRAPS,
-            lambda r: r.kind is OutcomeKind.FELL,
-            lambda r: r.fall_uniform,
-            lambda r: r.fall_expected,
-        ),
-    )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+    return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else OF_GAME[key](game) for key in keys)

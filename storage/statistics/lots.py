@@ -45,14 +45,12 @@ async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> 
         OpponentRow.is_bot.is_(False),
         *filter_conditions(filters or Filters()),
     )
-    games = select(func.count(GameRow.id)).join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+    games = select(GameRow.id).join(OpponentRow, OpponentRow.id == GameRow.opponent_id).where(*which)
     lots = (
         select(func.count(DecisionRow.id))
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .where(OutcomeRow.reply.is_not(None), is_by_lot(false()))
+        # By the games' keys, so that no database reads all decisions.
+        .where(DecisionRow.game_id.in_(games), OutcomeRow.reply.is_not(None), is_by_lot(false()))
     )
-    return LotTraffic(
-        await session.scalar(games.where(*which)) or 0, await session.scalar(lots.where(*which)) or 0
-    )
+    count = await session.scalar(select(func.count()).select_from(games.subquery()))
+    return LotTraffic(count or 0, await session.scalar(lots) or 0)

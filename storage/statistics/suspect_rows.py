@@ -4,29 +4,32 @@ The rules compare a game with the person's other games and with those of other a
 read, whatever a report selects; matches between programs and aborted games are left out.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from math import inf
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
 from engine.errors import RecordError
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.damage import decoding, read_rows, require_number, require_texts
+from storage.damage import read_rows, require_texts
 from storage.filters import standing
-from storage.inference.suspects import COPIED_PLIES, PlayedGame, SuspectFlag, suspects
+from storage.inference.suspects import COPIED_PLIES, FAST_S, PlayedGame, SuspectFlag, suspects
 from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
+from storage.tables.summaries import GameSummaryRow
 
 Flags = Mapping[int | str, tuple[SuspectFlag, ...]]
 """The flags of each game that has any, by the game's key."""
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_BATCH = 500
+"""Games in one statement."""
 _LEFT = ("resignation", "left", "time")
 
 
@@ -53,8 +56,9 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
     Raises:
         RecordError: What is stored of a game is damaged; the message names it.
     """
-    judged = await _judged(session)
-    times = await _reply_times(session)
+    which = GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE
+    others = list(await session.scalars(without_summary(*which)))
+    counted = await reply_counts_of_games(session, others)
     rows = await session.execute(
         select(
             GameRow.id,
@@ -67,9 +71,15 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
             GameRow.moves,
             GameRow.result,
             GameRow.end_reason,
+            GameSummaryRow.timed,
+            GameSummaryRow.fast,
+            GameSummaryRow.judged,
+            GameSummaryRow.optimal,
+            GameSummaryRow.optimal_expected,
         )
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .where(GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
+        .outerjoin(GameSummaryRow, is_valid())
+        .where(*which)
         .order_by(GameRow.started_at, GameRow.id)
     )
 
@@ -78,7 +88,7 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
         if row.started_at < _EARLIEST:  # the rules reckon with the time before it
             raise RecordError(f"started_at is {row.started_at:%Y-%m-%d}, long before this program")
         moves = row.moves.split()
-        replies, optimal, expected = judged.get(row.id, (0, 0, 0.0))
+        replies = counted.get(row.id, row)
         return PlayedGame(
             game_id=row.id,
             person=row.opponent_id,
@@ -88,23 +98,48 @@ async def played_games(session: AsyncSession) -> list[PlayedGame]:
             moves=tuple(moves[:COPIED_PLIES]),
             plies=len(moves),
             person_left=row.result is GameResult.WIN and row.end_reason in _LEFT,
-            reply_times_s=tuple(times[row.id]),
-            judged=replies,
-            optimal=optimal,
-            expected_optimal=min(expected, float(replies)),
+            timed_replies=replies.timed,
+            fast_replies=replies.fast,
+            judged=replies.judged,
+            optimal=replies.optimal,
+            expected_optimal=min(replies.optimal_expected, float(replies.judged)),
         )
 
     return read_rows("game", rows, played)
 
 
-async def _judged(session: AsyncSession) -> dict[int, tuple[int, int, float]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyCounts:
+    """What `PlayedGame` says of the replies in a game."""
+
+    timed: int = 0
+    fast: int = 0
+    judged: int = 0
+    optimal: int = 0
+    optimal_expected: float = 0.0
+
+
+async def reply_counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, ReplyCounts]:
+    """The counts of some games, by the game's key; a game without replies is absent."""
+    found = {game: ReplyCounts() for game in games}
+    for start in range(0, len(games), _BATCH):
+        some = DecisionRow.game_id.in_(games[start : start + _BATCH])
+        for row in await session.execute(_judged().where(some)):
+            found[row.game_id] = ReplyCounts(
+                judged=row.replies, optimal=row.optimal, optimal_expected=row.expected
+            )
+        for row in await session.execute(_times().where(some)):
+            found[row.game_id] = replace(found[row.game_id], timed=row.timed, fast=row.fast)
+    return found
+
+
+def _judged() -> Select[*tuple[Any, ...]]:
     """For each game the judged replies, the optimal ones among them, and how many were expected."""
-    optimal = func.sum(case((OutcomeRow.kind == OutcomeKind.OPTIMAL, 1), else_=0))
-    rows = await session.execute(
+    return (
         select(
             DecisionRow.game_id,
             func.count().label("replies"),
-            optimal.label("optimal"),
+            func.sum(case((OutcomeRow.kind == OutcomeKind.OPTIMAL, 1), else_=0)).label("optimal"),
             func.sum(ForecastRow.optimal_expected).label("expected"),
         )
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
@@ -121,20 +156,17 @@ async def _judged(session: AsyncSession) -> dict[int, tuple[int, int, float]]:
         )
         .group_by(DecisionRow.game_id)
     )
-    return {row.game_id: (row.replies, row.optimal, row.expected) for row in rows}
 
 
-async def _reply_times(session: AsyncSession) -> dict[int, list[float]]:
-    """For each game the times of its replies, also of those taken back; of these the first one counts."""
-    rows = await session.execute(
-        select(DecisionRow.game_id, ReplyTimeRow.time_s)
-        .join(DecisionRow, DecisionRow.id == ReplyTimeRow.decision_id)
+def _times() -> Select[*tuple[Any, ...]]:
+    """For each game the replies that were timed, also those taken back, of which the first one counts."""
+    return (
+        select(
+            DecisionRow.game_id,
+            func.count().label("timed"),
+            func.sum(case((ReplyTimeRow.time_s < FAST_S, 1), else_=0)).label("fast"),
+        )
+        .join(ReplyTimeRow, DecisionRow.id == ReplyTimeRow.decision_id)
         .where(func.coalesce(DecisionRow.reply_count, 2) >= 2)
-        .order_by(DecisionRow.id)
+        .group_by(DecisionRow.game_id)
     )
-    found: dict[int, list[float]] = defaultdict(list)
-    for row in rows:
-        with decoding(f"game {row.game_id}"):
-            require_number("the time of a reply", row.time_s, 0, inf)
-        found[row.game_id].append(row.time_s)
-    return found

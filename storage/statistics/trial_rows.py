@@ -3,8 +3,8 @@
 Where a stored record is damaged, the others still count: each damaged one is named.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.packing.records import unpack
 from storage.records import GameStatus
-from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.facts import GameFact
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
@@ -41,7 +41,7 @@ async def trial_games(
     treated: str,
     control: str,
     games: Sequence[GameFact],
-    replies: Sequence[ReplyFact],
+    costs: Mapping[int, float],
 ) -> tuple[list[TrialGame], list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -52,7 +52,7 @@ async def trial_games(
         games: Facts of all games, aborted ones too (`storage.statistics.facts.game_facts`).  An abort comes
             after the draw and may depend on it, so an aborted game counts as missing: it has neither score
             nor cost, whatever was replied before.
-        replies: Facts of their replies.
+        costs: Of the replies in each (`storage.statistics.game_costs.mean_costs`).
     """
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
@@ -64,10 +64,6 @@ async def trial_games(
             )
         )
     }
-    costs: dict[int, list[float]] = defaultdict(list)
-    for reply in replies:
-        if not reply.is_decided:
-            costs[reply.game_id].append(reply.cost)
     found, unreadable = [], []
     for game in games:
         if game.id not in drawn or game.player not in (treated, control):
@@ -79,7 +75,7 @@ async def trial_games(
             unreadable.append(Unreadable.because("game", game.id, error))
             continue
         excluded = _excluded(game.is_bot, row.variant, row.initial_position)
-        found.append(_trial_game(game, game.player == treated, chance, costs[game.id], excluded))
+        found.append(_trial_game(game, game.player == treated, chance, costs.get(game.id), excluded))
     return found, unreadable
 
 
@@ -105,9 +101,8 @@ def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str |
 
 
 def _trial_game(
-    game: GameFact, is_treated: bool, chance: float, costs: Sequence[float], excluded: str | None
+    game: GameFact, is_treated: bool, chance: float, cost: float | None, excluded: str | None
 ) -> TrialGame:
-    spent = [] if game.state is GameStatus.ABORTED else costs
     settled_at = None
     if game.is_settled:  # a clock that was set back must not put the end before the draw
         settled_at = max(game.ended_at or game.started_at, game.started_at)
@@ -124,7 +119,7 @@ def _trial_game(
         treated=is_treated,
         chance=chance,
         score=game.score,
-        cost=sum(spent) / len(spent) if spent else None,
+        cost=None if game.state is GameStatus.ABORTED else cost,
         excluded=excluded,
     )
 

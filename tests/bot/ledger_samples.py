@@ -17,6 +17,7 @@ from storage.decisions import list_decisions
 from storage.events import list_events
 from storage.games import get_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
+from storage.statistics.summaries import games_over, games_to_summarise, remake
 from storage.tables.games import ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer
 from tests.patience import PATIENCE_S
@@ -68,6 +69,13 @@ async def event_kinds(database: Database) -> list[str]:
         return [event.kind for event in reversed(await list_events(session))]
 
 
+async def check_game_summaries(database: Database) -> None:
+    """Check that every game that is over has a summary, and that each says what the game does."""
+    async with database.write() as session:
+        assert await games_to_summarise(session, 0, 100) == []
+        assert await remake(session, await games_over(session, 0, 100)) == []
+
+
 async def check_books(
     database: Database,
     server: FakeServer,
@@ -92,6 +100,7 @@ async def check_books(
         assert game.state is GameStatus.FINISHED
         assert game.result is results.get(server.end.winner, GameResult.LOSS)
 
+    await check_game_summaries(database)
     decisions = await stored_decisions(database)
     forecasts = await stored_forecasts(database)
     played = [d for d in decisions if d.state is not DecisionState.DROPPED]

@@ -324,3 +324,21 @@ async def test_opening_does_not_wait_for_ever(
 async def test_a_ping(database: Database) -> None:
     assert 0 <= await database.ping() < 60
     await database.close()
+
+
+def modes_of(folder: Path) -> dict[str, int]:
+    return {each.name: each.stat().st_mode & 0o777 for each in folder.iterdir()}
+
+
+async def test_only_we_may_read_a_new_sqlite_database(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    database = await Database.open(f"sqlite:///{path}")
+    try:
+        async with database.write() as session:
+            await session.execute(text("DELETE FROM events"))
+        async with database.sole("arena"):
+            modes = modes_of(tmp_path)
+    finally:
+        await database.close()
+    assert len(modes) >= 3  # the database, its journal, the role's lock
+    assert set(modes.values()) == {0o600}

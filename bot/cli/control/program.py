@@ -19,6 +19,9 @@ GameArgument = Annotated[
 OurAccount = Annotated[
     str | None, typer.Option("--account", metavar="NAME", help="Our account, if there are several.")
 ]
+AlarmArgument = Annotated[
+    str, typer.Argument(metavar="ALARM", help="The alarm by its name, as `status` shows it.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
@@ -106,6 +109,20 @@ def log_level(
 ) -> None:
     """Log from this level on, until the program ends."""
     _ask(context, PATIENCE_S, command="log", level=level)
+
+
+def ack(context: typer.Context, alarm: AlarmArgument) -> None:
+    """Acknowledge an alarm: it is not told of any more until it has ended."""
+    _ask(context, PATIENCE_S, command="ack", alarm=alarm)
+
+
+def snooze(
+    context: typer.Context,
+    alarm: AlarmArgument,
+    minutes: Annotated[float, typer.Argument(help="For so many minutes, at most a week.")] = 60.0,
+) -> None:
+    """Send no notices of an alarm for a while, whether or not it fires now."""
+    _ask(context, PATIENCE_S, command="snooze", alarm=alarm, minutes=minutes)
 
 
 def reload(context: typer.Context) -> None:

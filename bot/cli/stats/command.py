@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from storage.inference.games import GamesReport
     from storage.inference.trial import TrialTerms
     from storage.statistics.facts import GameFact, ReplyFact
+    from storage.statistics.group_rows import GroupRows
     from storage.statistics.groups import By
     from storage.statistics.lots import LotTraffic
     from storage.statistics.pace import Pace
@@ -78,11 +79,9 @@ def stats(
         return
     from bot.cli.stats import tables
     from storage.filters import Filters
-    from storage.statistics.groups import group_statistics
 
-    keys = _keys(by)
-    games, replies, outdated = _facts(context, filters, suspect)
-    found = group_statistics(games, replies, keys)
+    read = _groups(context, filters, _keys(by), suspect)
+    found = read.statistics()
     write(
         output,
         tables.groups_view(found),
@@ -97,7 +96,22 @@ def stats(
             f"The forecasts of {', '.join(first.group.values())} are by different models "
             f"({', '.join(first.models)}){others}: `--by` with model tells them apart."
         )
-    _note_outdated(outdated)
+    _note_outdated(read.outdated)
+
+
+def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":
+    """The games that are selected, with their summaries."""
+    from storage.statistics.group_rows import read_groups
+    from storage.statistics.suspect_rows import suspect_games
+
+    async def read(database: "Database") -> "GroupRows":
+        async with database.read() as session:
+            if suspect is None:
+                return await read_groups(session, filters, by)
+            flags = await suspect_games(session)
+            return await read_groups(session, filters, by, among=lambda key: (key in flags) is suspect)
+
+    return ask_database(context, read)
 
 
 def _calibration(
@@ -237,7 +251,8 @@ def _trial(
     from bot.cli.stats import tables
     from storage.inference.decisions import decisions_report
     from storage.inference.games import games_report
-    from storage.statistics.facts import game_facts, reply_facts
+    from storage.statistics.facts import game_facts
+    from storage.statistics.game_costs import mean_costs
     from storage.statistics.suspect_rows import suspect_games
     from storage.statistics.trial_rows import trial_decisions, trial_games
     from storage.trials import list_trials
@@ -253,10 +268,10 @@ def _trial(
             at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
             flags = await suspect_games(session)
             facts = [] if is_alone else await game_facts(session, filters, aborted=True)
-            replies = [] if is_alone else await reply_facts(session, filters)
+            costs = {} if is_alone else await mean_costs(session, filters)
             if not is_alone:
                 first, second = report.arms
-                games, report.damaged_games = await trial_games(session, found, first, second, facts, replies)
+                games, report.damaged_games = await trial_games(session, found, first, second, facts, costs)
             if found.draws_decisions:
                 lots, report.damaged_decisions = await trial_decisions(session, found, filters)
         # After the transaction: other processes need not wait for arithmetic.

@@ -1,11 +1,13 @@
 """What went wrong: events by kind and reason, the latest ones, and how long the sites took."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.dashboard.page import Page, Query, Rows
+from bot.alarms.board import AlarmStatus
+from bot.control.actions import ControlActions
+from bot.dashboard.page import Page, Query, Rows, View
 from storage.database import Database
 from storage.queries.event_log import (
     EventCount,
@@ -21,6 +23,8 @@ SPANS = ("30", "1", "7", "90", "365")
 """Days that can be chosen; the first by default."""
 PER_PAGE = 50
 WORDS = {
+    "alarm": "an alarm changed its state",
+    "operator_action": "the operator did something",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
     "challenge_declined": "challenge declined",
@@ -52,6 +56,8 @@ class EventsView:
     number: int
     """Of the page of latest events, from 1."""
     has_more: bool
+    alarms: tuple[AlarmStatus, ...] = ()
+    """Those that are not ok, or snoozed."""
 
     @property
     def spans(self) -> list[int]:
@@ -78,6 +84,7 @@ class EventsView:
             "counts": [asdict(each) for each in self.counts],
             "latest": [asdict(each) for each in self.latest],
             "times": [asdict(each) for each in self.times],
+            "alarms": [asdict(each) for each in self.alarms],
         }
 
     def tables(self) -> Mapping[str, Rows]:
@@ -86,6 +93,7 @@ class EventsView:
             "counts": [asdict(each) for each in self.counts],
             "latest": [{**asdict(each), "detail": self.told(each)} for each in self.latest],
             "times": [asdict(each) for each in self.times],
+            "alarms": [asdict(each) for each in self.alarms],
         }
 
 
@@ -111,12 +119,23 @@ async def load(database: Database, query: Query) -> EventsView:
         )
 
 
-PAGE = Page(
-    "events",
-    "/dash/events",
-    "Events",
-    load,
-    parameters=frozenset({"days", "kind", "number"}),
-    filters=("site",),
-    fresh_s=5.0,
-)
+def events_page(actions: ControlActions | None = None) -> Page:
+    """The page.
+
+    Args:
+        actions: The running program, for its alarms; None: there is none.
+    """
+
+    async def add_live(view: EventsView) -> View:
+        return view if actions is None else replace(view, alarms=actions.alarms)
+
+    return Page(
+        "events",
+        "/dash/events",
+        "Events",
+        load,
+        parameters=frozenset({"days", "kind", "number"}),
+        filters=("site",),
+        fresh_s=5.0,
+        add_live=add_live,
+    )

@@ -1,50 +1,197 @@
 """The first page: is the bot well, and what does it do?"""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.dashboard.page import Page, Query, Rows
+from markupsafe import Markup
+
+from bot.control.actions import ControlActions
+from bot.control.status import Admission, Status
+from bot.dashboard.board_cards import BoardCard, board_cards, shapes_of
+from bot.dashboard.charts.figure import ChartSize
+from bot.dashboard.charts.line_chart import line_chart
+from bot.dashboard.charts.lines import ChartLine, LineChart
+from bot.dashboard.charts.numbers import PLAIN, NumberStyle
+from bot.dashboard.charts.sparkline import Sparkline, sparkline
+from bot.dashboard.page import Page, Query, Rows, View
+from bot.dashboard.words import Headline, Pill, admission_words, headline, pills, whereabouts
 from storage.database import Database
+from storage.queries.event_log import EventCount, count_events
 from storage.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
+
+DECLINED = "challenge_declined"
+_SECONDS = NumberStyle(decimals=1, unit=" s")
+_SHARE = NumberStyle(unit=" %")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A number of today, with its course over the last days."""
+
+    value: float | None
+    is_share: bool
+    words: str
+    course: Markup
+    is_trap: bool
 
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """What the page shows from the database."""
+    """What the page shows: from the database, and, once `add_live` has added it, from the program."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
     times: tuple[MoveTimes, ...]
+    declined: tuple[EventCount, ...]
+    """Declined challenges of today, by reason."""
+    status: Status | None = None
+    """None: no program runs here, the page is of the database alone."""
 
     @property
     def today(self) -> Day:
         """The day that has begun."""
         return self.days[-1]
 
+    @property
+    def tiles(self) -> list[Tile]:
+        """The numbers of today."""
+        today = self.today
+        return [
+            self._tile(today.games, "games today", [day.games for day in self.days]),
+            self._tile(
+                today.score,
+                "of the points",
+                [None if day.score is None else 100 * day.score for day in self.days],
+                is_share=True,
+            ),
+            self._tile(today.baits_set, "tempting traps set", [day.baits_set for day in self.days]),
+            self._tile(
+                today.baits_taken, "fallen into", [day.baits_taken for day in self.days], is_trap=True
+            ),
+        ]
+
+    def _tile(
+        self,
+        value: float | None,
+        words: str,
+        values: list[int] | list[float | None],
+        *,
+        is_share: bool = False,
+        is_trap: bool = False,
+    ) -> Tile:
+        course = Sparkline(
+            f"{words.capitalize()}, last {len(self.days)} days",
+            "day",
+            words,
+            tuple(f"{day.day:%d %b}" for day in self.days),
+            tuple(values),
+            _SHARE if is_share else PLAIN,
+            is_alert=is_trap,
+        )
+        return Tile(value, is_share, words, sparkline(course), is_trap)
+
+    @property
+    def times_chart(self) -> Markup:
+        """How long moves took, by the hour."""
+        hours = tuple(each.hour for each in self.times)
+        line = ChartLine(
+            "median",
+            hours,
+            tuple(each.median_s for each in self.times),
+            tuple(0.0 for _ in hours),
+            tuple(each.p95_s for each in self.times),
+            "up to the slowest twentieth",
+        )
+        return line_chart(
+            LineChart(
+                title="Time to move, last 24 hours",
+                description="How long our moves took, by the hour: the median and the slowest twentieth.",
+                x_name="hour (UTC)",
+                lines=(line,),
+                y_style=_SECONDS,
+                size=ChartSize.HALF,
+                nothing="No move in the last 24 hours.",
+            )
+        )
+
+    @property
+    def headline(self) -> Headline | None:
+        """The sentence at the top."""
+        return None if self.status is None else headline(self.status)
+
+    @property
+    def whereabouts(self) -> str:
+        """Where the program plays, and for how long."""
+        return "" if self.status is None else whereabouts(self.status)
+
+    @property
+    def pills(self) -> list[Pill]:
+        """The state of each part."""
+        return [] if self.status is None else pills(self.status)
+
+    @property
+    def cards(self) -> list[BoardCard]:
+        """The games that are on."""
+        return [] if self.status is None else board_cards(self.status.games)
+
+    @property
+    def shapes(self) -> Markup:
+        """What their boards refer to."""
+        return Markup() if self.status is None else shapes_of(self.status.games)
+
+    @property
+    def admission(self) -> str:
+        """Whether new games begin, in a sentence."""
+        return "" if self.status is None else admission_words(self.status.admission, self.status.at)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the operator holds back new games."""
+        return self.status is not None and self.status.admission.state is Admission.PAUSED
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the program stops after its games."""
+        return self.status is not None and self.status.admission.state is Admission.DRAINING
+
     def to_json(self) -> dict[str, Any]:
         """See `bot.dashboard.page.View.to_json`."""
-        return asdict(self)
+        return {
+            **{name: [asdict(row) for row in getattr(self, name)] for name in _TABLES},
+            "status": None if self.status is None else self.status.to_json(),
+        }
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.dashboard.page.View.tables`."""
-        return {
-            "days": [asdict(day) for day in self.days],
-            "baits": [asdict(bait) for bait in self.baits],
-            "times": [asdict(hour) for hour in self.times],
-        }
+        return {name: [asdict(row) for row in getattr(self, name)] for name in _TABLES}
+
+
+_TABLES = ("days", "baits", "times", "declined")
 
 
 async def load(database: Database, _query: Query) -> NowView:
     """See `bot.dashboard.page.Page.load`."""
     now = datetime.now(UTC)
+    today = now - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
     async with database.read() as session:
         return NowView(
             tuple(await last_days(session, now)),
             tuple(await latest_baits(session)),
             tuple(await move_times(session, now)),
+            tuple(await count_events(session, today, kind=DECLINED)),
         )
 
 
-PAGE = Page("now", "/dash", "Now", load, filters=(), fresh_s=1.0)
+def now_page(actions: ControlActions | None = None) -> Page:
+    """The page.
+
+    Args:
+        actions: The running program; None: the page is of the database alone.
+    """
+
+    async def add_live(view: NowView) -> View:
+        return view if actions is None else replace(view, status=await actions.status())
+
+    return Page("now", "/dash", "Now", load, filters=(), fresh_s=1.0, add_live=add_live)

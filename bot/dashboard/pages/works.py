@@ -21,8 +21,8 @@ from storage.inference.defaults import RATING_BAND
 from storage.inference.games import GamesReport, Stratum
 from storage.queries.filter_language import FIELDS, filter_texts
 from storage.queries.trial_report import TrialReport, choose_arms, find_trial, terms_of, trial_report
-from storage.statistics.facts import game_facts, reply_facts
-from storage.statistics.groups import By, GroupStatistics, group_statistics
+from storage.statistics.group_rows import read_groups
+from storage.statistics.groups import By, GroupStatistics
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -305,8 +305,7 @@ async def load(database: Database, query: Query) -> WorksView:
         if trial is not None:
             arms = choose_arms(trial, query.own.get("arms") or None)
             report = await trial_report(session, trial, arms, filters, at)
-        games, replies = await game_facts(session, filters), await reply_facts(session, filters)
-    groups = group_statistics(games, replies, (By.GAME, By.PLAYER))
+        groups = (await read_groups(session, filters, (By.GAME, By.PLAYER))).statistics()
     verdict = more = None
     if report is not None and report.games is not None and trial is not None:
         verdict = verdict_of(report.games)

@@ -72,3 +72,15 @@ if (token !== null && location.hash.length > 1) {
   history.replaceState(null, "", location.pathname + location.search);
   token.form.requestSubmit();
 }
+
+// Running clocks count down between two versions of the page.
+setInterval(() => {
+  for (const clock of document.querySelectorAll(".clock[data-left]")) {
+    const left = Math.max(0, Number(clock.dataset.left) - 1);
+    clock.dataset.left = left;
+    const parts = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
+    const [hours, minutes, seconds] = parts.map((part) => String(part));
+    clock.querySelector(".time").textContent = left >= 3600
+      ? `${hours}:${minutes.padStart(2, "0")}:${seconds.padStart(2, "0")}` : `${minutes}:${seconds.padStart(2, "0")}`;
+  }
+}, 1000);

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,68 @@ def test_the_last_error_is_remembered() -> None:
         assert latest() == ("", "x" * 500)
     logging.getLogger("bot").error("afterwards")
     assert latest() == ("", "x" * 500)
+
+
+def test_json_lines_say_where_they_belong(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(format="json", file=str(path)))
+
+    def say() -> None:
+        log.account.set("home")
+        log.is_alone.set(True)
+        log.site.set("lichess")
+        log.game.set("abcd")
+        logging.getLogger("bot.test").info("known")
+
+    copy_context().run(say)
+    logging.getLogger("bot.test").info("unknown")
+    known, unknown = (json.loads(line) for line in path.read_text("utf-8").splitlines())
+    assert (known["account"], known["site"], known["game"]) == ("home", "lichess", "abcd")
+    assert not unknown.keys() & {"account", "site", "game"}
+
+
+@pytest.mark.parametrize(("is_alone", "end"), [(True, "bot.test: hello"), (False, "bot.test: hello [home]")])
+def test_text_lines_name_one_of_several_accounts(tmp_path: Path, is_alone: bool, end: str) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(file=str(path)))
+
+    def say() -> None:
+        log.account.set("home")
+        log.is_alone.set(is_alone)
+        logging.getLogger("bot.test").info("hello")
+
+    copy_context().run(say)
+    assert path.read_text("utf-8").rstrip().endswith(end)
+
+
+def test_a_log_that_was_moved_away(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(file=str(path)))
+    logger = logging.getLogger("bot.test")
+    logger.info("first")
+    path.rename(tmp_path / "bot.log.1")
+    logger.info("second")
+    log.reopen()
+    logger.info("third")
+    assert [line.split()[-1] for line in (tmp_path / "bot.log.1").read_text().splitlines()] == [
+        "first",
+        "second",
+    ]
+    assert path.read_text().endswith("third\n")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_that_cannot_be_opened_anew(tmp_path: Path) -> None:
+    path = tmp_path / "bot.log"
+    log.set_up(LogConfig(file=str(path)))
+    path.rename(tmp_path / "old")
+    path.mkdir()
+    with pytest.raises(ConfigError, match=r"log\.file: cannot write .*: Is a directory"):
+        log.reopen()
+    logging.getLogger("bot.test").info("goes on")
+    assert (tmp_path / "old").read_text().endswith("goes on\n")
+
+
+def test_a_log_without_a_file() -> None:
+    log.set_up(LogConfig())
+    log.reopen()

@@ -20,7 +20,9 @@ from tests.storage.samples import FELL, decision, opened, settled
 
 HINT = "; `desdemona db recheck` lists such records"
 STATS, TRIAL = ("stats",), ("stats", "--trial", "m1")
-ALL_STATS = (STATS, TRIAL, ("stats", "--calibration"), ("stats", "--by", "rating-band"))
+GROUPS = (STATS, ("stats", "--by", "rating-band"))
+BY_FACTS = (TRIAL, ("stats", "--calibration"))
+ALL_STATS = (*GROUPS, *BY_FACTS)
 FLAGGED = (("games", "--suspect"), ("games", "--format", "json"), ("export",), TRIAL)
 
 
@@ -59,8 +61,15 @@ def games(migrated_file: Path) -> Path:
         ("UPDATE trials SET endpoint = 'odd'", (TRIAL, ("trial", "list")), "LookupError: 'odd' is not"),
         ("UPDATE trials SET started_at = 'x'", (TRIAL, ("trial", "list")), "ValueError: Invalid isoformat"),
         ("UPDATE trials SET cap = 'x'", (TRIAL, ("trial", "list"), ("trial", "end")), "trial m1: TypeError"),
-        ("UPDATE games SET state = 'odd' WHERE id = 9", (*ALL_STATS, *FLAGGED), "LookupError: 'odd'"),
-        ("UPDATE games SET started_at = 'x' WHERE id = 9", (*ALL_STATS, *FLAGGED), "ValueError: Invalid iso"),
+        ("UPDATE games SET state = 'odd' WHERE id = 9", (*BY_FACTS, *FLAGGED), "LookupError: 'odd'"),
+        ("UPDATE games SET state = 'odd' WHERE id = 9", GROUPS, "game 9: ValueError: 'odd' is not"),
+        ("UPDATE games SET result = 'odd' WHERE id = 9", GROUPS, "game 9: ValueError: 'odd' is not"),
+        ("UPDATE games SET started_at = 'x' WHERE id = 9", (*BY_FACTS, *FLAGGED), "ValueError: Invalid iso"),
+        (
+            "UPDATE games SET started_at = 'x' WHERE id = 9",
+            (("stats", "--by", "month"),),
+            "game 9: it began in no month, but in 'x'",
+        ),
         (
             "UPDATE games SET opponent_rating = 9223372036854775807 WHERE id = 9",
             ALL_STATS,
@@ -76,7 +85,12 @@ def games(migrated_file: Path) -> Path:
             (("export", "--format", "transcript"), ("games",)),
             "game 9: moves is b'\\x00', not text",
         ),
-        ("UPDATE engine_configs SET risk_percent = 'x'", ALL_STATS, "game 1: ValueError: "),
+        ("UPDATE engine_configs SET risk_percent = 'x'", BY_FACTS, "game 1: ValueError: "),
+        (
+            "UPDATE engine_configs SET risk_percent = 'x'",
+            (("stats", "--by", "settings"),),
+            "engine configuration 1: ValueError: ",
+        ),
         (
             "UPDATE opponents SET name = x'00' WHERE site_id = 'zoe'",
             (("games",), ("games", "--format", "json"), ("export",), ("show", "judged")),

@@ -370,7 +370,7 @@ class FakeSite:
     upgraded: ClassVar[list[str]] = []
     refuses = False
 
-    def __init__(self, dialect: Dialect, url: str, token: str) -> None:
+    def __init__(self, dialect: Dialect, url: str, token: str, **_: object) -> None:
         assert token == "lip_secret"
         self.where = f"{dialect.name} {url}"
 

@@ -62,10 +62,12 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
     assert status == 0
     assert json.loads(told) == {
         "verified": decisions,
+        "pruned": 0,
         "judged": 0,
         "forecast": 0,
         "completed": 0,
         "wrong": [],
+        "summaries": 0,
         "damaged": [],
         "left": {},
     }

@@ -16,7 +16,7 @@ from storage.records import StoredGame
 from storage.report import GameReport, game_report
 from storage.statistics.encounters import BaitCounts, bait_counts, encounters
 from storage.statistics.facts import game_facts, reply_facts
-from storage.statistics.groups import group_statistics
+from storage.statistics.group_sums import group_statistics
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 from tests.storage.samples import drawn_decision, opened
 

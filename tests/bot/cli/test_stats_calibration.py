@@ -8,7 +8,7 @@ from rich.console import Console
 
 from bot.cli.stats.calibration import calibration_view
 from storage.statistics.calibrations import group_calibrations
-from tests.storage.statistics.test_groups import GAME, REPLY
+from tests.storage.statistics.test_group_sums import GAME, REPLY
 
 
 @pytest.mark.parametrize(

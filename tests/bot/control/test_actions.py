@@ -8,11 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from bot.alarms.board import AlarmError
+from bot.alarms.samples import DiskSample, HealthSample
 from bot.base.errors import ConfigError, RefusedError
 from bot.base.events import ChallengeReceived, Clock, DeclineReason, EndReason, Proposal, Reply
 from bot.control.actions import MOST_PAUSE_MIN
 from bot.control.control_socket import ControlError
 from bot.control.status import Admission
+from bot.control.status_text import status_lines
 from storage.database import Database
 from storage.errors import StorageError
 from storage.records import GameResult
@@ -322,3 +325,26 @@ async def test_settings_and_logging(database: Database) -> None:
         finally:
             for name in ("bot", "engine", "storage"):
                 logging.getLogger(name).setLevel(before)
+
+
+async def test_alarms_are_acknowledged_and_snoozed(database: Database) -> None:
+    async with opened_rig(FakeServer(), database) as rig:
+        for at_s in (0.0, 400.0):
+            rig.program.alarms.take(HealthSample(at_s, overdue_s={"abc": 99.0}, disk=DiskSample(1, 1)))
+        assert "stuck" in {alarm.name for alarm in (await rig.actions.status()).firing}
+        assert (
+            await rig.actions.acknowledge("stuck", by="socket") == "alarm stuck: acknowledged until it ends"
+        )
+        assert await rig.actions.snooze("disk", 30, by="dashboard") == "alarm disk: snoozed for 30 minutes"
+        with pytest.raises(AlarmError, match="no alarm 'flood'"):
+            await rig.actions.snooze("flood", 30, by="socket")
+        first, second, third = await rig.trail()
+        assert first == ("", "ack", "socket", "alarm stuck: acknowledged until it ends")
+        assert second == ("", "snooze", "dashboard", "alarm disk: snoozed for 30 minutes")
+        assert third[3].startswith("refused: no alarm 'flood'; known: link_down, ")
+        known = {alarm.name: alarm for alarm in rig.actions.alarms}
+        assert known["stuck"].acknowledged_by == "socket"
+        assert known["disk"].snoozed_until is not None
+        shown = "\n".join(status_lines(await rig.actions.status()))
+        assert "\n  stuck: firing for " in shown
+        assert ", acknowledged by socket: game abc: our move is 99 s later than it may be. Look into" in shown

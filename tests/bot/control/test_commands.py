@@ -38,6 +38,13 @@ async def test_the_whole_program(tmp_path: Path) -> None:
                 lines = (await answer.text()).split()
             assert '{"done":"declined"}' in "".join(lines)
             assert await program.ask("resume") == ["new games may begin"]
+            assert (await program.ask("snooze", alarm="disk", minutes=5)) == [
+                "alarm disk: snoozed for 5 minutes"
+            ]
+            with pytest.raises(ControlError, match="the alarm disk does not fire"):
+                await program.ask("ack", alarm="disk")
+            with pytest.raises(ControlError, match="minutes is missing"):
+                await program.ask("snooze", alarm="disk")
             assert await program.ask("block", name="Ben") == ["Ben is blocked at arena"]
             listed = json.loads((await program.ask("arena_accounts"))[0])
             assert [(each["name"], each["access"]) for each in listed] == [
@@ -64,6 +71,8 @@ async def test_the_whole_program(tmp_path: Path) -> None:
     assert [event.detail["action"] for event in reversed(events)] == [
         "pause",
         "resume",
+        "snooze",
+        "ack",
         "block",
         "arena-account ban",
         "arena-account delete",

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from bot.base.events import ChallengeReceived, Opponent
+from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
     Admission,
@@ -15,7 +16,6 @@ from bot.control.status import (
     DatabaseStatus,
     ErrorStatus,
     LinkStatus,
-    LiveGame,
     Status,
     WaitingChallenge,
     database_status,

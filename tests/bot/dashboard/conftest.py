@@ -1,7 +1,7 @@
 """A dashboard with pages of its own, and a client."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ import pytest
 from jinja2 import ChoiceLoader, DictLoader, Environment
 
 from bot.base.config import DashboardConfig
+from bot.base.metrics import Metrics
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
 from storage.database import Database
+from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
 
 TOKEN = "a token that nobody guesses"
 
@@ -114,3 +116,48 @@ def open_site(database: Database, monkeypatch: pytest.MonkeyPatch) -> OpenSite:
             yield Site(address.removesuffix("/dash"), session, load, clock)
 
     return opened
+
+
+class Browser:
+    """A client of a dashboard."""
+
+    def __init__(self, http: aiohttp.ClientSession, origin: str) -> None:
+        self.http = http
+        self.origin = origin
+
+    async def get(self, path: str, **headers: str) -> tuple[int, str]:
+        """A page: status and text."""
+        async with self.http.get(f"{self.origin}{path}", headers=headers, allow_redirects=False) as answer:
+            return answer.status, await answer.text()
+
+    async def act(self, origin: str | None = None, **fields: str) -> tuple[int, str, str]:
+        """Send a form to the controls: status, where it leads, text."""
+        headers = {"Origin": origin or self.origin}
+        async with self.http.post(
+            f"{self.origin}/dash/do", data=fields, headers=headers, allow_redirects=False
+        ) as answer:
+            return answer.status, answer.headers.get("Location", ""), await answer.text()
+
+
+Opened = Callable[..., AbstractAsyncContextManager[Browser]]
+
+
+@pytest.fixture
+def opened(database: Database) -> Opened:
+    """Opens a dashboard: actions, then options of its settings."""
+
+    @asynccontextmanager
+    async def open_dashboard(
+        actions: FakeActions,
+        watch: FakeWatch | None = None,
+        metrics: Metrics | None = None,
+        **settings: Any,
+    ) -> AsyncIterator[Browser]:
+        config = DashboardConfig(**{"port": 0, **settings})
+        jar = aiohttp.CookieJar(unsafe=True)  # of an address without a name, too
+        desk = desk_of(actions, watch, metrics)
+        dashboard = Dashboard(config, database, sample_pages(config, database, actions), desk)
+        async with dashboard.running() as address, aiohttp.ClientSession(cookie_jar=jar) as http:
+            yield Browser(http, address.removesuffix("/dash"))
+
+    return open_dashboard

@@ -26,6 +26,7 @@ from storage.tables.games import (
     OutcomeRow,
     ReplyTimeRow,
 )
+from storage.tables.summaries import GameSummaryRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
 from tests.bot.game.test_player_kill import late_othello
@@ -143,7 +144,10 @@ async def test_profiles_that_were_never_completed(
     await check_books(database, server)
     late = [row[1:] for row in await books(database)], await profiles(database)
     async with database.write() as session:
-        for table in (ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow, GameRow):
+        for table in (
+            *(ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow),
+            *(GameSummaryRow, GameRow),
+        ):
             await session.execute(delete(table))
     await play(database)  # the same game, judged in time
     assert ([row[1:] for row in await books(database)], await profiles(database)) == late

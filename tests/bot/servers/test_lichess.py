@@ -176,6 +176,19 @@ async def hasty(peer: Peer) -> AsyncIterator[LichessServer]:
     await server.close()
 
 
+async def test_answers_are_timed(peer: Peer) -> None:
+    times = iter(range(0, 100, 3))
+    took: list[float] = []
+    server = LichessServer(ARENA, peer.url, TOKEN, clock=lambda: next(times), on_answer=took.append)
+    try:
+        with suppress(ServerError):
+            await server.decline("abcd", DeclineReason.LATER)
+    finally:
+        await server.close()
+    assert took
+    assert all(each > 0 and each % 3 == 0 for each in took)
+
+
 def state(moves: str = "", **fields: Any) -> dict[str, Any]:
     return {"type": "gameState", "moves": moves, "wtime": 60000, "btime": 60000, "status": "started"} | fields
 

@@ -149,3 +149,15 @@ def test_what_comes_with_the_program() -> None:
         assert models.human.info.kind == "othello"
     with ModelRegistry().lend("connect4") as models:
         assert models.human.info.kind == "shallow"
+
+
+def test_failures_are_counted_by_game(tmp_path: Path) -> None:
+    made = people(Files(), tmp_path, "chess.1", calibrated=("chess.2",))
+    assert made.failures() == {}
+    with made.lend("chess") as models:
+        assert made.failures() == {"chess": (0, 0)}
+        models.health.failed("chess", BadModel("away"))
+        models.health.failed("chess", BadModel("away"))
+        assert made.failures() == {"chess": (2, 2)}
+        models.health.worked("chess")
+    assert made.failures() == {"chess": (2, 0)}

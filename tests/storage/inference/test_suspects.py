@@ -19,7 +19,8 @@ def played(number: int, **changes: Any) -> PlayedGame:
         moves=tuple(f"{number}:{ply}" for ply in range(20)),
         plies=60,
         person_left=False,
-        reply_times_s=(2.0, 3.0),
+        timed_replies=2,
+        fast_replies=0,
         judged=0,
         optimal=0,
         expected_optimal=0.0,
@@ -42,10 +43,10 @@ def test_left_before_ply_10() -> None:
 
 def test_half_of_the_replies_are_fast() -> None:
     rows = [
-        played(1, reply_times_s=(0.29, 0.29, 1.0, 1.0)),
-        played(2, reply_times_s=(0.29, 1.0, 1.0)),
-        played(3, reply_times_s=(0.3, 0.3)),
-        played(4, reply_times_s=()),
+        played(1, timed_replies=4, fast_replies=2),
+        played(2, timed_replies=3, fast_replies=1),
+        played(3, timed_replies=2, fast_replies=0),
+        played(4, timed_replies=0, fast_replies=0),
     ]
     assert suspects(rows) == {1: (SuspectFlag.FAST_REPLIES,)}
 
@@ -104,7 +105,7 @@ def test_the_first_20_plies_of_another_account_within_7_days() -> None:
 
 
 def test_flags_have_an_order() -> None:
-    row = played(1, plies=2, person_left=True, reply_times_s=(0.1,))
+    row = played(1, plies=2, person_left=True, timed_replies=1, fast_replies=1)
     assert suspects([row]) == {1: (SuspectFlag.LEFT_EARLY, SuspectFlag.FAST_REPLIES)}
 
 

@@ -8,7 +8,7 @@ import pytest
 from storage.inference.defaults import CAP_GAMES
 from storage.statistics.calibrations import GroupCalibration, group_calibrations
 from storage.statistics.groups import By
-from tests.storage.statistics.test_groups import GAME, REPLY
+from tests.storage.statistics.test_group_sums import GAME, REPLY
 
 
 def numbers(found: list[GroupCalibration]) -> list[tuple[tuple[str, ...], int, int]]:

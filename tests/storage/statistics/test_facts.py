@@ -35,7 +35,8 @@ from storage.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics.facts import count_outdated, game_facts, model_text, reply_facts
-from storage.statistics.groups import By, GroupStatistics, group_statistics
+from storage.statistics.group_sums import group_statistics
+from storage.statistics.groups import By, GroupStatistics
 from storage.statistics.trial_rows import trial_decisions
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, start_trial

@@ -78,7 +78,8 @@ async def test_a_game_as_the_flags_see_it(database: Database) -> None:
             moves=tuple(moves[:20]),
             plies=25,
             person_left=False,
-            reply_times_s=(1.5, 0.2),
+            timed_replies=2,
+            fast_replies=1,
             judged=2,
             optimal=1,
             expected_optimal=2 * foreseen(MADE).odds_of("f6"),
@@ -122,11 +123,12 @@ async def test_what_counts_nowhere_is_not_judged(database: Database) -> None:
 async def test_the_first_reply_to_a_move_taken_back_has_its_time(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
-        first = await answered(session, game.id, 0, ERRED, 3.0)
+        first = await answered(session, game.id, 0, ERRED, 0.1)
         assert not await record_reply_time(session, first, ReplyTime(9.0, TimeSource.MEASURED))
         await void_after(session, game.id, 0)
         await answered(session, game.id, 0, ERRED, 1.0)
-        assert (await only(session)).reply_times_s == (3.0, 1.0)
+        row = await only(session)
+    assert (row.timed_replies, row.fast_replies) == (2, 1)
 
 
 async def test_flags_of_people_only(database: Database) -> None:

@@ -1,0 +1,68 @@
+"""Which statements a piece of work sends to the database, and whether any of them reads a whole table."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+LARGE = ("decisions", "outcomes", "forecasts", "reply_times")
+"""Tables with a row for each decision."""
+Statement = tuple[str, Any]
+"""As the driver gets it, with its parameters."""
+
+
+@contextmanager
+def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
+    """Collect the statements that read, each text once, while the block runs."""
+    found: dict[str, Any] = {}
+
+    def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
+        if statement.lstrip().upper().startswith(("SELECT", "WITH")):
+            found.setdefault(statement, parameters)
+
+    statements: list[Statement] = []
+    event.listen(engine.sync_engine, "before_cursor_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(engine.sync_engine, "before_cursor_execute", note)
+        statements += found.items()
+
+
+async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
+    """What the database says of a statement's ways through whole large tables; empty: there are none."""
+    text, parameters = statement
+    if connection.dialect.name == "sqlite":
+        plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", parameters)
+        return [row.detail for row in plan if _is_scan(row.detail)]
+    plan = await connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {text}", parameters)
+    found = plan.scalar_one()
+    (top,) = json.loads(found) if isinstance(found, str) else found
+    return [_told(node) for node in _nodes(top["Plan"]) if _is_whole(node)]
+
+
+def _is_scan(detail: str) -> bool:
+    """Whether a line of SQLite's plan scans a large table or one of its indices."""
+    words = detail.split()
+    return words[:1] == ["SCAN"] and words[1] in LARGE
+
+
+def _is_whole(node: dict[str, Any]) -> bool:
+    """Whether a node of PostgreSQL's plan reads a large table, or one of its indices, from end to end."""
+    if node.get("Relation Name") not in LARGE:
+        return False
+    is_index = "Index" in node["Node Type"] or "Bitmap" in node["Node Type"]
+    return not (is_index and ("Index Cond" in node or "Recheck Cond" in node))
+
+
+def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for each in node.get("Plans", ()):
+        yield from _nodes(each)
+
+
+def _told(node: dict[str, Any]) -> str:
+    return f"{node['Node Type']} on {node['Relation Name']}"

@@ -1,0 +1,122 @@
+"""Real decisions of each game, with every reply judged and forecast: what a made-up database repeats."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from bench.decisions.exactness import random_position
+from bench.suites import native_searcher
+from engine.decision import Decision, ModelInfo, Outcome, Person
+from engine.expected import expected_score
+from engine.forecasts import forecast_replies
+from engine.games import get_game
+from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
+from engine.params import RandomisedParams, TrapParams
+from engine.players import Player, complete
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.temptation import LIKELY, TemptingReply, expectations
+from engine.time_management import Limits
+
+DEPTHS = {"othello": 6, "chess": 5, "xiangqi": 4, "connect4": 8}
+"""The games, and how deep their decisions are searched."""
+MODELS = {
+    "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
+    "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),
+}
+"""Who makes the forecasts; in the other games the replies' looks do."""
+TABLE_MB = 16
+DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
+"""Othello: to depth 6 trappy's f7 sets a trap, and d3, the best move that sets none, is nearly as good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One decision, what every reply to it would be, and its forecast."""
+
+    decision: Decision
+    record: dict[str, Any]
+    columns: dict[str, Any]
+    """Of `storage.tables.games.DecisionRow`: what the judgement says."""
+    forecast: dict[str, Any]
+    """Columns of `storage.tables.games.ForecastRow`."""
+    outcomes: tuple[Outcome, ...]
+    """For each reply."""
+    odds: tuple[float, ...]
+    """Of each reply, by the forecast."""
+    baits: frozenset[str]
+
+
+def samples(game: str, count: int, seed: int) -> list[Sample]:
+    """Decisions of the trappy player in random positions; every third one that can be sets a bait."""
+    searcher, rules = native_searcher(game, TABLE_MB), get_game(game)
+    player, rng = Player("trappy", rules, TrapParams(), searcher), random.Random(seed)
+    found: list[Sample] = []
+    for number in range(20 * count):
+        position = random_position(rules, searcher, rng.randrange(1 << 30) + number)
+        if not rules.legal_moves(position):
+            continue
+        decision = complete(player.choose(position, Limits(DEPTHS[game]), StopFlag()), searcher, StopFlag())
+        if len(decision.chosen.replies) >= 2:
+            found.append(sample(decision, searcher, wants_bait=len(found) % 3 == 0))
+        if len(found) == count:
+            return found
+    raise RuntimeError(f"{game}: too few positions with a choice for both sides")
+
+
+def drawn_samples() -> list[Sample]:
+    """Decisions of single moves by lot: for the trap, and for the other move."""
+    searcher, rules = make_searcher("othello", TABLE_MB), get_game("othello")
+    player = Player("randomised", rules, TrapParams(), searcher, randomised=RandomisedParams())
+    position = rules.parse_position(DRAWN_AT)
+    made = [player.choose(position, Limits(6), StopFlag(), seed=seed) for seed in (0, (1 << 64) - 1)]
+    return [sample(complete(each, searcher, StopFlag()), searcher) for each in made]
+
+
+def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sample:
+    """A decision with a whole profile, judged and forecast."""
+    judgement = judge_decision(decision)
+    made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
+    made = replace(made, model=MODELS.get(decision.game, made.model))
+    if wants_bait and made.bait is None:
+        made = replace(made, tempting=(*made.tempting, *_bait(decision, made.odds)))
+    bait = made.bait
+    return Sample(
+        decision=decision,
+        record=decision.to_record(),
+        columns={
+            "is_trap": judgement.is_trap,
+            "trap_quality": 0.0 if judgement.trap is None else judgement.trap.quality,
+            "reply_count": len(judgement.replies),
+            "is_decided": judgement.is_decided,
+        },
+        forecast={
+            "rule": made.rule,
+            "model_kind": made.model.kind,
+            "model_name": made.model.name,
+            "model_sha256": made.model.sha256,
+            "prior": made.prior,
+            **asdict(expectations(made, judgement)),
+            "bait": None if bait is None else bait.reply,
+            "bait_odds": None if bait is None else bait.odds,
+            "bait_cost": None if bait is None else bait.cost,
+            "confirm_depth": made.confirm_depth,
+            "record": made.to_record(),
+        },
+        outcomes=tuple(classify_reply(decision, each.reply) for each in decision.chosen.replies),
+        odds=made.odds,
+        baits=frozenset(each.reply for each in made.confirmed),
+    )
+
+
+def _bait(decision: Decision, odds: Sequence[float]) -> Iterator[TemptingReply]:
+    """The likeliest error as if it tempted and had been confirmed, if there is one."""
+    scale = expected_scale_centi(decision)
+    worth = expected_score(decision.chosen.raw_centi, scale)
+    costs = [expected_score(each.final_centi, scale) - worth for each in decision.chosen.replies]
+    errors = [number for number, cost in enumerate(costs) if cost >= ERROR]
+    if errors:
+        which = max(errors, key=lambda number: odds[number])
+        reply = decision.chosen.replies[which].reply
+        yield TemptingReply(reply, max(odds[which], LIKELY), costs[which], (2,), costs[which])

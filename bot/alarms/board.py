@@ -1,0 +1,208 @@
+"""All alarms of the program: takes samples, says what fires and whom to tell what.  No I/O."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.alarms.lifecycle import ACTIVE, AlarmLifecycle, AlarmState
+from bot.alarms.rules import RULES, AlarmRule
+from bot.alarms.samples import HealthSample, SampleHistory
+from bot.base.config import AlarmsConfig
+from bot.base.errors import DesdemonaError
+from storage.tables.types import now_utc
+
+REPEAT_S = 4 * 3600.0
+"""Who is told of an alarm is told again after so many seconds, as long as it fires."""
+OVER = "over"
+"""State of the last notice of an alarm."""
+MOST_SNOOZE_MIN = 7 * 24 * 60.0
+
+
+class AlarmError(DesdemonaError):
+    """There is no such alarm, or it does not fire; the message says which there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmStatus:
+    """One alarm, for displays."""
+
+    name: str
+    state: AlarmState
+    since: datetime
+    """When it fired; of a pending one when it began."""
+    headline: str
+    text: str
+    cure: str
+    acknowledged_by: str
+    """Empty: nobody has acknowledged it since it fired."""
+    snoozed_until: datetime | None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has fired and is not over."""
+        return self.state in ACTIVE
+
+    @property
+    def is_loud(self) -> bool:
+        """Whether it wants attention: nobody has acknowledged or snoozed it."""
+        return self.is_active and not self.acknowledged_by and self.snoozed_until is None
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmChange:
+    """An alarm has changed its state."""
+
+    name: str
+    state: AlarmState
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmNotice:
+    """What the operator is told outside of the program."""
+
+    name: str
+    state: str
+    """``firing`` or ``over``."""
+    since: datetime
+    text: str
+    cure: str
+
+
+class _Alarm:
+    """An alarm with what the operator did about it."""
+
+    def __init__(self, rule: AlarmRule, at_s: float, at: datetime) -> None:
+        self.life = AlarmLifecycle(rule, at_s)
+        self.since = at
+        self.acknowledged_by = ""
+        self.snoozed_until: datetime | None = None
+        self.told_at: datetime | None = None
+        """When a notice was sent last; None: none since it fired."""
+
+    def notice(self, state: str) -> AlarmNotice:
+        return AlarmNotice(self.life.rule.name, state, self.since, self.life.text, self.life.rule.cure)
+
+
+class AlarmBoard:
+    """The alarms.
+
+    Args:
+        config: The settings.
+        now: The time, aware.
+        rules: Which alarms there are; those that the settings do not want are left out.
+    """
+
+    def __init__(
+        self,
+        config: AlarmsConfig | None = None,
+        now: Callable[[], datetime] = now_utc,
+        rules: Sequence[AlarmRule] = RULES,
+    ) -> None:
+        self._config = config or AlarmsConfig()
+        self._now = now
+        self._rules = [rule for rule in rules if rule.is_on(self._config)]
+        self._history = SampleHistory()
+        self._alarms: dict[str, _Alarm] = {}
+        """Empty before the first sample."""
+
+    def take(self, sample: HealthSample) -> list[AlarmChange]:
+        """Take the next sample; returns the alarms whose state has changed."""
+        at = self._now()
+        if not self._alarms:
+            self._alarms = {rule.name: _Alarm(rule, sample.at_s, at) for rule in self._rules}
+        self._history.add(sample)
+        changes = []
+        for name, alarm in self._alarms.items():
+            before = alarm.life.state
+            reading = alarm.life.rule.condition(self._history, self._config)
+            if not alarm.life.step(sample.at_s, reading):
+                continue
+            state = alarm.life.state
+            changes.append(AlarmChange(name, state, alarm.life.text))
+            if state is AlarmState.PENDING or (state is AlarmState.FIRING and before is AlarmState.OK):
+                alarm.since = at
+            if state is AlarmState.OK:
+                alarm.acknowledged_by = ""
+        return changes
+
+    def due_notices(self) -> list[AlarmNotice]:
+        """What is to be told now; each is returned once."""
+        at, notices = self._now(), []
+        for alarm in self._alarms.values():
+            if alarm.life.state not in ACTIVE:
+                if alarm.told_at is not None:
+                    alarm.told_at = None
+                    notices.append(alarm.notice(OVER))
+                continue
+            is_quiet = self._snoozed_until(alarm) is not None or bool(alarm.acknowledged_by)
+            is_due = alarm.told_at is None or at - alarm.told_at >= timedelta(seconds=REPEAT_S)
+            if is_due and not is_quiet and alarm.life.state is AlarmState.FIRING:
+                alarm.told_at = at
+                notices.append(alarm.notice(AlarmState.FIRING))
+        return notices
+
+    @property
+    def alarms(self) -> tuple[AlarmStatus, ...]:
+        """All alarms that are not ok, or snoozed; those that fire first."""
+        order = list(AlarmState)
+        found = [self._status(alarm) for alarm in self._alarms.values()]
+        shown = [each for each in found if each.state is not AlarmState.OK or each.snoozed_until is not None]
+        ranks = {AlarmState.FIRING: 0, AlarmState.RECOVERING: 1, AlarmState.PENDING: 2}
+        return tuple(sorted(shown, key=lambda each: ranks.get(each.state, len(order))))
+
+    @property
+    def firing(self) -> dict[str, bool]:
+        """All alarms by name: whether each fires."""
+        return {name: alarm.life.state in ACTIVE for name, alarm in self._alarms.items()}
+
+    def acknowledge(self, name: str, by: str) -> str:
+        """Tell nobody any more of an alarm that fires, until it has ended; returns what came of it.
+
+        Raises:
+            AlarmError: It does not fire, or there is no such alarm.
+        """
+        alarm = self._alarm(name)
+        if alarm.life.state not in ACTIVE:
+            raise AlarmError(f"the alarm {name} does not fire")
+        alarm.acknowledged_by = by
+        return f"alarm {name}: acknowledged until it ends"
+
+    def snooze(self, name: str, minutes: float) -> str:
+        """Tell nobody of an alarm for some minutes, whether or not it fires now.
+
+        Args:
+            name: The alarm.
+            minutes: More than 0, at most `MOST_SNOOZE_MIN`.
+
+        Raises:
+            AlarmError: There is no such alarm, or the time is out of range.
+        """
+        alarm = self._alarm(name)
+        if not 0 < minutes <= MOST_SNOOZE_MIN:
+            raise AlarmError(f"an alarm is snoozed for more than 0 and at most {MOST_SNOOZE_MIN:g} minutes")
+        alarm.snoozed_until = self._now() + timedelta(minutes=minutes)
+        return f"alarm {name}: snoozed for {minutes:g} minutes"
+
+    def _alarm(self, name: str) -> _Alarm:
+        if name not in self._alarms:
+            known = ", ".join(self._alarms) or "none yet"
+            raise AlarmError(f"no alarm {name!a:.40}; known: {known}")
+        return self._alarms[name]
+
+    def _snoozed_until(self, alarm: _Alarm) -> datetime | None:
+        until = alarm.snoozed_until
+        return until if until is not None and self._now() < until else None
+
+    def _status(self, alarm: _Alarm) -> AlarmStatus:
+        rule = alarm.life.rule
+        return AlarmStatus(
+            rule.name,
+            alarm.life.state,
+            alarm.since,
+            rule.headline,
+            alarm.life.text,
+            rule.cure,
+            alarm.acknowledged_by,
+            self._snoozed_until(alarm),
+        )

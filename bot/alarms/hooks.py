@@ -1,0 +1,138 @@
+"""Tells of alarms outside of the program: a webhook, a command of the operator's, or both.
+
+Neither may hold anything up: each has a time limit, and a failure is logged once until it works again.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import aiohttp
+
+from bot.alarms.board import AlarmNotice
+from bot.base.config import ENV_PREFIX, AlarmsConfig
+
+logger = logging.getLogger(__name__)
+
+WEBHOOK_S = 10.0
+COMMAND_S = 30.0
+"""Seconds after which a hook is given up."""
+
+Post = Callable[[str, bytes], Awaitable[None]]
+Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]
+
+
+class HookFailure(Exception):
+    """A hook could not be carried out; the message says why, without its address."""
+
+
+async def post_json(url: str, body: bytes) -> None:
+    """Send a POST request.
+
+    Raises:
+        HookFailure: There was no answer, or it was no success.
+    """
+    timeout = aiohttp.ClientTimeout(total=WEBHOOK_S)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as http,
+            http.post(
+                url, data=body, headers={"Content-Type": "application/json"}, allow_redirects=False
+            ) as answer,
+        ):
+            if not 200 <= answer.status < 300:
+                raise HookFailure(f"the answer was {answer.status}")
+    except TimeoutError:
+        raise HookFailure(f"no answer in {WEBHOOK_S:g} s") from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        # Its message may hold the address, and that a secret.
+        raise HookFailure(type(error).__name__) from None
+
+
+async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, str]) -> None:
+    """Run a program with a text on its standard input; no shell reads any of it.
+
+    Args:
+        command: The program and its arguments.
+        body: For its standard input.
+        variables: Added to its environment, which has no variables of ours: they hold tokens.
+
+    Raises:
+        HookFailure: It cannot be run, fails, or takes too long.
+    """
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith(ENV_PREFIX)}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env={**inherited, **variables},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise HookFailure(str(error)) from None
+    try:
+        async with asyncio.timeout(COMMAND_S):
+            _, said = await process.communicate(body)
+    except TimeoutError:
+        raise HookFailure(f"not done in {COMMAND_S:g} s") from None
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)  # with what it has started
+            await process.wait()
+    if process.returncode:
+        last = said.decode(errors="replace").strip().splitlines()[-1:]
+        raise HookFailure(f"exit status {process.returncode}" + "".join(f": {line[:200]}" for line in last))
+
+
+class AlarmHooks:
+    """The operator's hooks.
+
+    Args:
+        config: The settings.
+        page: Address of the page with the alarms, for the notices; empty: there is none.
+        post: Sends a webhook's request.
+        run: Runs a command.
+    """
+
+    def __init__(
+        self, config: AlarmsConfig, page: str = "", post: Post = post_json, run: Execute = execute
+    ) -> None:
+        self._config = config
+        self._page = page
+        self._post = post
+        self._run = run
+        self._failing: set[str] = set()
+
+    async def tell(self, notice: AlarmNotice) -> None:
+        """Tell of an alarm by all hooks; failures are logged."""
+        said = {
+            "name": notice.name,
+            "state": notice.state,
+            "since": notice.since.isoformat(timespec="seconds"),
+            "text": notice.text,
+            "cure": notice.cure,
+            "url": self._page,
+        }
+        body = json.dumps(said).encode()
+        if url := self._config.webhook:
+            await self._try("alarms.webhook", self._post(url, body))
+        if command := self._config.command:
+            variables = {f"ALARM_{key.upper()}": text for key, text in said.items()}
+            await self._try("alarms.command", self._run(command, body, variables))
+
+    async def _try(self, setting: str, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except HookFailure as error:
+            level = logging.DEBUG if setting in self._failing else logging.ERROR
+            self._failing.add(setting)
+            logger.log(level, "%s: cannot tell of an alarm: %s", setting, error)
+        else:
+            if setting in self._failing:
+                logger.info("%s: works again", setting)
+            self._failing.discard(setting)

@@ -1,0 +1,89 @@
+"""How one alarm begins and ends: pending, firing, recovering.  No I/O.
+
+::
+
+    ok --wrong--> pending --wrong for `for_s`--> firing --right--> recovering --right for 5 min--> ok
+    pending --right--> ok                        recovering --wrong--> firing
+
+Without data for five minutes an alarm fires; before that it stays as it is.
+"""
+
+from enum import StrEnum
+
+from bot.alarms.rules import AlarmRule, Reading
+
+RECOVER_S = 300.0
+NO_DATA_S = 300.0
+
+
+class AlarmState(StrEnum):
+    """The state of an alarm."""
+
+    OK = "ok"
+    PENDING = "pending"
+    """Wrong, but not for long enough."""
+    FIRING = "firing"
+    RECOVERING = "recovering"
+    """Right again, but not for long enough."""
+
+
+ACTIVE = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
+"""States of an alarm that has fired and is not over."""
+
+
+class AlarmLifecycle:
+    """One alarm's state.
+
+    Args:
+        rule: Which alarm.
+        at_s: When it is first looked at, in seconds of a monotonic clock.
+    """
+
+    def __init__(self, rule: AlarmRule, at_s: float) -> None:
+        self.rule = rule
+        self.state = AlarmState.OK
+        self.text = ""
+        """What is, or was, wrong."""
+        self._since_s = at_s
+        """When the state began."""
+        self._known_s = at_s
+        """When there was data last."""
+
+    def step(self, at_s: float, reading: Reading) -> bool:
+        """Take a reading; returns whether the state has changed.
+
+        Args:
+            at_s: The time of the reading; never less than before.
+            reading: By the rule's condition.
+        """
+        if reading is not None:
+            self._known_s = at_s
+        elif at_s - self._known_s < NO_DATA_S:
+            return False
+        is_missing = reading is None
+        if reading is None:
+            reading = f"no data for {(at_s - self._known_s) / 60:.0f} minutes"
+        if reading:
+            self.text = reading
+        before = self.state
+        self.state = AlarmState.FIRING if is_missing else self._next(at_s, is_wrong=bool(reading))
+        if self.state is not before:
+            self._since_s = at_s
+        return self.state is not before
+
+    def _next(self, at_s: float, *, is_wrong: bool) -> AlarmState:
+        lasted_s = at_s - self._since_s
+        match self.state:
+            case AlarmState.OK if is_wrong:
+                return AlarmState.PENDING if self.rule.for_s > 0 else AlarmState.FIRING
+            case AlarmState.PENDING if not is_wrong:
+                return AlarmState.OK
+            case AlarmState.PENDING if lasted_s >= self.rule.for_s:
+                return AlarmState.FIRING
+            case AlarmState.FIRING if not is_wrong:
+                return AlarmState.RECOVERING
+            case AlarmState.RECOVERING if is_wrong:
+                return AlarmState.FIRING
+            case AlarmState.RECOVERING if lasted_s >= RECOVER_S:
+                return AlarmState.OK
+        return self.state

@@ -1,0 +1,245 @@
+"""The alarms as a table: what each looks at, for how long it must be wrong, and how to mend it.  No I/O."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.alarms.samples import SampleHistory
+from bot.base.config import AlarmsConfig
+
+Reading = str | None
+"""What is wrong, in words; empty: nothing.  None: it cannot be told, for want of data."""
+Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
+
+OVERDUE_S = 10.0
+"""A move is stuck so many seconds after the longest time that it may take."""
+SLOW_OF = 20
+"""One slow case in so many is the 95th percentile."""
+LEAST_DECISIONS = 20
+LEAST_COMMITS = 20
+LEAST_ANSWERS = 20
+DECLINED_SHARE = 0.9
+MODEL_FAILURES = 3
+LEAST_FREE_BYTES = 10**9
+LEAST_DAYS = 14.0
+_MINUTE_S, _HOUR_S = 60.0, 3600.0
+_COMMITS_S = 5 * _MINUTE_S
+_SLOW_S = 15 * _MINUTE_S
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmRule:
+    """One alarm."""
+
+    name: str
+    """What the operator calls it, in commands and labels."""
+    condition: Condition
+    headline: str
+    """What is wrong, in one short sentence."""
+    for_s: float
+    """It fires when it has been wrong for so many seconds."""
+    cure: str
+    is_on: Callable[[AlarmsConfig], bool] = lambda _: True
+    """Whether the settings want it."""
+
+
+def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """An account has no link to its site."""
+    links = history.latest.links
+    if links is None:
+        return None
+    return "; ".join(f"{name}: {why}" for name, why in sorted(links.items()) if why)
+
+
+def stuck(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """It is our turn, and no move comes."""
+    overdue = history.latest.overdue_s
+    if overdue is None:
+        return None
+    late = {game: over_s for game, over_s in sorted(overdue.items()) if over_s > OVERDUE_S}
+    return "; ".join(
+        f"game {game}: our move is {over_s:.0f} s later than it may be" for game, over_s in late.items()
+    )
+
+
+def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """A game was lost on time in the last hour."""
+    games = history.increase("lost_on_time", _HOUR_S)
+    return f"{_counted(games, 'game')} lost on time in the last hour" if games else ""
+
+
+def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """The 95th percentile of the time to move is near its limit."""
+    decisions = history.increase("decisions", _SLOW_S)
+    late = history.increase("slow_decisions", _SLOW_S)
+    if decisions < LEAST_DECISIONS or late * SLOW_OF <= decisions:
+        return ""
+    return f"{late} of {decisions} moves in 15 minutes took more than 90 % of the longest time they may take"
+
+
+def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """The database fails, or is slow."""
+    if history.latest.database_trouble is None:
+        return None
+    if history.latest.database_trouble:
+        return history.latest.database_trouble
+    failed = history.increase("failed_commits", _COMMITS_S)
+    if failed:
+        return f"{_counted(failed, 'transaction')} failed in the last 5 minutes"
+    commits, late = history.increase("commits", _COMMITS_S), history.increase("slow_commits", _COMMITS_S)
+    if commits < LEAST_COMMITS or late * SLOW_OF <= commits:
+        return ""
+    return f"{late} of {commits} commits in 5 minutes took more than 0.25 s"
+
+
+def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """A model of people fails."""
+    if history.latest.model_failures is None:
+        return None
+    silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MODEL_FAILURES}
+    return "; ".join(
+        f"the model of {model} failed {times} times in the last hour" for model, times in silent.items()
+    )
+
+
+def declining(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """Nearly all challenges are declined."""
+    answered, declined = history.increase("answered", _HOUR_S), history.increase("declined", _HOUR_S)
+    if answered < LEAST_ANSWERS or declined <= DECLINED_SHARE * answered:
+        return ""
+    return f"{declined} of {answered} challenges in the last hour were declined"
+
+
+def disk(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """The disk is nearly full, or will be soon."""
+    now = history.latest.disk
+    if now is None:
+        return None
+    free = f"{now.free_bytes / 1e9:.1f} GB are free"
+    if now.free_bytes < LEAST_FREE_BYTES:
+        return free
+    growth = history.growth_bytes
+    if growth is None or growth <= 0 or now.free_bytes >= LEAST_DAYS * growth:
+        return ""
+    return f"{free}, and the database grows {growth / 1e9:.1f} GB a day: {now.free_bytes / growth:.0f} days"
+
+
+def backup_old(history: SampleHistory, config: AlarmsConfig) -> Reading:
+    """The newest backup is too old."""
+    age_s = history.latest.backup_age_s
+    if age_s is None:
+        return None
+    if age_s == math.inf:
+        return f"there is no backup in {config.backup_folder}"
+    if age_s <= config.backup_h * _HOUR_S:
+        return ""
+    return f"the newest backup is {age_s / _HOUR_S:.0f} hours old"
+
+
+def losing_streak(history: SampleHistory, config: AlarmsConfig) -> Reading:
+    """Too many games were lost one after the other."""
+    losses = history.latest.losses
+    if losses is None:
+        return None
+    long = {name: number for name, number in sorted(losses.items()) if number >= config.losing_streak}
+    return "; ".join(f"{name}: the last {number} games were lost" for name, number in long.items())
+
+
+def rating_drop(history: SampleHistory, config: AlarmsConfig) -> Reading:
+    """A rating has fallen too far."""
+    ratings = history.latest.ratings
+    if ratings is None:
+        return None
+    fallen = {name: r for name, r in sorted(ratings.items()) if r.highest - r.now >= config.rating_drop}
+    return "; ".join(f"{name}: {r.now}, from {r.highest} within 30 days" for name, r in fallen.items())
+
+
+RULES = (
+    AlarmRule(
+        "link_down",
+        link_down,
+        "A link is down.",
+        60.0,
+        "Look whether the site answers in a browser, and whether its token still holds (`desdemona check`). "
+        "The bot connects again by itself.",
+    ),
+    AlarmRule(
+        "stuck",
+        stuck,
+        "A move is stuck.",
+        0.0,
+        "Look into the log for this game. `desdemona resign GAME` ends it; a restart resumes it.",
+    ),
+    AlarmRule(
+        "lost_on_time",
+        lost_on_time,
+        "A game was lost on time.",
+        0.0,
+        "Raise engine.overhead_s or lower engine.max_time_s; the Events page shows how long sites took.",
+    ),
+    AlarmRule(
+        "slow",
+        slow,
+        "Moves take too long.",
+        0.0,
+        "The machine is too busy for its games: lower engine.max_games, or stop other programs on it.",
+    ),
+    AlarmRule(
+        "database",
+        database,
+        "The database is in trouble.",
+        0.0,
+        "Look at the disk and at other programs that use the database; no move is sent that is not stored.",
+    ),
+    AlarmRule(
+        "model_silent",
+        model_silent,
+        "A model of people fails.",
+        0.0,
+        "Look into the log for the model's error, and check its files (`desdemona model`).",
+    ),
+    AlarmRule(
+        "declining",
+        declining,
+        "Nearly all challenges are declined.",
+        0.0,
+        "Compare the reasons on the Events page with the rules of [challenges]; `desdemona resume` if it is "
+        "paused.",
+    ),
+    AlarmRule(
+        "disk",
+        disk,
+        "The disk is nearly full.",
+        0.0,
+        "Make room: old logs, saved games, backups; or move the database to a larger disk.",
+    ),
+    AlarmRule(
+        "backup_old",
+        backup_old,
+        "The newest backup is old.",
+        0.0,
+        "Run the backup by hand, and look why its timer did not (alarms.backup_folder, alarms.backup_h).",
+        lambda config: bool(config.backup_folder),
+    ),
+    AlarmRule(
+        "losing_streak",
+        losing_streak,
+        "Game after game is lost.",
+        0.0,
+        "Look at the last games: engine settings, a busy machine, or one strong opponent again and again.",
+        lambda config: config.losing_streak > 0,
+    ),
+    AlarmRule(
+        "rating_drop",
+        rating_drop,
+        "A rating has fallen.",
+        0.0,
+        "Look at the Ratings page and at the last games; compare the settings with those of better days.",
+        lambda config: config.rating_drop > 0,
+    ),
+)
+"""All alarms."""
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

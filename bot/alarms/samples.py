@@ -1,0 +1,111 @@
+"""What alarms look at: a sample of the program every few seconds, and the last hour of them.  No I/O."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bot.base.metrics import MetricTotals
+
+KEPT_S = 3600.0
+"""How far back the samples reach, in seconds: as far as the longest window of a rule."""
+SIZE_EVERY_S = 3600.0
+SIZES = 14 * 24
+"""Sizes of the database that are kept, one an hour: its growth is measured over so many hours at most."""
+LEAST_GROWTH_S = 6 * 3600.0
+"""Growth is not told from a shorter time, in seconds."""
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSample:
+    """The disk with the database, or with the program if the database is elsewhere."""
+
+    free_bytes: int
+    database_bytes: int
+    """0: the database is elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingSample:
+    """One of our ratings."""
+
+    now: int
+    highest: int
+    """In the last 30 days."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthSample:
+    """The program at one moment.  None: this could not be found out."""
+
+    at_s: float
+    """Seconds of a monotonic clock."""
+    tally: MetricTotals = field(default_factory=MetricTotals)
+    links: Mapping[str, str] | None = None
+    """Accounts by name: why each one's link is down; empty: it is up."""
+    overdue_s: Mapping[str, float] | None = None
+    """Games by key in which it is our turn: by how many seconds it has lasted longer than a move may take."""
+    database_trouble: str | None = None
+    """Why the database could not be written just now; empty: it could."""
+    model_failures: Mapping[str, int] | None = None
+    """Failures of models since the program started, by the model's game."""
+    disk: DiskSample | None = None
+    backup_age_s: float | None = None
+    """Of the newest file in the folder of backups; infinite: it is empty."""
+    losses: Mapping[str, int] | None = None
+    """Accounts by name and site: games lost one after the other, up to the last one."""
+    ratings: Mapping[str, RatingSample] | None = None
+    """By account, game and speed."""
+
+
+class SampleHistory:
+    """The samples of the last hour, and the database's sizes of the last two weeks."""
+
+    def __init__(self) -> None:
+        self._samples: deque[HealthSample] = deque()
+        self._sizes: deque[tuple[float, int]] = deque(maxlen=SIZES)
+
+    def add(self, sample: HealthSample) -> None:
+        """Add the newest sample."""
+        self._samples.append(sample)
+        # The first one that is kept lies before the window, so that increases cover all of it.
+        while len(self._samples) > 1 and self._samples[1].at_s <= sample.at_s - KEPT_S:
+            self._samples.popleft()
+        is_due = not self._sizes or sample.at_s - self._sizes[-1][0] >= SIZE_EVERY_S
+        if is_due and sample.disk is not None and sample.disk.database_bytes:
+            self._sizes.append((sample.at_s, sample.disk.database_bytes))
+
+    @property
+    def latest(self) -> HealthSample:
+        """The newest sample."""
+        return self._samples[-1]
+
+    def before(self, span_s: float) -> HealthSample:
+        """The last sample that is at least so many seconds older than the newest, or the oldest there is."""
+        moment = self.latest.at_s - span_s
+        found = self._samples[0]
+        for sample in self._samples:
+            if sample.at_s > moment:
+                break
+            found = sample
+        return found
+
+    def increase(self, name: str, span_s: float) -> int:
+        """By how much a total of `MetricTotals` has grown in the last so many seconds."""
+        return int(getattr(self.latest.tally, name) - getattr(self.before(span_s).tally, name))
+
+    def model_failures(self, span_s: float) -> dict[str, int]:
+        """Failures of each model in the last so many seconds."""
+        before = self.before(span_s).model_failures or {}
+        now = self.latest.model_failures or {}
+        return {model: total - before.get(model, 0) for model, total in now.items()}
+
+    @property
+    def growth_bytes(self) -> float | None:
+        """Bytes that the database grows in a day; None: not known yet."""
+        disk = self.latest.disk
+        if disk is None or not self._sizes:
+            return None
+        first_s, first = self._sizes[0]
+        span_s = self.latest.at_s - first_s
+        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= LEAST_GROWTH_S else None

@@ -1,0 +1,67 @@
+"""Makes the summaries of games that lack one, or compares them all with their games, in batches."""
+
+import logging
+
+from storage.database import Database
+from storage.errors import StorageError
+from storage.statistics.summaries import (
+    BATCH,
+    SMALL_BATCH,
+    games_over,
+    games_to_summarise,
+    remake,
+    summarise,
+)
+
+logger = logging.getLogger(__name__)
+
+
+async def make_summaries(database: Database, batch: int = BATCH) -> int:
+    """Summarise the games that are over and lack a valid summary, each batch in a transaction of its own.
+
+    It can be stopped at any time: the next run goes on.  Games of which something is damaged stay without.
+
+    Args:
+        database: Open.
+        batch: Games in each transaction.
+
+    Returns:
+        How many summaries were made.
+    """
+    made = after = 0
+    while True:
+        async with database.read() as session:
+            games = await games_to_summarise(session, after, batch)
+        if not games:
+            return made
+        async with database.write() as session:
+            made += await summarise(session, games)
+        after = games[-1]
+
+
+async def check_summaries(database: Database) -> int:
+    """Compare every summary with its game, mend those that are wrong, and make those that are missing.
+
+    Returns:
+        How many were wrong: something changed a game that is over and did not summarise it again.
+    """
+    wrong = after = 0
+    while True:
+        async with database.read() as session:
+            games = await games_over(session, after, BATCH)
+        if not games:
+            return wrong
+        async with database.write() as session:
+            wrong += len(await remake(session, games))
+        after = games[-1]
+
+
+async def summarise_in_background(database: Database) -> None:
+    """Make what is missing while the program plays; without it, statistics are slower and nothing else."""
+    try:
+        if made := await make_summaries(database, SMALL_BATCH):
+            logger.info("summaries made for %d games that had none", made)
+    except StorageError as error:
+        logger.warning("games without a summary stay so for now: %s", error)
+    except Exception:  # no game may end because of it
+        logger.exception("making the summaries of games crashed")

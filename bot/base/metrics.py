@@ -1,0 +1,172 @@
+"""What the program has done since it started, counted where it happens: for Prometheus and for alarms.
+
+Names and units follow Prometheus: ``desdemona_``, seconds, and ``_total`` for counters.  No label names a
+person.  Gauges are set when somebody asks (`bot.control.exporter`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+NAMESPACE = "desdemona"
+SLOW_COMMIT_S = 0.25
+"""A commit that takes longer is slow, in seconds; one of the histogram's bounds."""
+SLOW_SHARE = 0.9
+"""A decision that takes more than this share of the longest time that it may take is slow."""
+_COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, 2.5, 10)
+_REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
+
+
+class TrapOutcome(StrEnum):
+    """What became of a confirmed bait."""
+
+    SET = "set"
+    """Our move offers it; each is counted here once, and again when its reply comes."""
+    TAKEN = "taken"
+    HELD = "held"
+    """The opponent replied something else."""
+
+
+class ChallengeAnswer(StrEnum):
+    """How a challenge was answered."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTotals:
+    """Totals since the program started, for alarms."""
+
+    commits: int = 0
+    slow_commits: int = 0
+    failed_commits: int = 0
+    decisions: int = 0
+    slow_decisions: int = 0
+    answered: int = 0
+    """Challenges answered, whatever the answer."""
+    declined: int = 0
+    games: int = 0
+    """Games that have ended."""
+    lost_on_time: int = 0
+
+
+class Metrics:
+    """Counts what happens.
+
+    Args:
+        registry: Where the metrics are registered; None: in one of their own.
+    """
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # else a second series for each counter
+        self.registry = registry or CollectorRegistry()
+        self.tally = MetricTotals()
+        self._known_failures: dict[str, int] = {}
+        self.build_info = self._gauge("build_info", "1; the labels say what runs.", "version", "engine")
+        self.games_open = self._gauge("games_open", "Games that go on.", "site", "game")
+        self.queue_length = self._gauge("queue_length", "Challenges that wait for a slot.")
+        self.link_up = self._gauge("link_up", "1: every account's link to the site is up.", "site")
+        self.workers_busy = self._gauge("workers_busy", "Search threads with a job.")
+        self.workers = self._gauge("workers", "Search threads.")
+        self.rating = self._gauge(
+            "rating", "Our rating at the start of the last rated game.", "site", "game", "speed"
+        )
+        self.alarm_firing = self._gauge("alarm_firing", "1: the alarm fires.", "alarm")
+        self._games = self._counter("games", "Games ended.", "site", "game", "player", "result")
+        self._lost_on_time = self._counter("lost_on_time", "Games lost on time.", "site", "game")
+        self._decisions = self._counter("decisions", "Decisions committed.", "game", "player")
+        self._decision_s = self._histogram(
+            "decision_seconds", "From our turn to the committed decision.", _DECISION_BOUNDS
+        )
+        self._slow_decisions = self._counter(
+            "slow_decisions", "Decisions that took more than 90 % of the longest time they may take."
+        )
+        self._traps = self._counter(
+            "traps", "Confirmed baits set, taken and held against.", "game", "player", "outcome"
+        )
+        self._challenges = self._counter("challenges", "Challenges answered.", "site", "answer", "reason")
+        self._request_s = self._histogram(
+            "request_seconds", "From a request to a site to the head of its answer.", _REQUEST_BOUNDS, "site"
+        )
+        self._commit_s = self._histogram(
+            "commit_seconds", "Transactions that write a game's record, waits included.", _COMMIT_BOUNDS
+        )
+        self._failed_commits = self._counter("failed_commits", "Transactions that failed.")
+        self._model_failures = self._counter(
+            "model_failures", "Failures of models of people, by their game.", "model"
+        )
+        self._events = self._counter("events", "Events recorded.", "kind")
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(name, text, labels, namespace=NAMESPACE, registry=self.registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(name, text, labels, namespace=NAMESPACE, registry=self.registry)
+
+    def _histogram(self, name: str, text: str, bounds: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(name, text, labels, namespace=NAMESPACE, registry=self.registry, buckets=bounds)
+
+    def decided(self, game: str, player: str, took_s: float, longest_s: float) -> None:
+        """A decision was committed.
+
+        Args:
+            game: Its game.
+            player: The kind of player that made it.
+            took_s: Since our turn was reported, in seconds.
+            longest_s: How long it may take, in seconds (`bot.game.thinking.GameThinker.longest_s`).
+        """
+        is_slow = took_s > SLOW_SHARE * longest_s
+        self._decisions.labels(game, player).inc()
+        self._decision_s.observe(took_s)
+        if is_slow:
+            self._slow_decisions.inc()
+        self._add(decisions=1, slow_decisions=int(is_slow))
+
+    def finished(self, site: str, game: str, player: str, result: str, *, is_lost_on_time: bool) -> None:
+        """A game's record was closed."""
+        self._games.labels(site, game, player, result).inc()
+        if is_lost_on_time:
+            self._lost_on_time.labels(site, game).inc()
+        self._add(games=1, lost_on_time=int(is_lost_on_time))
+
+    def trap(self, game: str, player: str, outcome: TrapOutcome) -> None:
+        """A confirmed bait was set, or its reply came."""
+        self._traps.labels(game, player, outcome).inc()
+
+    def challenge(self, site: str, answer: ChallengeAnswer, reason: str = "") -> None:
+        """A challenge was answered."""
+        self._challenges.labels(site, answer, reason).inc()
+        self._add(answered=1, declined=int(answer is ChallengeAnswer.DECLINED))
+
+    def requested(self, site: str, took_s: float) -> None:
+        """A site has answered a request."""
+        self._request_s.labels(site).observe(took_s)
+
+    def committed(self, took_s: float) -> None:
+        """A transaction of a game's record was committed."""
+        self._commit_s.observe(took_s)
+        self._add(commits=1, slow_commits=int(took_s > SLOW_COMMIT_S))
+
+    def commit_failed(self) -> None:
+        """The database failed in a transaction."""
+        self._failed_commits.inc()
+        self._add(failed_commits=1)
+
+    def event(self, kind: str) -> None:
+        """An event was recorded."""
+        self._events.labels(kind).inc()
+
+    def follow_model_failures(self, failures: Mapping[str, int]) -> None:
+        """Take over totals that the models count themselves, by game."""
+        for model, total in failures.items():
+            new = total - self._known_failures.get(model, 0)
+            self._model_failures.labels(model).inc(max(0, new))
+            self._known_failures[model] = total
+
+    def _add(self, **changes: int) -> None:
+        known = {name: getattr(self.tally, name) + change for name, change in changes.items()}
+        self.tally = replace(self.tally, **known)

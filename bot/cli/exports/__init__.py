@@ -1,0 +1,1 @@
+"""`desdemona export` of tables: plain columns for spreadsheets and for programs."""

@@ -1,0 +1,59 @@
+"""The part of `desdemona export` that writes plain columns: csv, jsonl, parquet."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import IO, TYPE_CHECKING
+
+import typer
+
+from bot.cli.common import ask_database
+from bot.cli.exports.writers import RowsFormat, rows_writer
+from storage.exports.rows import EXPORTS, What, export_rows
+from storage.statistics.suspect_rows import suspect_games
+
+if TYPE_CHECKING:
+    from storage.database import Database
+    from storage.filters import Filters
+
+Target = Callable[[], AbstractContextManager[IO[bytes]]]
+
+
+def export_table(
+    context: typer.Context,
+    what: What,
+    form: RowsFormat,
+    filters: "Filters",
+    suspect: bool | None,
+    target: Target,
+) -> int:
+    """Write the rows of the selected games, as they all are at one moment; return how many.
+
+    Args:
+        context: The command's.
+        what: Which rows.
+        form: How to write them.
+        filters: Which games.
+        suspect: Only suspect games, or only the others; None: all.
+        target: Opens the file to write.
+
+    Raises:
+        DesdemonaError: Parquet cannot be written, or a record is damaged.
+        StorageError: The database failed.
+    """
+    export = EXPORTS[what]
+
+    async def work(database: "Database") -> int:
+        flags = set[int]()
+        if suspect is not None:
+            async with database.read() as session:
+                flags = {key for key in await suspect_games(session) if isinstance(key, int)}
+        count = 0
+        with target() as file, rows_writer(form, file, export.columns) as write:
+            async with database.snapshot() as connection:
+                only, without = (flags if suspect else None), (flags if suspect is False else ())
+                async for rows in export_rows(connection, export, filters, only, without):
+                    write(rows)
+                    count += len(rows)
+        return count
+
+    return ask_database(context, work)

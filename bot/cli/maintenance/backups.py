@@ -1,0 +1,62 @@
+"""`desdemona db backup`: a SQLite database into a file, while the bot plays."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.base.errors import DesdemonaError
+from bot.base.log import printable
+from bot.cli.analyse import counting
+from bot.cli.common import UsageError, config_of
+from storage.maintenance.backups import OnPages, back_up, dump_command, sqlite_file
+
+
+def backup_command(
+    context: typer.Context,
+    target: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="File to write, or a folder for one named by the time; by default the database's folder.",
+        ),
+    ] = None,
+    keep: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Then remove all but the latest N backups in the folder."),
+    ] = None,
+) -> None:
+    """Back up the database while the bot plays: all or nothing, checked, and on the disk when this ends.
+
+    That is for SQLite.  For PostgreSQL it prints the command that does it, and fails.
+    """
+    url = config_of(context).storage.url
+    database = sqlite_file(url)
+    if database is None:
+        print(printable(dump_command(url, target)))
+        raise DesdemonaError(
+            "no backup was made: PostgreSQL has its own program, and the line above is its command; "
+            "it reads the password from ~/.pgpass or PGPASSWORD"
+        )
+    if keep is not None and target is not None and not target.is_dir():
+        raise UsageError(f"--keep: {target} is one file; give a folder")
+    with _counted() as on_pages:
+        made = back_up(database, target, keep, on_pages=on_pages)
+    print(printable(f"{made.path}: {made.size:,} bytes, checked"))
+    for old in made.removed:
+        print(printable(f"removed {old}"))
+
+
+@contextmanager
+def _counted() -> Iterator[OnPages]:
+    with counting("pages", None) as on_count:
+        shown = 0
+
+        def on_pages(done: int, _total: int) -> None:
+            nonlocal shown
+            on_count(done - shown)
+            shown = done
+
+        yield on_pages

@@ -1,0 +1,28 @@
+"""`desdemona db vacuum`: gives unused room of the database back to the disk."""
+
+from typing import Annotated
+
+import typer
+
+from bot.cli.common import ask_database
+from storage.database import Database
+from storage.maintenance.compacting import Sizes, compact
+
+
+def vacuum_command(
+    context: typer.Context,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also a large SQLite database on which a program plays.")
+    ] = False,
+) -> None:
+    """Give the room that deleted and pruned rows left back to the disk, and refresh query statistics.
+
+    It may run while the bot plays.  On SQLite nobody can write meanwhile, so a large database that is in use
+    is refused.
+    """
+
+    async def work(database: Database) -> Sizes:
+        return await compact(database, force=force)
+
+    sizes = ask_database(context, work)
+    print(f"{sizes.before:,} bytes before, {sizes.after:,} after")

@@ -1,0 +1,54 @@
+"""`desdemona db copy`: copies a database into another one."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bot.base.log import printable
+from bot.cli.common import note
+from storage.maintenance.copying import CopyReport, OnStep, copy_database
+
+
+def copy_command(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="URL of the database to copy.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="URL of an empty database.")],
+) -> None:
+    """Copy a database into an empty one, between SQLite and PostgreSQL in either direction.
+
+    URLs are sqlite:///folder/file.db and postgresql://user@host/name; a password is better in ~/.pgpass.  A
+    bot may play on the first database: it is copied as it is now.  If this is interrupted, the same command
+    goes on.  At the end all rows are compared; until then no program opens the copy.
+    """
+    with _shown() as on_step:
+        found = asyncio.run(copy_database(source, target, on_step))
+    _print_report(found)
+
+
+def _print_report(found: CopyReport) -> None:
+    for each in found.tables:
+        if each.rows:
+            print(f"{each.table}: {each.rows:,} rows, SHA-256 {each.sha256[:16]}")
+    rows = sum(each.rows for each in found.tables)
+    print(printable(f"{found.target} is a copy of {found.source}: {rows:,} rows, all compared"))
+
+
+@contextmanager
+def _shown() -> Iterator[OnStep]:
+    """Show what is being done on standard error: on a terminal always, otherwise at each step's beginning."""
+    console = Console(stderr=True, markup=False, highlight=False)
+    if console.is_terminal:
+        with console.status("") as status:
+            yield lambda what, table, rows: status.update(f"{what}: {table}, {rows:,} rows")
+        return
+    begun = set[str]()
+
+    def on_step(what: str, _table: str, _rows: int) -> None:
+        if what not in begun:
+            begun.add(what)
+            note(f"{what} ...")
+
+    yield on_step

@@ -1,0 +1,69 @@
+"""`desdemona db prune`: shortens the records of decisions in old games."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from bot.cli.analyse import counting
+from bot.cli.common import UsageError, ask_database
+from storage.database import Database
+from storage.maintenance.pruning import Pruned, count_old, prune
+
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def prune_command(
+    context: typer.Context,
+    keep_profiles: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Games younger than this keep everything: 90d, 12w, 6m (of 30 days), 1y.",
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; it cannot be undone.")] = False,
+) -> None:
+    """Shorten the records of decisions in old games; without --yes only say what that would free.
+
+    What goes is what each move that was not chosen would have led to; what was chosen, its whole profile, the
+    reply and all statistics stay.  Such a choice can no longer be recomputed: `db recheck` counts it as
+    pruned.  It may run while the bot plays, and be stopped and run again at any time.
+    """
+    before = _moment_before(datetime.now(UTC), keep_profiles)
+
+    async def work(database: Database) -> Pruned:
+        with counting("decisions", await count_old(database, before)) as on_count:
+            return await prune(database, before, really=yes, on_count=on_count)
+
+    _print_result(ask_database(context, work), before, is_done=yes)
+
+
+def _moment_before(now: datetime, text: str) -> datetime:
+    found = re.fullmatch(r"([0-9]{1,5})([dwmy])", text)
+    if found is None:
+        raise UsageError(f"--keep-profiles: {text!r} is no time; write 90d, 12w, 6m or 1y")
+    try:
+        return now - timedelta(days=int(found[1]) * _DAYS[found[2]])
+    except OverflowError:
+        raise UsageError(f"--keep-profiles: {text} is too long") from None
+
+
+def _print_result(found: Pruned, before: datetime, *, is_done: bool) -> None:
+    what = "pruned" if is_done else "would be pruned"
+    print(f"games that ended before {before:%Y-%m-%d %H:%M} UTC: {found.decisions:,} decisions {what}")
+    print(f"their records: {found.bytes_before:,} bytes before, {found.bytes_after:,} after")
+    left = {
+        "pruned before": found.already,
+        "with an incomplete profile, which `db recheck` completes": found.incomplete,
+        "damaged, which `db recheck` names": found.damaged,
+        "changed meanwhile": found.changed,
+    }
+    for reason, count in left.items():
+        if count:
+            print(f"left as they are: {count:,} {reason}")
+    if not is_done:
+        print("nothing was changed; --yes does it, and cannot be undone")
+    elif found.decisions:
+        print("`desdemona db vacuum` gives the room back to the disk")

@@ -1,0 +1,1 @@
+"""`desdemona report`: a month in one file, with plots."""

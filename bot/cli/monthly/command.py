@@ -1,0 +1,90 @@
+"""`desdemona report`: the report on a month as one file of HTML."""
+
+import re
+import sys
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.base.files import write_whole
+from bot.cli.common import UsageError, ask_database, note
+from bot.cli.filters import selects_games
+
+if TYPE_CHECKING:
+    from storage.database import Database
+    from storage.filters import Filters
+    from storage.statistics.monthly import MonthlyReport
+
+
+@selects_games
+def report_command(
+    context: typer.Context,
+    filters: "Filters",
+    month: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM", help="Which month, in UTC; by default this one.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write; else stdout.")] = None,
+) -> None:
+    """Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with plots.
+
+    The file needs no network and no script, and can be printed.  With --since and --until, instead of
+    --month, it is about another time.
+    """
+    from bot.cli.monthly.page import report_page
+    from storage.statistics.monthly import monthly_report
+
+    now = datetime.now(UTC)
+    filters, title = _time_of(filters, month, now)
+
+    async def read(database: "Database") -> "MonthlyReport":
+        async with database.snapshot_session() as session:
+            return await monthly_report(session, filters)
+
+    page = report_page(ask_database(context, read), title, _selected(filters), now).encode()
+    if out is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(page)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        write_whole({out: page})
+    except OSError as error:
+        raise UsageError(f"--out: {out} cannot be written: {error.strerror}") from None
+    note(f"{out}: {len(page):,} bytes")
+
+
+def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Filters, str]":
+    """The filters with the time that the report is about, and its name."""
+    if filters.since is not None or filters.until is not None:
+        if month is not None:
+            raise UsageError("--month: not with --since or --until")
+        if filters.since is None:
+            raise UsageError("--until: give --since, too")
+        until = filters.until or now
+        if until <= filters.since:
+            raise UsageError("--until: it is before --since")
+        since = filters.since.astimezone(UTC)
+        return replace(filters, since=since, until=until), f"{since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M}"
+    text = month or f"{now:%Y-%m}"
+    found = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)
+    if found is None or found[1] in ("0000", "9999"):
+        raise UsageError(f"--month: {text!r} is no month; write 2026-11")
+    year, number = int(found[1]), int(found[2])
+    since = datetime(year, number, 1, tzinfo=UTC)
+    until = datetime(year + number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    return replace(filters, since=since, until=until), f"{since:%B %Y}"
+
+
+def _selected(filters: "Filters") -> str:
+    """The filters but for the time, for readers."""
+    found = []
+    for each in fields(filters):
+        value = getattr(filters, each.name)
+        if each.name not in ("since", "until") and value is not None:
+            text = getattr(value, "text", value)
+            told = {True: "yes", False: "no"}.get(text, text) if isinstance(text, bool) else text
+            found.append(f"{each.name.replace('_', ' ')} {told}")
+    return ", ".join(found)

@@ -1,0 +1,36 @@
+"""What the operator's page needs of the running program: its actions, its health and its metrics."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bot.alarms.board import AlarmBoard, AlarmStatus
+from bot.base.metrics import Metrics
+from bot.control.actions import ControlActions
+from bot.control.exporter import exposition
+from bot.control.health_watch import HealthWatch, plain_readiness
+from engine.human.registry import ModelRegistry
+
+
+@dataclass(frozen=True)
+class OperatorDesk:
+    """The running program, for the operator's page."""
+
+    actions: ControlActions
+    watch: HealthWatch
+    board: AlarmBoard
+    models: ModelRegistry
+    metrics: Metrics
+
+    @property
+    def loud_alarms(self) -> tuple[AlarmStatus, ...]:
+        """Alarms that want attention."""
+        return tuple(alarm for alarm in self.board.alarms if alarm.is_loud)
+
+    async def readiness(self) -> dict[str, Any]:
+        """As `bot.control.health_watch.plain_readiness`."""
+        return plain_readiness(await self.actions.status(), self.models.failures())
+
+    async def exposition(self) -> bytes:
+        """The metrics in Prometheus's text format."""
+        status = await self.actions.status()
+        return exposition(self.metrics, status, self.watch.form, self.models.failures(), self.board.firing)

@@ -1,0 +1,53 @@
+"""The metrics as Prometheus reads them: counters as they are, gauges set from what the program does now."""
+
+from collections import Counter
+
+from prometheus_client import generate_latest
+
+from bot.base.metrics import Metrics
+from bot.control.health_watch import Form, link_trouble
+from bot.control.status import Status
+from engine import ENGINE_VERSION
+
+
+def exposition(
+    metrics: Metrics,
+    status: Status,
+    form: Form | None,
+    failures: dict[str, tuple[int, int]],
+    firing: dict[str, bool],
+) -> bytes:
+    """The metrics in Prometheus's text format.
+
+    Args:
+        metrics: What was counted; its gauges are set.
+        status: What the program does.
+        form: Our ratings; None: not read yet.
+        failures: As `engine.human.registry.ModelRegistry.failures`.
+        firing: All alarms by name: whether each fires.
+    """
+    metrics.follow_model_failures({game: total for game, (total, _) in failures.items()})
+    metrics.build_info.clear()
+    metrics.build_info.labels(status.version, str(ENGINE_VERSION)).set(1)
+    metrics.queue_length.set(len(status.queue))
+    metrics.workers_busy.set(status.workers.busy)
+    metrics.workers.set(status.workers.threads)
+    metrics.games_open.clear()
+    for (site, game), number in Counter((each.site, each.game) for each in status.games).items():
+        metrics.games_open.labels(site, game or "unknown").set(number)
+    metrics.link_up.clear()
+    links: dict[str, bool] = {}
+    for account in status.accounts:
+        # One that has not signed in does not know its site yet.
+        site = account.site or account.name
+        links[site] = links.get(site, True) and not link_trouble(account)
+    for site, is_up in links.items():
+        metrics.link_up.labels(site).set(int(is_up))
+    metrics.rating.clear()
+    curves = () if form is None else form.curves
+    for curve in sorted(curves, key=lambda each: each.points[-1].at):
+        metrics.rating.labels(curve.site, curve.game, curve.speed).set(curve.now)
+    metrics.alarm_firing.clear()
+    for name, fires in firing.items():
+        metrics.alarm_firing.labels(name).set(int(fires))
+    return generate_latest(metrics.registry)

@@ -1,0 +1,131 @@
+"""The games that are being played, each as one frozen value for every display."""
+
+from dataclasses import dataclass
+
+from bot.account.lobby import Lobby
+from bot.game.player import GamePlayer
+from engine.game import IllegalMove, replay
+from engine.games import get_game
+
+
+@dataclass(frozen=True, slots=True)
+class BaitStatus:
+    """A bait that is armed.  For the operator alone: the opponent may be reading what others are told."""
+
+    reply: str
+    """As people write it."""
+    squares: tuple[str, ...]
+    odds: float
+    """How probably this opponent plays it, from 0 to 1."""
+    cost: float
+    """What it costs them, in expected score from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveGame:
+    """A game that is being played.  For the operator alone: it names the player."""
+
+    key: str
+    """The site's key."""
+    account: str
+    """What the operator calls the account."""
+    site: str
+    game: str
+    """Empty, like the opponent and the player, before the site has shown the game."""
+    variant: str
+    rated: bool
+    speed: str
+    opponent: str
+    opponent_rating: int | None
+    opponent_is_bot: bool
+    player: str
+    """The kind of player that plays it for us."""
+    is_drawn: bool
+    """The player was drawn, so people must not learn it (unless `trial.reveal`)."""
+    ply: int
+    """Moves on the board."""
+    our_turn: bool | None
+    """None: it is over, or not shown yet."""
+    our_clock_s: float | None
+    """Seconds left; None: no clock."""
+    their_clock_s: float | None
+    is_over: bool
+    """The site has ended it; its record is being closed."""
+    position: str
+    """In the game's notation; empty before the site has shown the game."""
+    our_side: int = 0
+    last_move: tuple[str, ...] = ()
+    """Squares of the last move; none before the first, or of a pass."""
+    overdue_s: float | None = None
+    """By how many seconds our move is later than it may be; None: it is not our turn."""
+    bait: BaitStatus | None = None
+    """What our last move tempts to, while the reply is awaited; None: nothing, or it is not known yet."""
+
+
+def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
+    """The games of an account."""
+    found = ((key, lobby.player(key)) for key in lobby.playing)
+    return [_live_game(name, lobby.owner.site, key, player) for key, player in found if player is not None]
+
+
+def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGame:
+    stored, session, clocks_s = player.stored, player.session, player.clocks_s
+    is_shown = session.moves is not None and session.position is not None
+    rules = get_game(session.game) if is_shown else None
+    our_turn = None
+    if rules is not None and not player.is_over:
+        our_turn = rules.side_to_move(session.position) == session.our_side
+    ours, theirs = (None, None)
+    if clocks_s is not None:
+        ours, theirs = clocks_s[session.our_side], clocks_s[session.their_side]
+    return LiveGame(
+        key=key,
+        account=account,
+        site=site,
+        game=stored.game if stored else "",
+        variant=stored.variant if stored else "",
+        rated=stored is not None and stored.rated,
+        speed=stored.speed if stored else "",
+        opponent=stored.opponent_name if stored else "",
+        opponent_rating=stored.opponent_rating if stored else None,
+        opponent_is_bot=stored is not None and stored.opponent_is_bot,
+        player=stored.player if stored else "",
+        is_drawn=stored is not None and stored.is_drawn,
+        ply=len(session.moves or ()),
+        our_turn=our_turn,
+        our_clock_s=ours,
+        their_clock_s=theirs,
+        is_over=player.is_over,
+        position=rules.position_text(session.position) if rules is not None else "",
+        our_side=session.our_side if is_shown else 0,
+        last_move=_last_move(player) if is_shown else (),
+        overdue_s=player.overdue_s,
+        bait=_bait(player) if is_shown else None,
+    )
+
+
+def _last_move(player: GamePlayer) -> tuple[str, ...]:
+    """Squares of the last move on the board."""
+    session, stored = player.session, player.stored
+    if not session.moves or stored is None:
+        return ()
+    rules = get_game(session.game)
+    text = stored.initial_position
+    try:
+        before = replay(rules, session.moves[:-1], None if text is None else rules.parse_position(text))
+        return rules.move_squares(rules.parse_move(before, session.moves[-1]))
+    except IllegalMove:  # the site goes on where our rules end the game
+        return ()
+
+
+def _bait(player: GamePlayer) -> BaitStatus | None:
+    armed, session = player.armed, player.session
+    if armed is None:
+        return None
+    rules = get_game(session.game)
+    try:
+        move = rules.parse_move(session.position, armed.reply)
+        name = rules.move_name(session.position, move)
+    except IllegalMove:  # the forecast was of a move that another one has replaced
+        return None
+    return BaitStatus(name, rules.move_squares(move), armed.odds, armed.cost / 10_000)

@@ -1,0 +1,125 @@
+"""The games that are on, as cards: board, players, clocks, and what our last move tempts to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bot.control.live_games import LiveGame
+from bot.dashboard.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
+from engine.games import get_game
+
+LOW_S = 60.0
+"""A clock below so many seconds is shown as short of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClock:
+    """One side's clock."""
+
+    text: str
+    left_s: int
+    is_running: bool
+    is_low: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoardCard:
+    """One game."""
+
+    key: str
+    account: str
+    title: str
+    """The game's name."""
+    site: str
+    opponent: str
+    rating: int | None
+    is_bot: bool
+    player: str
+    is_trappy: bool
+    theirs: ShownClock | None
+    """None: there is no clock."""
+    ours: ShownClock | None
+    board: Markup | None
+    """None: the site has not shown the game yet."""
+    bait: str
+    """The reply that tempts, as people write it; empty: none."""
+    odds: float
+    cost: float
+    saying: str
+    """What is going on, where no bait is armed."""
+    is_late: bool
+    """Our move is later than it may be."""
+
+
+def board_cards(games: Iterable[LiveGame]) -> list[BoardCard]:
+    """The cards of the games, in their order."""
+    return [_card(game) for game in games]
+
+
+def shapes_of(games: Iterable[LiveGame]) -> Markup:
+    """What the boards of these games refer to, once for a page."""
+    return board_shapes(sorted({game.game for game in games if game.position}))
+
+
+def _card(game: LiveGame) -> BoardCard:
+    rules = get_game(game.game) if game.game else None
+    is_theirs = game.our_turn is False
+    return BoardCard(
+        key=game.key,
+        account=game.account,
+        title=rules.title if rules is not None else "",
+        site=game.site,
+        opponent=game.opponent or "somebody",
+        rating=game.opponent_rating,
+        is_bot=game.opponent_is_bot,
+        player=game.player,
+        is_trappy=game.player not in ("", "standard", "standard_uci"),
+        theirs=_clock(game.their_clock_s, is_running=is_theirs and not game.is_over),
+        ours=_clock(game.our_clock_s, is_running=game.our_turn is True and not game.is_over),
+        board=_board(game),
+        bait="" if game.bait is None else game.bait.reply,
+        odds=0.0 if game.bait is None else game.bait.odds,
+        cost=0.0 if game.bait is None else game.bait.cost,
+        saying=_saying(game),
+        is_late=bool(game.overdue_s),
+    )
+
+
+def _clock(left_s: float | None, *, is_running: bool) -> ShownClock | None:
+    if left_s is None:
+        return None
+    return ShownClock(clock_text(left_s), int(left_s), is_running, left_s < LOW_S)
+
+
+def clock_text(left_s: float) -> str:
+    """Time left, for instance ``4:05`` or ``1:02:03``."""
+    minutes, seconds = divmod(int(max(0.0, left_s)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _board(game: LiveGame) -> Markup | None:
+    if not game.position:
+        return None
+    rules = get_game(game.game)
+    marks = () if game.bait is None else (BoardMark(MarkKind.BAIT, game.bait.squares),)
+    return board_svg(
+        game.game,
+        rules.board_rows(rules.parse_position(game.position)),
+        title=f"{rules.title} against {game.opponent or 'somebody'}",
+        side=game.our_side,
+        last_move=game.last_move,
+        marks=marks,
+    )
+
+
+def _saying(game: LiveGame) -> str:
+    if not game.game:
+        return "Joining the game."
+    if game.is_over or game.our_turn is None:
+        return "The game is over; its record is being closed."
+    if game.our_turn:
+        late = f" The move is {game.overdue_s:.0f} s late." if game.overdue_s else ""
+        return f"Our move.{late}"
+    return "Their move. Nothing is armed."

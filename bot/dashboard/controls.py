@@ -1,0 +1,177 @@
+"""The operator's controls on the page: ``POST /dash/do`` carries out an action and goes back to the page.
+
+What came of it is shown once there, by way of a cookie.  What cannot be undone asks first, on a page of its
+own, so that everything works without scripts.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from aiohttp import web
+
+from bot.base.errors import DesdemonaError
+from bot.control.actions import ControlActions
+from bot.control.control_socket import ControlError
+from bot.dashboard.access import safe_next
+from storage.errors import StorageError
+
+PATH = "/dash/do"
+WHO = "dashboard"
+"""Who asks, in the events of actions."""
+SAID = "desdemona_said"
+"""The cookie with what came of the last action."""
+SAID_S = 60
+MOST_SAID = 300
+"""Characters of it."""
+
+Fields = Mapping[str, str]
+Render = Callable[..., str]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """What came of an action."""
+
+    text: str
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageAction:
+    """An action that the page offers."""
+
+    carry_out: Callable[[ControlActions, Fields], Awaitable[str]]
+    fields: tuple[str, ...] = ()
+    """Names of its form fields."""
+    question: str = ""
+    """What to ask before; with the fields in braces.  Empty: nothing."""
+    button: str = ""
+    """The word on the button that says yes."""
+
+
+def _account(fields: Fields) -> str | None:
+    return fields["account"] or None
+
+
+def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
+    """A number of minutes; None: none is given.
+
+    Raises:
+        ControlError: It is no number, or missing.
+    """
+    text = fields["minutes"].strip()
+    if not text and not is_needed:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ControlError(f"minutes: {text!a:.40} is no number") from None
+
+
+async def _snooze(actions: ControlActions, fields: Fields) -> str:
+    return await actions.snooze(fields["alarm"], _minutes(fields, is_needed=True) or 0.0, by=WHO)
+
+
+ACTIONS: Mapping[str, PageAction] = {
+    "pause": PageAction(lambda actions, fields: actions.pause(_minutes(fields), by=WHO), ("minutes",)),
+    "resume": PageAction(lambda actions, _: actions.resume(by=WHO)),
+    "drain": PageAction(
+        lambda actions, _: actions.drain(by=WHO),
+        question="Finish the running games and stop the program?  It must be started again by hand.",
+        button="Drain and stop",
+    ),
+    "abort": PageAction(
+        lambda actions, fields: actions.abort(fields["game"], account=_account(fields), by=WHO),
+        ("game", "account"),
+        "Ask the site to abort game {game}?  Most allow that only before both have moved.",
+        "Abort the game",
+    ),
+    "resign": PageAction(
+        lambda actions, fields: actions.resign(fields["game"], account=_account(fields), by=WHO),
+        ("game", "account"),
+        "Resign game {game}?  This cannot be undone.",
+        "Resign",
+    ),
+    "say": PageAction(
+        lambda actions, fields: actions.say(fields["game"], fields["text"], account=_account(fields), by=WHO),
+        ("game", "text", "account"),
+    ),
+    "block": PageAction(
+        lambda actions, fields: actions.block(fields["name"], account=_account(fields), by=WHO),
+        ("name", "account"),
+        "Play no more games with {name}, at all our accounts of the site?  A running game goes on.",
+        "Block",
+    ),
+    "unblock": PageAction(
+        lambda actions, fields: actions.unblock(fields["name"], account=_account(fields), by=WHO),
+        ("name", "account"),
+    ),
+    "reload": PageAction(lambda actions, _: actions.reload(by=WHO)),
+    "log": PageAction(lambda actions, fields: actions.set_log_level(fields["level"], by=WHO), ("level",)),
+    "ack": PageAction(lambda actions, fields: actions.acknowledge(fields["alarm"], by=WHO), ("alarm",)),
+    "snooze": PageAction(_snooze, ("alarm", "minutes")),
+}
+"""All actions by name."""
+
+
+class Controls:
+    """The route of the controls.
+
+    Args:
+        actions: What they do.
+        render: Renders a template with values.
+    """
+
+    def __init__(self, actions: ControlActions, render: Render) -> None:
+        self._actions = actions
+        self._render = render
+
+    def routes(self) -> list[web.RouteDef]:
+        """The route; who may use it is checked before (`bot.dashboard.access`)."""
+        return [web.post(PATH, self._do)]
+
+    async def _do(self, request: web.Request) -> web.Response:
+        form = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+        name = form.get("action", "")
+        back = safe_next(form.get("next", ""))
+        action = ACTIONS.get(name)
+        if action is None:
+            return _go_back(back, ActionResult(f"There is no action {name!a:.40}.", is_error=True))
+        fields = {field: form.get(field, "") for field in action.fields}
+        if action.question and not form.get("confirmed"):
+            text = self._render(
+                "confirm.html",
+                question=action.question.format_map(fields),
+                button=action.button,
+                fields={"action": name, **fields, "next": back, "confirmed": "yes"},
+                back=back,
+            )
+            return web.Response(text=text, content_type="text/html")
+        try:
+            said = ActionResult(await action.carry_out(self._actions, fields), is_error=False)
+        except (DesdemonaError, StorageError) as error:
+            said = ActionResult(str(error), is_error=True)
+        return _go_back(back, said)
+
+
+def _go_back(path: str, said: ActionResult) -> web.Response:
+    response = web.Response(status=303, headers={"Location": path})
+    value = quote(("!" if said.is_error else "") + said.text[:MOST_SAID])
+    response.set_cookie(SAID, value, max_age=SAID_S, path="/dash", httponly=True, samesite="Strict")
+    return response
+
+
+def said_last(request: web.Request) -> ActionResult | None:
+    """What came of the last action; None: nothing is to be told."""
+    value = request.cookies.get(SAID, "")
+    if not value:
+        return None
+    text = unquote(value, errors="replace")[: MOST_SAID + 1]
+    return ActionResult(text.removeprefix("!"), text.startswith("!"))
+
+
+def forget_said(request: web.Request, response: web.Response) -> None:
+    """Let it not be told again."""
+    if SAID in request.cookies:
+        response.del_cookie(SAID, path="/dash")

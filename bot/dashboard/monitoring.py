@@ -1,0 +1,39 @@
+"""What other programs ask: whether the program lives, whether it is ready, and its metrics."""
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from bot.control.desk import OperatorDesk
+
+
+def monitoring_routes(desk: OperatorDesk | None) -> list[web.RouteDef]:
+    """The routes ``/healthz``, ``/readyz`` and ``/metrics``.
+
+    Args:
+        desk: The running program; None: there is none, and only ``/healthz`` answers.
+    """
+
+    async def healthz(_request: web.Request) -> web.Response:
+        """200 while the program lives, else 503 with the reason; open to everybody who names our host."""
+        trouble = "" if desk is None else desk.watch.trouble
+        # Nothing of the reason, which may name files: it is in /readyz and in the log.
+        said = {"ok": True} if not trouble else {"ok": False, "reason": "the database cannot be written"}
+        return web.json_response(said, status=503 if trouble else 200)
+
+    async def readyz(_request: web.Request) -> web.Response:
+        """200 if every part is ready, else 503; each part with its reason."""
+        assert desk is not None  # noqa: S101 - the route is there with a desk only
+        said = await desk.readiness()
+        return web.json_response(said, status=200 if said["ok"] else 503)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        """The metrics in Prometheus's text format."""
+        assert desk is not None  # noqa: S101 - as above
+        response = web.Response(body=await desk.exposition())
+        response.headers["Content-Type"] = CONTENT_TYPE_LATEST
+        return response
+
+    routes = [web.get("/healthz", healthz)]
+    if desk is not None:
+        routes += [web.get("/readyz", readyz), web.get("/metrics", metrics)]
+    return routes

@@ -1,0 +1,119 @@
+"""The program's state in words: the sentence at the top of the first page, and the state of each part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.control.health_watch import link_trouble
+from bot.control.status import Admission, AdmissionStatus, Status
+from bot.control.status_text import duration
+
+ERROR_FRESH = timedelta(hours=1)
+"""An error in the log is shown for so long."""
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The sentence at the top."""
+
+    lead: str
+    """Whether all is well; what is wrong first."""
+    games: str
+    """The words that are set off."""
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pill:
+    """The state of one part, in two or three words."""
+
+    mood: str
+    """``good``, ``warn`` or ``bad``."""
+    name: str
+    text: str
+    link: str = ""
+    """Where it leads; empty: nowhere."""
+
+
+def in_words(number: int) -> str:
+    """A number as a word up to ten, else in figures."""
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+def headline(status: Status) -> Headline:
+    """Whether all is well, and what is on."""
+    games, armed = len(status.games), sum(game.bait is not None for game in status.games)
+    noun = "game" if games == 1 else "games"
+    first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
+    verb = " are on" if games > 1 else " is on"
+    traps = f", {in_words(armed)} {'trap is' if armed == 1 else 'traps are'} armed" if armed else ""
+    return Headline(_lead(status), first, f"{verb}{traps}.")
+
+
+def _lead(status: Status) -> str:
+    wrong = [alarm.headline for alarm in status.firing]
+    if not wrong and status.database.trouble:
+        wrong = ["The database does not answer."]
+    if wrong:
+        more = len(wrong) - 1
+        also = f" {in_words(more).capitalize()} more {'alarm fires' if more == 1 else 'alarms fire'}."
+        return wrong[0] + (also if more else "")
+    if status.admission.state is Admission.DRAINING:
+        return "The program is stopping."
+    away = [each.name for each in status.accounts if link_trouble(each)]
+    if away:
+        return f"{_listed(away)} {'is' if len(away) == 1 else 'are'} not connected."
+    return "Paused." if status.admission.state is Admission.PAUSED else "All is well."
+
+
+def whereabouts(status: Status) -> str:
+    """Where the program plays, and for how long."""
+    sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
+    where = f"Playing at {_listed(sites)}" if sites else "No account is played"
+    return f"{where}; up for {duration(status.at - status.started_at)}."
+
+
+def admission_words(admission: AdmissionStatus, at: datetime) -> str:
+    """Whether new games begin, in a sentence."""
+    by = f" by {admission.by}" if admission.by else ""
+    match admission.state:
+        case Admission.OPEN:
+            return "New games begin."
+        case Admission.DRAINING:
+            return f"Stopping after the running games, asked{by or ' for'}."
+        case Admission.PAUSED:
+            until = f"for another {duration(admission.until - at)}" if admission.until else "until you resume"
+            return f"Paused{by}, {until}."
+
+
+def pills(status: Status) -> list[Pill]:
+    """The state of each part: links, database, workers, arena, alarms, the last error."""
+    made = []
+    for account in status.accounts:
+        why = link_trouble(account)
+        lag_ms = account.link.lag_ms if account.link is not None else 0
+        made.append(Pill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up")))
+    answer_ms = status.database.answer_ms
+    if answer_ms is None:
+        made.append(Pill("bad", "database", status.database.trouble))
+    else:
+        made.append(Pill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms"))
+    load = status.workers
+    is_full = load.busy == load.threads and load.waiting > load.threads
+    text = f"{load.busy} of {load.threads} busy" + (f", {load.waiting} wait" if load.waiting else "")
+    made.append(Pill("warn" if is_full else "good", "workers", text))
+    if status.arena is not None:
+        games = status.arena.games
+        made.append(Pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
+    for alarm in status.firing:
+        mood = "bad" if alarm.is_loud else "warn"
+        made.append(Pill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
+    error = status.last_error
+    if error is not None and status.at - error.at < ERROR_FRESH:
+        made.append(Pill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events"))
+    return made
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,59 @@
+"""Prunes the record of a decision: what other moves would have led to goes, so that it takes little room.
+
+What stays is what later questions need: every number about the choice, the chosen move's whole profile, by
+which the reply was judged, the value of the move that the standard player might have played, and of a draw in
+a trial of single decisions both moves' profiles.  All other candidates go.
+
+Whether the choice follows can then no longer be recomputed.
+"""
+
+from dataclasses import replace
+
+from engine.decision import Decision
+from engine.errors import IncompleteProfile, PrunedRecord, RecordError
+from engine.randomised import verify_lot
+
+
+def pruned(decision: Decision) -> Decision:
+    """The decision without the candidates that were not chosen, as far as nothing else needs them.
+
+    Raises:
+        IncompleteProfile: The chosen move's profile is not complete, and completing it may need the rest.
+    """
+    if not decision.is_complete:
+        raise IncompleteProfile(f"the profile of {decision.move} is not complete")
+    kept = {decision.move}
+    if decision.draw is not None:
+        kept |= {decision.draw.trap, decision.draw.sound}
+    exact = [each for each in decision.candidates if not each.raw_is_bound]
+    standard = max(exact, key=lambda each: each.raw_centi).move if exact else None
+    candidates = tuple(
+        each if each.move in kept else replace(each, replies=(), complete=False)
+        for each in decision.candidates
+        if each.move in kept or each.move == standard
+    )
+    return replace(decision, candidates=candidates, is_pruned=True)
+
+
+def require_unpruned(decision: Decision) -> None:
+    """Refuse a pruned decision, of which only that can be checked which is still there.
+
+    Raises:
+        PrunedRecord: It is one, and what is left of it is sound.
+        RecordError: It is one, and what is left of it contradicts itself.
+    """
+    if not decision.is_pruned:
+        return
+    chosen = [each for each in decision.candidates if each.move == decision.move]
+    if len(chosen) != 1:
+        raise RecordError(f"{decision.move} was played, but is {len(chosen)} times among the candidates")
+    if not chosen[0].is_whole:
+        raise RecordError(f"it is pruned, but the profile of {decision.move} is not whole")
+    finals = [each.final_centi for each in chosen[0].replies]
+    if finals and not chosen[0].raw_is_bound and min(finals) != chosen[0].raw_centi:
+        raise RecordError(
+            f"{decision.move}: raw {chosen[0].raw_centi} is not the least of its replies, {min(finals)}"
+        )
+    if decision.draw is not None:
+        verify_lot(decision)
+    raise PrunedRecord(f"the record of {decision.move} is pruned")

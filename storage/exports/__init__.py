@@ -1,0 +1,1 @@
+"""Rows of plain columns for other programs."""

@@ -1,0 +1,1 @@
+"""Copies, prunes and compacts databases, also while the bot runs on them."""

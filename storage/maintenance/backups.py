@@ -1,0 +1,174 @@
+"""Backs up a SQLite database while programs write to it, and keeps the newest backups of a series.
+
+SQLite's backup API copies page by page.  A read transaction of the same connection fixes what is copied, so
+that writers neither wait nor make it begin again (https://sqlite.org/backup.html).  The copy is checked and
+on the disk before it gets its name.
+"""
+
+import os
+import re
+import shlex
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import URL
+
+from storage.database import BUSY_TIMEOUT_MS, parse_url
+from storage.errors import StorageError
+
+_PAGES = 4096
+"""Pages that are copied at a time, between two calls of `OnPages`."""
+
+_MOMENT = "%Y-%m-%dT%H%M%SZ"
+_MOMENT_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
+
+OnPages = Callable[[int, int], None]
+"""Called with the pages copied so far, and their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A finished backup."""
+
+    path: Path
+    size: int
+    """In bytes."""
+    removed: tuple[Path, ...]
+    """Older backups of the series that were removed, the oldest first."""
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of a SQLite database; None: it is another database.
+
+    Raises:
+        StorageError: The URL is not understood, or the file is not there.
+    """
+    parsed = parse_url(url)
+    if not parsed.drivername.startswith("sqlite"):
+        return None
+    path = Path(str(parsed.database))
+    if not path.is_file():
+        raise StorageError(f"there is no database at {path}")
+    return path
+
+
+def dump_command(url: str, target: Path | None) -> str:
+    """The command that backs up a PostgreSQL database, for a shell; without the password."""
+    parsed = parse_url(url)
+    options = {name: value for name, value in parsed.query.items() if "password" not in name}
+    shown = URL.create(
+        "postgresql", parsed.username, None, parsed.host, parsed.port, parsed.database, options
+    )
+    file = target or Path(f"{parsed.database}.dump")
+    return shlex.join(["pg_dump", "--format=custom", f"--file={file}", shown.render_as_string()])
+
+
+def back_up(
+    database: Path,
+    target: Path | None,
+    keep: int | None = None,
+    *,
+    now: datetime | None = None,
+    on_pages: OnPages | None = None,
+) -> Backup:
+    """Back up a SQLite database.
+
+    Args:
+        database: Its file.
+        target: The backup's file, which is replaced; or a folder, for a backup of the series that is named by
+            the database and the time.  None: the database's folder.
+        keep: Backups of the series to keep, this one included; None: all.
+        now: When; None: now.
+        on_pages: Is told of the progress.
+
+    Raises:
+        StorageError: The database cannot be read, or the backup not be written, or the backup is damaged;
+            earlier backups are still there.
+        ValueError: There is no series: the target is a file.
+    """
+    folder = database.parent if target is None else target
+    is_series = folder.is_dir()
+    if keep is not None and not is_series:
+        raise ValueError(f"{target} is one file, not a folder with a series of backups")
+    path = folder
+    if is_series:
+        path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_MOMENT)}.db"
+    if path.exists() and (not path.is_file() or os.path.samefile(path, database)):
+        raise StorageError(f"the backup cannot be written to {path}")
+    unfinished = path.with_name(path.name + ".new")
+    with _failing(f"cannot back up {database} to {path}"):
+        try:
+            unfinished.unlink(missing_ok=True)
+            _copy_pages(database, unfinished, on_pages)
+            _check(unfinished)
+            _sync(unfinished)
+            unfinished.replace(path)
+            _sync(path.parent)
+            removed = _remove_older(path, database.stem, keep) if keep is not None else ()
+            return Backup(path, path.stat().st_size, removed)
+        finally:
+            for left in ("", "-wal", "-shm", "-journal"):
+                unfinished.with_name(unfinished.name + left).unlink(missing_ok=True)
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise StorageError(f"{what}: {reason}") from error
+
+
+def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
+    timeout_s = BUSY_TIMEOUT_MS / 1000
+    with (
+        closing(sqlite3.connect(database, timeout=timeout_s, isolation_level=None)) as source,
+        closing(sqlite3.connect(target, isolation_level=None)) as copy,
+    ):
+        copy.execute("PRAGMA synchronous = OFF")  # `_sync` does it, once
+        source.execute("BEGIN")
+        source.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()  # here the transaction begins
+
+        def progress(_status: int, remaining: int, total: int) -> None:
+            if on_pages is not None:
+                on_pages(total - remaining, total)
+
+        source.backup(copy, pages=_PAGES, progress=progress)
+        source.execute("ROLLBACK")
+        # One file: without a log of changes beside it, which a copy of the file alone would lack.
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _check(path: Path) -> None:
+    """Refuse a backup that is damaged.
+
+    Raises:
+        StorageError: It is, and so is the database, or the disk.
+    """
+    with closing(sqlite3.connect(path)) as copy:
+        found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(1)")]
+        if found != ["ok"]:
+            raise StorageError(f"the backup of the database would be damaged: {' '.join(found[0].split())}")
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_older(newest: Path, stem: str, keep: int) -> tuple[Path, ...]:
+    pattern = re.compile(rf"{re.escape(stem)}-{_MOMENT_PATTERN}\.db")
+    series = sorted(each for each in newest.parent.iterdir() if pattern.fullmatch(each.name))
+    removed = tuple(each for each in series[: max(len(series) - keep, 0)] if each != newest)
+    for each in removed:
+        each.unlink()
+    return removed

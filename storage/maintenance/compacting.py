@@ -1,0 +1,75 @@
+"""Gives the room that deleted and shortened rows have left back to the disk, and refreshes the statistics
+that the database plans its queries by.
+
+SQLite rewrites the whole file and lets nobody else write meanwhile; PostgreSQL makes room for new rows, and
+nobody waits.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import ARRAY, Text, bindparam, text
+
+from storage import migrate
+from storage.database import Database, held_roles
+from storage.errors import StorageError
+
+MOST_BYTES = 200 << 20
+"""Size of the rows of a SQLite database up to which it is rewritten while a program plays on it: about two
+seconds, in which its moves wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Room that a database takes, in bytes."""
+
+    before: int
+    after: int
+
+
+async def compact(database: Database, *, force: bool = False) -> Sizes:
+    """Compact a database.
+
+    Args:
+        database: With the newest schema.
+        force: Rewrite a large SQLite database even though a program plays on it.
+
+    Raises:
+        StorageError: The database failed, or is too large for now.
+    """
+    before = await size_of(database)
+    if database.dialect == "sqlite":
+        used = await _used_bytes(database)
+        roles = held_roles(database.url)
+        if roles and used > MOST_BYTES and not force:
+            raise StorageError(
+                f"{database.url} is in use ({', '.join(roles)}), and nobody can write while its "
+                f"{used >> 20} MiB are rewritten: stop the program first, or give --force"
+            )
+    async with database.outside_transactions() as connection:
+        if database.dialect == "sqlite":
+            await connection.execute(text("VACUUM"))
+            await connection.execute(text("PRAGMA optimize"))
+            await connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+        else:
+            for table in migrate.all_tables().sorted_tables:
+                await connection.execute(text(f"VACUUM (ANALYZE) {table.name}"))
+    return Sizes(before, await size_of(database))
+
+
+async def size_of(database: Database) -> int:
+    """The room that a database's tables take on the disk, in bytes; SQLite's with its log of changes."""
+    if database.dialect == "sqlite":
+        files = (Path(database.url + end) for end in ("", "-wal"))
+        return sum(each.stat().st_size for each in files if each.exists())
+    async with database.read() as session:
+        names = [table.name for table in migrate.all_tables().sorted_tables]
+        found = text("SELECT SUM(pg_total_relation_size(CAST(name AS regclass))) FROM unnest(:names) name")
+        return int(await session.scalar(found.bindparams(bindparam("names", names, ARRAY(Text)))) or 0)
+
+
+async def _used_bytes(database: Database) -> int:
+    async with database.read() as session:
+        found = "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count"
+        pages, free, size = (await session.execute(text(f"{found}, pragma_page_size"))).one()
+    return int((pages - free) * size)

@@ -1,0 +1,233 @@
+"""The rows of a table as they are copied from one database to another: values that mean the same on both.
+
+Most values are read and written by their column's type.  Three are not: a packed record is copied byte by
+byte, even a damaged one; JSON is copied as text, since two databases may write one value in two ways; and an
+enumeration is copied as its text, known or not.
+"""
+
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Delete,
+    Insert,
+    LargeBinary,
+    Select,
+    String,
+    Table,
+    Text,
+    TextClause,
+    Update,
+    and_,
+    bindparam,
+    cast,
+    collate,
+    delete,
+    insert,
+    select,
+    text,
+    type_coerce,
+    update,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.damage import VALUE_ERRORS, reason_of, require_damage
+from storage.errors import StorageError
+from storage.packing.records import keep
+from storage.tables.types import EnumText, PackedRecord, as_stored
+
+BATCH = 500
+"""Rows in memory at a time."""
+
+Row = tuple[Any, ...]
+"""A row's values in the order of the table's columns."""
+
+
+class CopiedTable:
+    """One table: the statements that read and write its rows, and what makes two rows equal.
+
+    Args:
+        table: With a primary key.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.name = table.name
+        self._table = table
+        self._columns = list(table.columns)
+        self._key = [self._columns.index(column) for column in table.primary_key.columns]
+
+    def key_of(self, row: Row) -> Row:
+        """The values of its primary key."""
+        return tuple(row[index] for index in self._key)
+
+    def told(self, key: Row) -> str:
+        """Names a row in a message."""
+        return f"row {', '.join(map(str, key))} of {self.name}"
+
+    def _in_order(self, columns: Sequence[Any], dialect: str) -> Select[Any]:
+        """The rows by key; texts by their code points, as Python compares them."""
+        order: list[Any] = [self._columns[index] for index in self._key]
+        if dialect == "postgresql":
+            order = [collate(each, "C") if isinstance(each.type, String) else each for each in order]
+        return select(*columns).order_by(*order)
+
+    def _read(self) -> list[ColumnElement[Any]]:
+        return [_read(column).label(column.name) for column in self._columns]
+
+    async def rows(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
+        """All rows by key, some at a time.
+
+        Raises:
+            StorageError: One of them is damaged: which and why.
+        """
+        dialect = connection.dialect.name
+        statement = self._in_order(self._read(), dialect)
+        try:
+            async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
+                async for some in found.partitions():
+                    for row in some:
+                        yield self._copied(row, dialect)
+        except (DBAPIError, *VALUE_ERRORS) as error:
+            require_damage(error)
+            raise StorageError(await self._first_damaged(connection, error)) from error
+
+    def _copied(self, row: Any, dialect: str) -> Row:
+        values = list(row)
+        for index, column in enumerate(self._columns):
+            value = values[index]
+            if isinstance(column.type, PackedRecord) and isinstance(value, str):
+                values[index] = keep(value.encode())  # what reads it finds the same in both
+            elif isinstance(column.type, JSON) and dialect == "postgresql" and value is not None:
+                values[index] = json.dumps(json.loads(value), separators=(",", ":"))  # JSONB adds spaces
+        return tuple(values)
+
+    async def _first_damaged(self, connection: AsyncConnection, error: Exception) -> str:
+        """Which row the error is about."""
+        keys = [self._columns[index] for index in self._key]
+        try:
+            found = (await connection.execute(self._in_order(keys, connection.dialect.name))).all()
+        except (DBAPIError, *VALUE_ERRORS) as damaged:
+            require_damage(damaged)
+            return f"a key of {self.name} cannot be read: {reason_of(damaged)}"
+        for key in found:
+            one = and_(*(column == value for column, value in zip(keys, key, strict=True)))
+            try:
+                row = (await connection.execute(select(*self._read()).where(one))).one()
+                self._copied(row, connection.dialect.name)
+            except (DBAPIError, *VALUE_ERRORS) as damaged:
+                require_damage(damaged)
+                return f"{self.told(tuple(key))} cannot be copied: {reason_of(damaged)}"
+        return f"a row of {self.name} cannot be copied: {reason_of(error)}"
+
+    async def keys(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
+        """The keys of all rows, in order."""
+        columns = [self._columns[index] for index in self._key]
+        statement = self._in_order(columns, connection.dialect.name)
+        async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
+            async for some in found.partitions():
+                for row in some:
+                    yield tuple(row)
+
+    def insertion(self, dialect: str) -> Insert:
+        """Inserts the rows given by `parameters`."""
+        return insert(self._table).values({each.name: _written(each, dialect) for each in self._columns})
+
+    def change(self, dialect: str) -> Update | None:
+        """Changes rows to those given by `parameters`; None: the table is nothing but a key."""
+        key = {self._columns[index].name for index in self._key}
+        changed = {each.name: _written(each, dialect) for each in self._columns if each.name not in key}
+        return update(self._table).where(self._has_key()).values(changed) if changed else None
+
+    def removal(self) -> Delete:
+        """Deletes the rows with the keys given by `key_parameters`."""
+        return delete(self._table).where(self._has_key())
+
+    def _has_key(self) -> ColumnElement[bool]:
+        columns = [self._columns[index] for index in self._key]
+        return and_(*(column == bindparam(f"to_{column.name}", type_=column.type) for column in columns))
+
+    def parameters(self, row: Row) -> dict[str, Any]:
+        """A row for `insertion` or `change`."""
+        return {f"to_{column.name}": value for column, value in zip(self._columns, row, strict=True)}
+
+    def key_parameters(self, key: Row) -> dict[str, Any]:
+        """A key for `removal`."""
+        return {f"to_{self._columns[index].name}": value for index, value in zip(self._key, key, strict=True)}
+
+    def canonical(self, row: Row) -> Row:
+        """What is equal for rows that mean the same, whatever databases they are from."""
+        return tuple(
+            _canonical_json(value) if isinstance(column.type, JSON) and isinstance(value, str) else value
+            for column, value in zip(self._columns, row, strict=True)
+        )
+
+    def sequence(self) -> TextClause | None:
+        """Sets PostgreSQL's sequence, if the table's key has one, to go on after the rows that are there."""
+        column = self._table.autoincrement_column
+        if column is None:
+            return None
+        name = column.name
+        return text(
+            f"SELECT setval(pg_get_serial_sequence('{self.name}', '{name}'),"  # noqa: S608 - our own names
+            f" GREATEST(MAX({name}), 1), MAX({name}) IS NOT NULL) FROM {self.name}"
+        )
+
+
+class Digest:
+    """Number and checksum of rows; equal rows have equal ones, whatever databases they are from."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._sha256 = hashlib.sha256()
+
+    def add(self, row: str) -> None:
+        """Add the text of a row (`CopiedTable.canonical`)."""
+        self.rows += 1
+        self._sha256.update(row.encode())
+
+    @property
+    def sha256(self) -> str:
+        """The checksum in hexadecimal."""
+        return self._sha256.hexdigest()
+
+
+def _read(column: Any) -> ColumnElement[Any]:
+    kind = column.type
+    if isinstance(kind, PackedRecord):
+        return as_stored(column)
+    if isinstance(kind, JSON):
+        return cast(column, Text)
+    if isinstance(kind, EnumText):
+        return type_coerce(column, String())
+    return column  # type: ignore[no-any-return]
+
+
+def _written(column: Any, dialect: str) -> ColumnElement[Any]:
+    kind, name = column.type, f"to_{column.name}"
+    if isinstance(kind, PackedRecord):
+        return bindparam(name, type_=LargeBinary())
+    if isinstance(kind, JSON):
+        found = bindparam(name, type_=Text())
+        return cast(found, kind) if dialect == "postgresql" else found
+    return bindparam(name, type_=String() if isinstance(kind, EnumText) else kind)
+
+
+def _canonical_json(found: str) -> str:
+    try:
+        return json.dumps(_whole(json.loads(found)), sort_keys=True)
+    except (ValueError, RecursionError):
+        return found
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value with whole numbers as integers: JSONB writes 1e22 without a point."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _whole(each) for name, each in value.items()}
+    return [_whole(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,338 @@
+"""Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
+
+The source is read as it was at one moment, so that a program may play on it meanwhile.  The target must be
+empty.  While it is filled its revision is `storage.migrate.UNFINISHED_COPY`, with which no program opens it,
+and the table `unfinished_copy` says what it is a copy of.
+
+A copy that was interrupted goes on where it stopped: rows that the target has are compared with the source as
+it is now, and changed, inserted or deleted until both are equal.  At the end all rows of both databases are
+read once more and compared, one by one.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Column, MetaData, String, Table, Text, inspect, select, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+
+from storage import migrate
+from storage.damage import VALUE_ERRORS, reason_of
+from storage.database import Database
+from storage.errors import StorageError
+from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
+
+ROLE = "copy"
+"""The role of a program that fills a database (`Database.sole`)."""
+
+_STATE = Table(
+    "unfinished_copy",
+    MetaData(),
+    Column("source", Text, nullable=False),
+    # The schema that both databases had when the copy began.
+    Column("revision", String(32), nullable=False),
+)
+
+_Pair = tuple[Row | None, Row | None]
+
+OnStep = Callable[[str, str, int], None]
+"""Called with what is done (``copy`` or ``verify``), the table, and how many rows so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedRows:
+    """One table of a verified copy."""
+
+    table: str
+    rows: int
+    sha256: str
+    """Checksum of the values of all rows, the same for both databases."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """A finished copy."""
+
+    source: str
+    """Which database, without a password."""
+    target: str
+    tables: tuple[CopiedRows, ...]
+    is_continued: bool
+    """An earlier run had begun it."""
+
+
+async def copy_database(source_url: str, target_url: str, on_step: OnStep | None = None) -> CopyReport:
+    """Copy all tables of a database into an empty one, or finish such a copy.
+
+    Args:
+        source_url: URL of a database with the newest schema.  It is only read.
+        target_url: URL of a database without rows, or of an unfinished copy of the same source.  Tables that
+            are missing are created.
+        on_step: Is told of the progress.
+
+    Raises:
+        StorageError: A database cannot be used, the target has other data, or a row cannot be copied; what
+            was copied so far stays, and the next run goes on.
+    """
+    source = await Database.open(source_url, upgrade=False)
+    try:
+        target = await _open_target(source, target_url)
+        try:
+            async with target.sole(ROLE):
+                return await _Copying(source, target, on_step or _ignore).run()
+        finally:
+            await target.close()
+    finally:
+        await source.close()
+
+
+def _ignore(_what: str, _table: str, _rows: int) -> None:
+    pass
+
+
+async def _open_target(source: Database, url: str) -> Database:
+    """The target, with all tables; whether it is empty has not been checked yet."""
+    target, revision = await Database.open_unchecked(url, create=True)
+    try:
+        if _place(source) == _place(target):
+            raise StorageError(f"{target.url} cannot be copied to itself")
+        if revision is None:
+            async with target.read() as session:
+                strange = await _on_connection(session, _table_names)
+            if strange:
+                raise StorageError(f"{target.url} has tables of something else: {', '.join(strange[:5])}")
+            await (await Database.open(url)).close()
+        elif revision not in (migrate.head(), migrate.UNFINISHED_COPY):
+            raise StorageError(
+                f"the schema of {target.url} is {revision}, not {migrate.head()}: give an empty database"
+            )
+    except BaseException:
+        await target.close()
+        raise
+    return target
+
+
+def _place(database: Database) -> str:
+    return str(Path(database.url).resolve()) if database.dialect == "sqlite" else database.url
+
+
+async def _on_connection(session: AsyncSession, call: Callable[[Connection], Any]) -> Any:
+    return await (await session.connection()).run_sync(call)
+
+
+def _table_names(connection: Connection) -> list[str]:
+    return sorted(inspect(connection).get_table_names())
+
+
+class _Copying:
+    def __init__(self, source: Database, target: Database, on_step: OnStep) -> None:
+        self._source = source
+        self._target = target
+        self._on_step = on_step
+        self._tables = [CopiedTable(table) for table in migrate.all_tables().sorted_tables]
+
+    async def run(self) -> CopyReport:
+        is_continued = await self._begin()
+        async with self._source.snapshot() as reading:
+            if is_continued:
+                for table in reversed(self._tables):
+                    await self._remove_others(reading, table)
+            for table in self._tables:
+                await self._fill(reading, table, is_continued)
+            async with self._target.snapshot() as written:
+                verified = [await self._verify(reading, written, table) for table in self._tables]
+        await self._finish()
+        return CopyReport(self._source.url, self._target.url, tuple(verified), is_continued)
+
+    async def _begin(self) -> bool:
+        """Mark the target as unfinished; return whether it was so already.
+
+        Raises:
+            StorageError: It has other data.
+        """
+        async with self._target.write() as session:
+            revision = await session.scalar(text("SELECT version_num FROM alembic_version"))
+            if revision == migrate.UNFINISHED_COPY:
+                state = (await session.execute(select(_STATE))).one()
+                if state.source != _place(self._source):
+                    raise StorageError(
+                        f"{self._target.url} is an unfinished copy of {state.source}, "
+                        f"not of {self._source.url}"
+                    )
+                if state.revision != migrate.head():
+                    raise StorageError(
+                        f"the copy {self._target.url} was begun with schema {state.revision}, and now it is "
+                        f"{migrate.head()}: give an empty database"
+                    )
+                return True
+            for table in self._tables:
+                if await session.scalar(text(f"SELECT 1 FROM {table.name} LIMIT 1")) is not None:  # noqa: S608 - our own name
+                    raise StorageError(
+                        f"{self._target.url} is not empty: its table {table.name} has rows; "
+                        "nothing was changed"
+                    )
+            await _on_connection(session, _STATE.create)
+            await session.execute(
+                _STATE.insert().values(source=_place(self._source), revision=migrate.head())
+            )
+            await session.execute(
+                text("UPDATE alembic_version SET version_num = :mark"), {"mark": migrate.UNFINISHED_COPY}
+            )
+            return False
+
+    async def _remove_others(self, reading: AsyncConnection, table: CopiedTable) -> None:
+        """Delete the target's rows that the source has no more."""
+        others: list[Row] = []
+        async with (
+            self._target.snapshot() as written,
+            aclosing(_paired(table.keys(reading), table.keys(written), _itself)) as pairs,
+        ):
+            async for wanted, found in pairs:
+                if wanted is None and found is not None:
+                    others.append(found)
+        for start in range(0, len(others), BATCH):
+            given = [table.key_parameters(key) for key in others[start : start + BATCH]]
+            async with self._target.write() as session:
+                await (await session.connection()).execute(table.removal(), given)
+
+    async def _fill(self, reading: AsyncConnection, table: CopiedTable, is_continued: bool) -> None:
+        """Make the target's rows those of the source."""
+        if not is_continued:
+            await self._write_missing(table, _alone(table.rows(reading)))
+            return
+        async with self._target.snapshot() as written:
+            await self._write_missing(table, _paired(table.rows(reading), table.rows(written), table.key_of))
+
+    async def _write_missing(self, table: CopiedTable, pairs: AsyncIterator[_Pair]) -> None:
+        new: list[Row] = []
+        changed: list[Row] = []
+        rows = 0
+        async for wanted, found in pairs:
+            if wanted is None:
+                continue
+            rows += 1
+            if found is None:
+                new.append(wanted)
+            elif table.canonical(wanted) != table.canonical(found):
+                changed.append(wanted)
+            if len(new) + len(changed) >= BATCH:
+                await self._write(table, new, changed)
+                self._on_step("copy", table.name, rows)
+        await self._write(table, new, changed)
+        self._on_step("copy", table.name, rows)
+
+    async def _write(self, table: CopiedTable, new: list[Row], changed: list[Row]) -> None:
+        """Write rows in one transaction, and empty the lists.
+
+        Raises:
+            StorageError: The target refuses a row: which and why.
+        """
+        dialect = self._target.dialect
+        change = table.change(dialect)
+        # Changes first: a new row may have a unique value that a changed one has given up.
+        steps: list[tuple[Any, list[Row]]] = [(change, changed)] if change is not None else []
+        steps.append((table.insertion(dialect), new))
+        failure: Exception | None = None
+        try:
+            async with self._target.write() as session:
+                connection = await session.connection()
+                for statement, rows in steps:
+                    if rows:
+                        try:
+                            await connection.execute(statement, [table.parameters(row) for row in rows])
+                        except (StatementError, *VALUE_ERRORS) as error:
+                            failure = error
+                            raise
+        except (StorageError, StatementError, *VALUE_ERRORS) as error:
+            if failure is None:
+                raise
+            raise StorageError(await self._first_refused(table, steps, failure)) from error
+        new.clear()
+        changed.clear()
+
+    async def _first_refused(
+        self, table: CopiedTable, steps: list[tuple[Any, list[Row]]], failure: Exception
+    ) -> str:
+        """Which row the failure is about; nothing is written."""
+        for statement, rows in steps:
+            for row in rows:
+                try:
+                    async with self._target.write() as session:
+                        connection = await session.connection()
+                        async with connection.begin_nested() as trial:
+                            await connection.execute(statement, [table.parameters(row)])
+                            await trial.rollback()
+                except (StorageError, StatementError, *VALUE_ERRORS) as error:
+                    cause = error.__cause__ if isinstance(error.__cause__, StatementError) else error
+                    reason = reason_of(cause) if isinstance(cause, Exception) else str(cause)
+                    return f"{table.told(table.key_of(row))} cannot be copied: {reason}"
+        hint = ""
+        if isinstance(failure, IntegrityError):
+            hint = "; if the source has changed since the copy began, give an empty database and begin again"
+        return f"rows of {table.name} cannot be copied: {reason_of(failure)}{hint}"
+
+    async def _verify(
+        self, reading: AsyncConnection, written: AsyncConnection, table: CopiedTable
+    ) -> CopiedRows:
+        """Compare all rows of both databases.
+
+        Raises:
+            StorageError: They differ, which is a bug, or another program writes to the target.
+        """
+        digest = Digest()
+        async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:
+            async for wanted, found in pairs:
+                text_of = [None if row is None else repr(table.canonical(row)) for row in (wanted, found)]
+                if text_of[0] is None or text_of[0] != text_of[1]:
+                    row = wanted if wanted is not None else found
+                    assert row is not None  # noqa: S101 - one of a pair is there
+                    raise StorageError(
+                        f"the copy differs from its source at {table.told(table.key_of(row))}: "
+                        "does another program write to it?"
+                    )
+                digest.add(text_of[0])
+                if digest.rows % BATCH == 0:
+                    self._on_step("verify", table.name, digest.rows)
+        self._on_step("verify", table.name, digest.rows)
+        return CopiedRows(table.name, digest.rows, digest.sha256)
+
+    async def _finish(self) -> None:
+        async with self._target.write() as session:
+            if self._target.dialect == "postgresql":
+                for table in self._tables:
+                    if (sequence := table.sequence()) is not None:
+                        await session.execute(sequence)
+            await _on_connection(session, _STATE.drop)
+            await session.execute(
+                text("UPDATE alembic_version SET version_num = :head"), {"head": migrate.head()}
+            )
+
+
+def _itself(key: Row) -> Row:
+    return key
+
+
+async def _alone(rows: AsyncIterator[Row]) -> AsyncGenerator[_Pair, None]:
+    async for row in rows:
+        yield row, None
+
+
+async def _paired(
+    wanted: AsyncIterator[Row], found: AsyncIterator[Row], key_of: Callable[[Row], Row]
+) -> AsyncGenerator[_Pair, None]:
+    """Rows of two lists in the order of their keys, those with the same key together."""
+    left, right = await anext(wanted, None), await anext(found, None)
+    while left is not None or right is not None:
+        if right is None or (left is not None and key_of(left) < key_of(right)):
+            yield left, None
+            left = await anext(wanted, None)
+        elif left is None or key_of(right) < key_of(left):
+            yield None, right
+            right = await anext(found, None)
+        else:
+            yield left, right
+            left, right = await anext(wanted, None), await anext(found, None)

@@ -1,0 +1,153 @@
+"""Prunes the records of decisions in old games (`engine.pruning`), in batches, also while the bot plays."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, select, type_coerce, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import LargeBinary
+
+from engine.decision import Decision
+from engine.pruning import pruned
+from storage.damage import VALUE_ERRORS
+from storage.database import Database
+from storage.packing.records import pack, unpack
+from storage.records import GameStatus
+from storage.tables.games import DecisionRow, GameRow
+from storage.tables.types import as_stored
+
+BATCH = 200
+"""Decisions in one transaction: a few hundredths of a second, in which other writers wait."""
+
+OnCount = Callable[[int], None]
+"""Called with the number of decisions finished since the last call."""
+
+
+@dataclass(slots=True)
+class Pruned:
+    """What pruning has done, or would do."""
+
+    decisions: int = 0
+    """Records that were shortened."""
+    already: int = 0
+    """Records that had been pruned before."""
+    incomplete: int = 0
+    """Records left as they are: their move's profile is incomplete, and `db recheck` may complete it."""
+    damaged: int = 0
+    """Records left as they are, because they cannot be read."""
+    changed: int = 0
+    """Records left as they are, because another program changed them meanwhile."""
+    bytes_before: int = 0
+    """Of the shortened records, packed."""
+    bytes_after: int = 0
+    """The same afterwards."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    last_id: int
+    new: list[tuple[int, bytes, bytes]] = field(default_factory=list)
+    """Key, record as found, and pruned record."""
+
+
+async def prune(
+    database: Database, before: datetime, *, really: bool, on_count: OnCount | None = None
+) -> Pruned:
+    """Prune the records of all decisions in games that ended before a moment.
+
+    Args:
+        database: With the newest schema.
+        before: Games that are open, or ended at or after this moment, keep their records; one whose end
+            nobody knows counts from its start.
+        really: False: only count.
+        on_count: Is told of the progress.
+
+    Raises:
+        StorageError: The database failed; what was pruned so far stays so.
+    """
+    result = Pruned()
+    after_id = -(2**63)
+    while True:
+        async with database.read() as session:
+            rows = await _rows(session, before, after_id)
+        if not rows:
+            return result
+        batch = _pruned_batch(rows, result)
+        after_id = batch.last_id
+        if really and batch.new:
+            async with database.write() as session:
+                await _store(session, batch.new, result)
+        else:
+            for _, old, new in batch.new:
+                _count(result, old, new)
+        if on_count is not None:
+            on_count(len(rows))
+
+
+async def count_old(database: Database, before: datetime) -> int:
+    """Decisions that `prune` would look at."""
+    async with database.read() as session:
+        found = select(func.count()).select_from(DecisionRow).join(GameRow).where(*_conditions(before))
+        return int(await session.scalar(found) or 0)
+
+
+def _conditions(before: datetime) -> list[Any]:
+    ended_at = func.coalesce(GameRow.ended_at, GameRow.started_at, type_=GameRow.ended_at.type)
+    return [GameRow.state != GameStatus.OPEN, ended_at < before]
+
+
+async def _rows(session: AsyncSession, before: datetime, after_id: int) -> Sequence[Any]:
+    statement = (
+        select(DecisionRow.id, as_stored(DecisionRow.record).label("record"))
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .where(*_conditions(before), DecisionRow.id > after_id)
+        .order_by(DecisionRow.id)
+        .limit(BATCH)
+    )
+    return (await session.execute(statement)).all()
+
+
+def _pruned_batch(rows: Sequence[Any], result: Pruned) -> _Batch:
+    batch = _Batch(rows[-1].id)
+    for row in rows:
+        try:
+            decision = Decision.from_record(unpack(row.record))
+            if not isinstance(row.record, bytes):  # a text, which SQLite stores anywhere
+                result.damaged += 1
+            elif decision.is_pruned:
+                result.already += 1
+            elif not decision.is_complete:
+                result.incomplete += 1
+            else:
+                batch.new.append((row.id, row.record, pack(pruned(decision).to_record())))
+        except (*VALUE_ERRORS, StopIteration):
+            result.damaged += 1
+    return batch
+
+
+async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruned) -> None:
+    """Write the records that are still what they were."""
+    statement = (
+        update(DecisionRow)
+        .where(
+            DecisionRow.id == bindparam("key"),
+            type_coerce(DecisionRow.record, LargeBinary) == bindparam("old", type_=LargeBinary),
+        )
+        .values(record=bindparam("new", type_=LargeBinary))
+        .execution_options(synchronize_session=False)
+    )
+    connection = await session.connection()
+    for key, old, record in new:
+        done = await connection.execute(statement, {"key": key, "old": old, "new": record})
+        if done.rowcount:
+            _count(result, old, record)
+        else:
+            result.changed += 1
+
+
+def _count(result: Pruned, old: bytes, new: bytes) -> None:
+    result.decisions += 1
+    result.bytes_before += len(old)
+    result.bytes_after += len(new)

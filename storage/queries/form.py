@@ -1,0 +1,35 @@
+"""Our form: how many games in a row each account has lost."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.records import MATCH_SITE, GameResult
+from storage.tables.games import GameRow
+
+
+async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[str, str], int]:
+    """How many of its last games with a result each account has lost one after the other.
+
+    Args:
+        session: Of the database.
+        most: Games of all accounts that are looked at; the latest ones.
+
+    Returns:
+        By site and account; accounts without a game among these are left out.
+    """
+    rows = await session.execute(
+        select(GameRow.site, GameRow.account, GameRow.result)
+        .where(GameRow.result.is_not(None), GameRow.site != MATCH_SITE)
+        .order_by(GameRow.id.desc())
+        .limit(most)
+    )
+    streaks: dict[tuple[str, str], int] = {}
+    over = set()
+    for row in rows:
+        key = (row.site, row.account)
+        streaks.setdefault(key, 0)
+        if row.result is not GameResult.LOSS:
+            over.add(key)
+        elif key not in over:
+            streaks[key] += 1
+    return streaks

@@ -1,0 +1,171 @@
+"""Summaries of games: what each game that is over adds to statistics, which then read none of its decisions.
+
+A summary (`storage.tables.summaries`) is made when a game is closed, and made again by whatever changes a
+decision, an outcome or a forecast of a closed game: both call `summarise` in the same transaction.  It locks
+the games, so that of two transactions the later one sees what the earlier one wrote.  A summary is *valid* if
+its game is not open and it was made by today's layout and rules
+(`storage.statistics.valid_summaries`).  Games without a valid one are
+counted from their decisions instead, so statistics are exact at any time: summaries only make them fast.
+
+`desdemona db recheck` compares each summary with its game (`remake`).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import isclose
+from typing import Any
+
+from sqlalchemy import String, delete, insert, select, type_coerce
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
+from storage.damage import require_damage
+from storage.records import GameStatus
+from storage.statistics.encounters import BaitCounts, counts_of_games
+from storage.statistics.facts import ReplyFact, outdated_of_games, replies_of_games
+from storage.statistics.reply_sums import packed, reply_sums
+from storage.statistics.suspect_rows import ReplyCounts, reply_counts_of_games
+from storage.statistics.valid_summaries import LAYOUT, is_valid, without_summary
+from storage.tables.games import GameRow
+from storage.tables.summaries import GameSummaryRow
+
+BATCH = 50
+"""Games that are summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
+SMALL_BATCH = 5
+"""The same while games are played: a hundredth of a second."""
+
+
+async def games_to_summarise(session: AsyncSession, after: int, limit: int) -> list[int]:
+    """Keys above `after` of games that are over and have no valid summary, ascending."""
+    statement = without_summary(GameRow.id > after, GameRow.is_settled.is_(True))
+    return list(await session.scalars(statement.limit(limit)))
+
+
+async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]:
+    """Keys above `after` of games that are over, ascending."""
+    statement = select(GameRow.id).where(GameRow.id > after, GameRow.is_settled.is_(True))
+    return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
+
+
+async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
+    """Make the summaries of some games anew; those of open games are removed.
+
+    A game of which something is damaged gets none: whoever asks for statistics with it hears of the damage.
+
+    Returns:
+        How many summaries there are now.
+    """
+    closed = await _locked(session, games)
+    made = await _summaries(session, closed)
+    await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(games)))
+    if made:
+        await session.execute(insert(GameSummaryRow), made)
+    return len(made)
+
+
+async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
+    """Make the summaries of some games anew where they are not what they should be.
+
+    Returns:
+        Keys of the games whose valid summary was wrong.
+    """
+    closed = await _locked(session, games)
+    made = {row["game_id"]: row for row in await _summaries(session, closed)}
+    known = await _known(session, games)
+    changed = [game for game in games if not _are_same(known.get(game), made.get(game))]
+    wrong = [game for game in changed if game in known]
+    if changed:
+        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(changed)))
+        if rows := [made[game] for game in changed if game in made]:
+            await session.execute(insert(GameSummaryRow), rows)
+    return wrong
+
+
+def models_text(names: Sequence[str]) -> str:
+    """What the column `models` has for these."""
+    return json.dumps(names)
+
+
+@lru_cache(maxsize=1000)
+def model_names(text: str) -> tuple[str, ...]:
+    """The column `models` as it was before it was written."""
+    return tuple(json.loads(text))
+
+
+def _are_same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether two summaries are; a database adds floating-point numbers up in any order."""
+    if not one or not other:
+        return one is other
+    near = isclose(one["optimal_expected"], other["optimal_expected"], rel_tol=1e-9)
+    return near and {**one, "optimal_expected": 0} == {**other, "optimal_expected": 0}
+
+
+async def _known(session: AsyncSession, games: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """The valid summaries of some games; of one that cannot be read only its key."""
+    statement = select(GameSummaryRow.__table__).join(GameRow, is_valid())
+    try:
+        rows = await session.execute(statement.where(GameSummaryRow.game_id.in_(games)))
+        return {row.game_id: dict(row._mapping) for row in rows}
+    except Exception as error:
+        require_damage(error)
+    if len(games) == 1:
+        return {games[0]: {}}
+    return {game: row for one in games for game, row in (await _known(session, [one])).items()}
+
+
+async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
+    """Those of the games that are over; nobody else can change or summarise them until we commit."""
+    # The state as text: a damaged one must not hide the other games.
+    statement = select(GameRow.id, type_coerce(GameRow.state, String).label("state"))
+    chosen = statement.where(GameRow.id.in_(games)).order_by(GameRow.id)
+    rows = await session.execute(chosen.with_for_update())
+    return [row.id for row in rows if row.state in (GameStatus.FINISHED, GameStatus.ABORTED)]
+
+
+async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[dict[str, Any]]:
+    if not games:
+        return []
+    try:
+        replies = await replies_of_games(session, games)
+        outdated = await outdated_of_games(session, games)
+        baits = await counts_of_games(session, games)
+        counts = await reply_counts_of_games(session, games)
+        nobody, nothing = BaitCounts(), ReplyCounts()
+        return [
+            _summary(
+                game, replies[game], outdated.get(game, 0), baits.get(game, nobody), counts.get(game, nothing)
+            )
+            for game in games
+        ]
+    except Exception as error:
+        require_damage(error)
+    if len(games) == 1:
+        return []
+    # One damaged row hides its whole batch, so read this batch game by game.
+    return [row for game in games for row in await _summaries(session, [game])]
+
+
+def _summary(
+    game: int, replies: Sequence[ReplyFact], outdated: int, baits: BaitCounts, counts: ReplyCounts
+) -> dict[str, Any]:
+    sums = reply_sums(replies)
+    return {
+        "game_id": game,
+        "layout": LAYOUT,
+        "rule": RULE,
+        "forecast_rule": FORECAST_RULE,
+        "outdated": outdated,
+        "baits_set": baits.baits_set,
+        "baits_taken": baits.baits_taken,
+        "slips": baits.slips,
+        "timed": counts.timed,
+        "fast": counts.fast,
+        "judged": counts.judged,
+        "optimal": counts.optimal,
+        "optimal_expected": counts.optimal_expected,
+        "models": models_text(sums.models),
+        "sums": packed(sums.rows),
+        "phase_sums": packed(sums.phase_rows),
+    }

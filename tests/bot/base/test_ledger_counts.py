@@ -1,0 +1,113 @@
+"""What a game counts: as much as the database has, and nothing that was not committed."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from bot.base.metrics import Metrics, MetricTotals
+from bot.game.ledger import GameLedger, sets_bait
+from bot.game.player import GamePlayer
+from engine.decision import Decision
+from engine.judgement import expected_scale_centi
+from engine.temptation import ExpectedReplies, ReplyForecast, confirmed_by, forecast
+from storage.database import Database, Role
+from storage.decisions import commit_decision, get_decision
+from storage.errors import StorageError
+from storage.queries.overview import named_bait
+from storage.tables.games import DecisionRow, ForecastRow
+from tests.bot.fakes import GAME_ID, FakeServer, picker, services
+from tests.bot.ledger_samples import stored_game
+from tests.bot.tempted import LOST, OPENING, PEOPLE, PLAIN, TEMPTS, Replies, decided
+from tests.patience import PATIENCE_S
+from tests.storage.samples import ARENA, opened
+
+
+def total(metrics: Metrics, name: str, **labels: str) -> float:
+    return metrics.registry.get_sample_value(f"desdemona_{name}", labels) or 0.0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_a_whole_game(database: Database, seed: int) -> None:
+    server = FakeServer(pick=picker(seed))
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
+        await GamePlayer(GAME_ID, given).run()
+    metrics, game = given.metrics, await stored_game(database)
+    async with database.read() as session:
+        decisions = await session.scalar(select(func.count()).select_from(DecisionRow))
+        taken = select(ForecastRow.is_taken).join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        settled = list(await session.scalars(taken.where(*named_bait())))
+    labels = {"game": "tictactoe", "player": "trappy"}
+    assert total(metrics, "decisions_total", **labels) == decisions
+    assert total(metrics, "traps_total", **labels, outcome="set") == len(settled)
+    assert total(metrics, "traps_total", **labels, outcome="taken") == settled.count(True)
+    assert total(metrics, "traps_total", **labels, outcome="held") == settled.count(False)
+    assert game.result is not None
+    ended = {"site": game.site, "result": game.result.value, **labels}
+    assert total(metrics, "games_total", **ended) == 1
+    assert metrics.tally.games == 1
+    assert metrics.tally.lost_on_time == 0
+    assert metrics.tally.commits > metrics.tally.decisions > 0
+    assert metrics.tally.failed_commits == 0
+
+
+def foreseen(table: Replies) -> tuple[Decision, ReplyForecast]:
+    """A decision with these replies, and what people are expected to reply, confirmed."""
+    decision = decided(OPENING, "e2e4", table)
+    odds = tuple(chance for _, chance in table.values())
+    made = forecast(decision.chosen, expected_scale_centi(decision), ExpectedReplies(odds, PEOPLE))
+    return decision, confirmed_by(made, 7, [each.cost for each in made.tempting], "native")
+
+
+@pytest.mark.parametrize(("table", "counts"), [(TEMPTS, True), (PLAIN, False), (LOST, False)])
+async def test_which_baits_count(database: Database, table: Replies, counts: bool) -> None:
+    decision, made = foreseen(table)
+    assert sets_bait(decision, made) is counts
+    metrics = Metrics()
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard")
+        await commit_decision(session, game.id, 0, decision)
+        stored = await get_decision(session, game.id, 0)
+    assert stored is not None
+    ledger = GameLedger(database, ARENA, Role(""), game.site_game_id, metrics)
+    assert await ledger.reopen()
+    await ledger.forecast(stored, decision, made)
+    assert total(metrics, "traps_total", game="chess", player="trappy", outcome="set") == int(counts)
+
+
+async def test_a_bait_is_counted_whichever_is_known_first() -> None:
+    """The forecast and the reply come in any order."""
+    metrics = Metrics()
+    database: Any = None
+    ledger: Any = GameLedger(database, ARENA, Role(""), "x", metrics)
+    ledger._game = SimpleNamespace(game="chess", player="tempting")
+    bait: Any = SimpleNamespace(bait="Nxe5", is_bait=lambda reply: reply == "Nxe5")
+    ledger._count_forecast(1, bait)
+    ledger._count_forecast(1, bait)  # once more after a restart of the game
+    ledger._count_reply(1, "Nxe5")
+    ledger._count_reply(2, "d3")
+    ledger._count_forecast(2, bait)
+    ledger._count_reply(3, "d3")  # without a bait
+    labels = {"game": "chess", "player": "tempting"}
+    found = {name: total(metrics, "traps_total", **labels, outcome=name) for name in ("set", "taken", "held")}
+    assert found == {"set": 2, "taken": 1, "held": 1}
+
+
+async def test_a_failed_transaction_counts_as_such(database: Database) -> None:
+    metrics = Metrics()
+    ledger = GameLedger(database, ARENA, Role(""), "x", metrics)
+
+    async def fail() -> None:
+        async with ledger._transaction():
+            ledger._to_count.append(lambda: metrics.event("never"))
+            raise StorageError("the disk is full")
+
+    with pytest.raises(StorageError):
+        await fail()
+    assert metrics.tally == MetricTotals(failed_commits=1)
+    await ledger.record_event("move_refused", {})
+    assert (metrics.tally.commits, metrics.tally.failed_commits) == (1, 1)
+    assert total(metrics, "events_total", kind="never") == 0
+    assert total(metrics, "events_total", kind="move_refused") == 1

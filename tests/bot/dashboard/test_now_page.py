@@ -1,0 +1,97 @@
+"""The first page: what it shows of the running program, and to whom it gives which buttons."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.control.status import Admission, AdmissionStatus
+from bot.dashboard.board_cards import board_cards, clock_text
+from tests.bot.dashboard.conftest import Opened
+from tests.bot.dashboard.desk_samples import NOW, FakeActions, firing_board, live_game, sample_status
+
+
+async def test_the_page_of_a_busy_program(opened: Opened) -> None:
+    async with opened(FakeActions()) as browser:
+        status, page = await browser.get("/dash")
+        assert status == 200
+        assert "All is well. <em>Four games</em> are on, two traps are armed." in page
+        assert page.count('<article class="card board-card"') == 4
+        assert page.count('class="board"') == 4
+        assert "<strong>Nxe5</strong> tempts: 44 % likely, and costs 29 % of the game." in page
+        assert "<strong>grandpa_joe</strong> for chess at arena" in page
+        assert "Declined today: 6 (tooFast 4, variant 2)." in page
+        assert "New games begin." in page
+        assert "style=" not in page  # the security policy forbids it
+        assert 'class="strip"' not in page
+
+
+async def test_buttons_follow_the_state(opened: Opened) -> None:
+    def offered(page: str) -> set[str]:
+        wanted = ("pause", "resume", "drain")
+        return {name for name in wanted if f'name="action" value="{name}"' in page}
+
+    actions = FakeActions()
+    async with opened(actions) as browser:
+        assert offered((await browser.get("/dash"))[1]) == {"pause", "drain"}
+        # The same page, although nothing has changed in the database.
+        paused = AdmissionStatus(Admission.PAUSED, NOW, NOW + timedelta(minutes=5), "dashboard")
+        actions.now = sample_status(admission=paused)
+        page = (await browser.get("/dash"))[1]
+        assert offered(page) == {"resume", "drain"}
+        assert "Paused by dashboard, for another 5 min." in page
+        actions.now = sample_status(admission=AdmissionStatus(Admission.DRAINING))
+        assert offered((await browser.get("/dash"))[1]) == set()
+
+
+async def test_an_alarm_is_on_every_page(opened: Opened) -> None:
+    actions = FakeActions(board=firing_board())
+    async with opened(actions) as browser:
+        for path in ("/dash", "/dash/events", "/dash/works", "/dash/ratings"):
+            page = (await browser.get(path))[1]
+            assert "<strong>A link is down.</strong> lichess: the stream ended" in page
+        assert "A link is down. One more alarm fires." in (await browser.get("/dash"))[1]
+        actions.board.acknowledge("link_down", "dashboard")
+        page = (await browser.get("/dash/events"))[1]
+        assert 'class="strip"' in page
+        assert "acknowledged by dashboard" in page
+        assert page.count('name="action" value="ack"') == 1
+        assert page.count('name="action" value="snooze"') == 2
+        assert "<code>desdemona check</code>" in page
+        actions.board.acknowledge("backup_old", "dashboard")
+        assert 'class="strip"' not in (await browser.get("/dash/works"))[1]
+
+
+async def test_names_stay_texts(opened: Opened) -> None:
+    evil = live_game("othello", opponent='<img src=x onerror="alert(1)">', account='"><script>')
+    async with opened(FakeActions(sample_status(games=(evil,)))) as browser:
+        page = (await browser.get("/dash"))[1]
+        assert "<img src=x" not in page
+        assert '"><script>' not in page
+
+
+async def test_json_has_the_status(opened: Opened) -> None:
+    async with opened(FakeActions()) as browser:
+        async with browser.http.get(f"{browser.origin}/dash/api/now") as answer:
+            said = await answer.json()
+        assert said["status"]["games"][0]["bait"]["reply"] == "Nxe5"
+        assert len(said["days"]) == 14
+        async with browser.http.get(f"{browser.origin}/dash/api/events") as answer:
+            assert (await answer.json())["alarms"] == []
+
+
+def test_cards() -> None:
+    playing = live_game("chess", their_clock_s=59.0, our_clock_s=3723.0)
+    unseen = replace(playing, game="", position="", opponent="", player="")
+    late = replace(playing, our_turn=True, overdue_s=12.0)
+    over = replace(playing, our_turn=None, is_over=True)
+    first, joining, slow, ended = board_cards([playing, unseen, late, over])
+    assert first.theirs is not None
+    assert (first.theirs.text, first.theirs.is_running, first.theirs.is_low) == ("0:59", True, True)
+    assert first.ours is not None
+    assert (first.ours.text, first.ours.is_running, first.ours.is_low) == ("1:02:03", False, False)
+    assert (first.is_trappy, joining.is_trappy) == (True, False)
+    assert (joining.saying, joining.board, joining.opponent) == ("Joining the game.", None, "somebody")
+    assert (slow.saying, slow.is_late) == ("Our move. The move is 12 s late.", True)
+    assert ended.saying == "The game is over; its record is being closed."
+    assert ended.theirs is not None
+    assert not ended.theirs.is_running
+    assert clock_text(-1) == "0:00"

@@ -1,0 +1,161 @@
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from storage.database import Database
+from storage.errors import StorageError
+from storage.maintenance import backups
+from storage.maintenance.backups import back_up, dump_command, sqlite_file
+from tests.storage.maintenance.samples import fill
+
+NOW = datetime(2026, 11, 30, 18, 0, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def path(tmp_path: Path, sqlite_template: Path) -> Path:
+    """A database with nothing but its tables."""
+    (tmp_path / "data").mkdir()
+    return Path(shutil.copy(sqlite_template, tmp_path / "data" / "desdemona.db"))
+
+
+def games_in(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("SELECT COUNT(*) FROM games").fetchone()[0])
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir() if each.is_file())
+
+
+def write_game(connection: sqlite3.Connection, key: str) -> None:
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(games)")]
+    values = [key if name == "site_game_id" else None if name == "id" else 1 for name in columns]
+    connection.execute(f"INSERT INTO games VALUES ({','.join('?' * len(values))})", values)
+    connection.commit()
+
+
+async def test_the_backup_is_a_whole_database(path: Path, tmp_path: Path) -> None:
+    database = await Database.open(f"sqlite:///{path}")
+    await fill(database, 5)
+    made = back_up(path, tmp_path / "copy.db")
+    await database.close()
+    assert made.path == tmp_path / "copy.db"
+    assert made.size == made.path.stat().st_size
+    assert games_in(made.path) == 5
+    assert files_of(tmp_path) == ["copy.db"]
+    await (await Database.open(f"sqlite:///{made.path}", upgrade=False)).close()
+
+
+def test_what_is_in_the_log_of_changes_is_in_it(path: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        write_game(writer, "a")
+        assert path.with_name("desdemona.db-wal").stat().st_size > 0
+        assert games_in(back_up(path, tmp_path / "copy.db").path) == 1
+
+
+def test_a_writer_goes_on_meanwhile(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never waits, and the backup is of the moment at which it began."""
+    monkeypatch.setattr(backups, "_PAGES", 1)
+    with closing(sqlite3.connect(path, timeout=0)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        write_game(writer, "before")
+        told = []
+
+        def on_pages(done: int, total: int) -> None:
+            told.append((done, total))
+            write_game(writer, f"during{len(told)}")
+
+        made = back_up(path, tmp_path / "copy.db", on_pages=on_pages)
+        assert games_in(made.path) == 1
+        assert games_in(path) == 1 + len(told)
+    assert [done for done, _ in told] == list(range(1, len(told) + 1))  # it never began again
+    assert told[-1] == (len(told), len(told))
+    assert len(told) > 10
+
+
+def test_a_series_is_named_by_the_time(path: Path, tmp_path: Path) -> None:
+    assert back_up(path, None, now=NOW).path == path.with_name("desdemona-2026-11-30T180005Z.db")
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    assert back_up(path, folder, now=NOW).path == folder / "desdemona-2026-11-30T180005Z.db"
+
+
+def test_the_latest_are_kept_and_nothing_else_is_touched(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    others = ["other-2026-11-30T180005Z.db", "desdemona-2026.db", "desdemona-2026-11-30T180005Z.db.gz"]
+    for name in others:
+        (folder / name).touch()
+    made = [back_up(path, folder, now=NOW + timedelta(days=day)).path for day in range(4)]
+    last = back_up(path, folder, 2, now=NOW + timedelta(days=4))
+    assert last.removed == tuple(made[:3])
+    assert {each.name for each in folder.iterdir()} == {*others, made[3].name, last.path.name}
+    assert back_up(path, folder, 5, now=NOW + timedelta(days=5)).removed == ()
+
+
+def test_the_backup_itself_is_never_removed(path: Path) -> None:
+    """Not even when the clock was set back."""
+    later = back_up(path, None, now=NOW + timedelta(days=1)).path
+    made = back_up(path, None, 1, now=NOW)
+    assert made.path.exists()
+    assert later.exists()
+
+
+def test_one_file_is_no_series(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"copy.db is one file, not a folder"):
+        back_up(path, tmp_path / "copy.db", 3)
+
+
+def test_an_earlier_backup_is_replaced(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy.db").write_text("old")
+    assert games_in(back_up(path, tmp_path / "copy.db").path) == 0
+
+
+def test_the_database_is_not_replaced_by_its_backup(path: Path) -> None:
+    with pytest.raises(StorageError, match=r"the backup cannot be written to .*desdemona.db"):
+        back_up(path, path)
+
+
+def test_a_damaged_database_leaves_the_earlier_backup(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy.db").write_text("old")
+    with closing(sqlite3.connect(path)) as connection:
+        size, root = (
+            connection.execute("PRAGMA page_size").fetchone()[0],
+            connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'games'").fetchone()[0],
+        )
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xff" * 100)
+    with pytest.raises(StorageError, match=r"the backup of the database would be damaged: .* Page \d+"):
+        back_up(path, tmp_path / "copy.db")
+    assert (tmp_path / "copy.db").read_text() == "old"
+    assert files_of(tmp_path) == ["copy.db"]
+
+
+def test_no_database_and_no_folder_are_named(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("no database, but long enough to be one" * 100)
+    with pytest.raises(StorageError, match=r"cannot back up .*text.db to .*: file is not a database"):
+        back_up(tmp_path / "text.db", tmp_path / "copy.db")
+    with pytest.raises(StorageError, match=r"cannot back up .* to .*nowhere/copy.db"):
+        back_up(path, tmp_path / "nowhere" / "copy.db")
+    with pytest.raises(StorageError, match=r"there is no database at .*gone.db"):
+        sqlite_file(f"sqlite:///{tmp_path / 'gone.db'}")
+
+
+def test_the_kind_of_database_is_known(path: Path) -> None:
+    assert sqlite_file(f"sqlite:///{path}") == path
+    assert sqlite_file("postgresql://anna:secret@db.example/games") is None
+
+
+def test_the_command_for_postgresql_has_no_password() -> None:
+    told = dump_command("postgresql://anna:s3cret@db.example:5433/games", Path("my dumps/one"))
+    assert told == "pg_dump --format=custom '--file=my dumps/one' postgresql://anna@db.example:5433/games"
+    assert "s3cret" not in dump_command("postgresql://db.example/games?user=anna&password=s3cret", None)
+    assert "--file=games.dump" in dump_command("postgres://anna@db.example/games", None)

@@ -1,0 +1,103 @@
+"""The statistics of groups, reply by reply: slow, plain, and what the sums must equal (`group_sums`)."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.decision import OutcomeKind
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.inference.defaults import CAP_GAMES
+from storage.intervals import OpponentGames, performance
+from storage.records import GameResult, GameStatus
+from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.groups import By, Expected, GroupStatistics, ReplyGroup, grouped, open_replies
+
+
+def statistics_by_reply(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]
+) -> list[GroupStatistics]:
+    """As `storage.statistics.group_sums.group_statistics`."""
+    by_id = {game.id: game for game in games}
+    return [_statistics(group, by_id) for group in grouped(games, replies, by)]
+
+
+def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatistics:
+    games = group.games
+
+    def count(result: GameResult) -> int:
+        return sum(game.result is result for game in games)
+
+    met = [
+        OpponentGames(game.opponent_rating, 1, game.score)
+        for game in games
+        if game.opponent_rating is not None and game.score is not None
+    ]
+    counted = [reply for reply in group.replies if by_id[reply.game_id].games_before < CAP_GAMES]
+    open_ = open_replies(group.replies, by_id)
+    baits = [reply for reply in open_ if reply.has_bait]
+    traps = [reply for reply in open_ if reply.is_trap]
+
+    def expected(
+        some: Sequence[ReplyFact],
+        opt: Opt,
+        happened: Callable[[ReplyFact], float],
+        chance: Callable[[ReplyFact], float],
+        model: Callable[[ReplyFact], float],
+    ) -> Expected:
+        design = SequenceDesign(opt)
+        persons = [by_id[reply.game_id].person for reply in some]
+        seen, by_chance, by_model = ([which(r) for r in some] for which in (happened, chance, model))
+
+        def beyond(other: Sequence[float]) -> AnyTimeEstimate:
+            return estimate([a - b for a, b in zip(seen, other, strict=True)], persons, design)
+
+        return Expected(
+            len(some),
+            _mean(seen),
+            _mean(by_chance),
+            _mean(by_model),
+            beyond(by_chance),
+            beyond(by_model),
+        )
+
+    def kinds(kind: OutcomeKind) -> int:
+        return sum(reply.kind is kind for reply in traps)
+
+    return GroupStatistics(
+        group=group.names,
+        games=len(games),
+        wins=count(GameResult.WIN),
+        draws=count(GameResult.DRAW),
+        losses=count(GameResult.LOSS),
+        unfinished=sum(game.state is GameStatus.OPEN for game in games),
+        persons=len({game.person for game in games}),
+        performance=performance(met),
+        replies=len(open_),
+        optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in open_),
+        decided=len(counted) - len(open_),
+        models=tuple(sorted({reply.model for reply in open_})),
+        errors=expected(
+            open_, Opt.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
+        ),
+        cost=expected(
+            open_, Opt.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
+        ),
+        baits_set=len(baits),
+        baits=expected(
+            baits, Opt.TRAPS, lambda r: r.is_taken, lambda r: r.bait_uniform, lambda r: r.bait_expected
+        ),
+        traps_set=len(traps),
+        traps_optimal=kinds(OutcomeKind.OPTIMAL),
+        traps_fell=kinds(OutcomeKind.FELL),
+        traps_fell_for_best=sum(reply.fell_for_best for reply in traps),
+        traps_erred_elsewhere=kinds(OutcomeKind.ERRED_ELSEWHERE),
+        falls=expected(
+            traps,
+            Opt.TRAPS,
+            lambda r: r.kind is OutcomeKind.FELL,
+            lambda r: r.fall_uniform,
+            lambda r: r.fall_expected,
+        ),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,167 @@
+"""Databases of drawn games: everything that decides what is counted, in any combination."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import OutcomeKind
+from engine.expected import WHOLE
+from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
+from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus, TimeSource
+from storage.tables.games import (
+    DecisionRow,
+    EngineConfigRow,
+    ForecastRow,
+    GameRow,
+    OpponentRow,
+    OutcomeRow,
+    ReplyTimeRow,
+)
+from tests.storage.samples import decision
+
+START = datetime(2026, 10, 20, tzinfo=UTC)
+RECORD = decision().to_record()
+KINDS = (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE, OutcomeKind.UNANSWERED)
+PERSONS, CONFIGURATIONS = 4, 2
+
+
+async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
+    """Add opponents, configurations, games and all that belongs to them; the database is empty."""
+    for key in range(1, PERSONS + 1):
+        session.add(
+            OpponentRow(
+                id=key,
+                site=rng.choice(["arena", "lichess", MATCH_SITE]),
+                site_id=f"p{key}",
+                name=f"P{key}",
+                is_bot=rng.random() < 0.3,
+                first_seen_at=START,
+            )
+        )
+    for key in range(1, CONFIGURATIONS + 1):
+        session.add(
+            EngineConfigRow(
+                id=key,
+                player="trappy",
+                engine_version=f"0.{key}",
+                assessment="median",
+                margin_centi=10 * key,
+                decided="skip",
+                threshold_centi=0,
+                scale="expected",
+                risk_percent=1.5,
+                risk_share_percent=10.0,
+                logistic_centi=0.0,
+                threshold_percent=5.0,
+            )
+        )
+    await session.flush()
+    for key in range(1, games + 1):
+        session.add(_game(rng, key))
+    await session.flush()
+    for key in range(1, games + 1):
+        for ply in range(rng.randrange(2), rng.randrange(1, 60), 2):
+            await _decision(session, rng, key, ply)
+    await session.flush()
+
+
+def _game(rng: random.Random, key: int) -> GameRow:
+    state = rng.choice([GameStatus.OPEN, GameStatus.ABORTED, *[GameStatus.FINISHED] * 4])
+    return GameRow(
+        id=key,
+        site=rng.choice(["arena", "lichess", MATCH_SITE]),
+        account="desdemona",
+        site_game_id=f"g{key}",
+        game=rng.choice(["othello", "chess"]),
+        variant="standard",
+        our_side=0,
+        rated=rng.random() < 0.5,
+        speed=rng.choice(["blitz", "rapid"]),
+        opponent_id=rng.randrange(1, PERSONS + 1),
+        opponent_rating=rng.choice([None, 1399, 1400, 1600]),
+        engine_config_id=rng.randrange(1, CONFIGURATIONS + 1),
+        player=rng.choice(["trappy", "standard"]),
+        state=state,
+        is_settled=state is not GameStatus.OPEN,
+        result=rng.choice([None, *GameResult]) if state is GameStatus.FINISHED else None,
+        started_at=START + timedelta(days=rng.randrange(30), hours=rng.randrange(24)),
+        selection={},
+        moves="",
+    )
+
+
+async def _decision(session: AsyncSession, rng: random.Random, game: int, ply: int) -> None:
+    is_complete = rng.random() < 0.9
+    of_profile: dict[str, Any] = {
+        "is_trap": rng.random() < 0.5,
+        "trap_quality": 0.0,
+        "reply_count": rng.choice([1, 2, 3, 8]),
+        "is_decided": rng.random() < 0.2,
+        "rule": rng.choice([RULE, RULE, RULE, RULE - 1]),
+    }
+    row = DecisionRow(
+        game_id=game,
+        ply=ply,
+        takeback=rng.choice([0, 0, 0, 0, 1]),
+        state=rng.choice([DecisionState.DROPPED, *[DecisionState.CONFIRMED] * 5]),
+        move="f5",
+        depth=4,
+        nodes=1,
+        time_s=0.1,
+        is_complete=is_complete,
+        **(of_profile if is_complete else {}),
+        created_at=START,
+        record=RECORD,
+    )
+    session.add(row)
+    await session.flush()
+    if rng.random() < 0.9:
+        kind = rng.choice(KINDS)
+        session.add(
+            OutcomeRow(
+                decision_id=row.id,
+                kind=kind,
+                reply=None if kind is OutcomeKind.UNANSWERED else "d6",
+                fell_for_best=rng.random() < 0.5,
+                quality=0.0,
+                cost_centi=0,
+                cost=rng.choice([0, 999, 1000, 3333, WHOLE]),
+                rule=rng.choice([RULE, RULE, RULE, RULE - 1]),
+                at=START,
+            )
+        )
+    if rng.random() < 0.9:
+        session.add(_forecast(rng, row.id))
+    if rng.random() < 0.7:
+        times = [0.1, 0.29, 0.3, 5.0]
+        session.add(ReplyTimeRow(decision_id=row.id, time_s=rng.choice(times), source=TimeSource.SERVER))
+
+
+def _forecast(rng: random.Random, decision_id: int) -> ForecastRow:
+    shares = {
+        f"{what}_{whose}": rng.choice([0.0, 0.1, 1 / 3, 1.0])
+        for what in ("error", "fall", "bait", "optimal")
+        for whose in ("uniform", "expected")
+    }
+    models = [("looks 6.5", ""), ("maia-1500", "1f2e3d4c5b6a"), ("maia-1500", "9f8e7d6c5b4a")]
+    model, sha256 = rng.choice(models)
+    has_bait = rng.random() < 0.5
+    return ForecastRow(
+        decision_id=decision_id,
+        rule=rng.choice([FORECAST_RULE, FORECAST_RULE, FORECAST_RULE, FORECAST_RULE - 1]),
+        model_kind="looks",
+        model_name=model,
+        model_sha256=sha256,
+        prior=rng.choice(["", "", "abcdef0123456789"]),
+        cost_uniform=rng.choice([0.0, 1234.5, 5000.0]),
+        cost_expected=rng.choice([0.0, 777.7, 9999.0]),
+        bait="d6" if has_bait else None,
+        is_taken=rng.choice([None, False, True]) if has_bait else rng.choice([None, False]),
+        confirm_depth=6,
+        at=START,
+        record={},
+        **shares,
+    )

@@ -1,0 +1,139 @@
+"""Summaries of games: when they are made, which are valid, and what is found wrong."""
+
+import random
+
+import pytest
+from sqlalchemy import delete, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.judgement import RULE
+from storage.database import Database
+from storage.games import finish_game, reopen_game
+from storage.outcomes import record_outcome
+from storage.records import GameResult
+from storage.statistics import valid_summaries
+from storage.statistics.group_rows import read_groups
+from storage.statistics.summaries import games_over, games_to_summarise, remake, summarise
+from storage.tables.games import DecisionRow, GameRow, OutcomeRow
+from storage.tables.summaries import GameSummaryRow
+from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
+from tests.storage.statistics.drawn_database import fill
+from tests.storage.statistics.test_suspect_rows import answered
+
+
+async def closed(session: AsyncSession, key: str = "one", *, aborted: bool = False) -> int:
+    """A game of two judged replies."""
+    game = await opened(session, key)
+    await answered(session, game.id, 0, OPTIMAL, 1.5)
+    await answered(session, game.id, 2, FELL, 0.2)
+    await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", aborted=aborted)
+    return game.id
+
+
+async def summaries(session: AsyncSession) -> dict[int, tuple[object, ...]]:
+    rows = await session.execute(select(GameSummaryRow.__table__).order_by(GameSummaryRow.game_id))
+    return {row.game_id: tuple(row) for row in rows}
+
+
+async def test_a_summary_of_a_game(database: Database) -> None:
+    async with database.write() as session:
+        game = await closed(session)
+        assert await games_to_summarise(session, 0, 9) == [game]
+        assert await summarise(session, [game]) == 1
+        row = await session.get(GameSummaryRow, game)
+        assert row is not None
+        assert (row.outdated, row.timed, row.fast, row.judged, row.optimal) == (0, 2, 1, 2, 1)
+        assert (row.baits_set, row.baits_taken, row.slips) == (0, 0, 0 if FELL.cost < 1000 else 1)
+        assert row.models == '["looks 6.5"]'
+        assert await games_to_summarise(session, 0, 9) == []
+        assert await summarise(session, [game, game]) == 1
+
+
+async def test_games_that_are_open_have_none(database: Database) -> None:
+    async with database.write() as session:
+        game = await closed(session)
+        aborted = await closed(session, "two", aborted=True)
+        still_open = (await opened(session, "three")).id
+        assert await games_over(session, 0, 9) == await games_to_summarise(session, 0, 9) == [game, aborted]
+        assert await games_to_summarise(session, game, 9) == [aborted]
+        assert await games_to_summarise(session, 0, 1) == [game]
+        assert await summarise(session, [game, aborted, still_open]) == 2
+        await reopen_game(session, game)
+        assert await games_over(session, 0, 9) == [aborted]
+        # Even before somebody removes it, it does not count.
+        assert len((await read_groups(session)).others) == 2
+        assert await summarise(session, [game]) == 0
+        assert list(await summaries(session)) == [aborted]
+        assert await games_over(session, aborted, 9) == []
+
+
+@pytest.mark.parametrize("name", ["RULE", "FORECAST_RULE", "LAYOUT"])
+async def test_other_rules_make_summaries_invalid(
+    database: Database, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    async with database.write() as session:
+        game = await closed(session)
+        await summarise(session, [game])
+        monkeypatch.setattr(valid_summaries, name, getattr(valid_summaries, name) + 1)
+        assert await games_to_summarise(session, 0, 9) == [game]
+        assert list((await read_groups(session)).others) == [game]
+
+
+async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
+    async with database.write() as session:
+        await fill(session, random.Random(4), games=12)
+        games = await games_over(session, 0, 100)
+        assert await remake(session, games) == []
+        whole = await summaries(session)
+        assert list(whole) == games
+        for number, (name, value) in enumerate(
+            (("slips", 99), ("sums", bytes(240)), ("models", '["x"]'), ("optimal_expected", 77.0))
+        ):
+            wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[number])
+            await session.execute(wrong.values({name: value}))
+        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[4]))
+        old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[5])
+        await session.execute(old.values(rule=RULE - 1))
+        assert await remake(session, games) == games[:4]
+        assert await remake(session, games) == []
+        assert await summaries(session) == whole
+
+
+async def test_a_change_of_a_closed_game_is_found(database: Database) -> None:
+    async with database.write() as session:
+        game = await closed(session)
+        await summarise(session, [game])
+        late = await settled(session, game, 4, decision(), None)
+        assert await remake(session, [game]) == [game]  # it lacks a forecast
+        await record_outcome(session, late, OPTIMAL)
+        await session.execute(update(DecisionRow).where(DecisionRow.id == late).values(takeback=1))
+        assert await remake(session, [game]) == [game]
+        assert await remake(session, [game]) == []
+
+
+async def test_a_damaged_game_has_none_and_hides_no_other(database: Database) -> None:
+    async with database.write() as session:
+        games = [await closed(session, key) for key in ("one", "two", "three")]
+        decisions = select(DecisionRow.id).where(DecisionRow.game_id == games[1])
+        damage = update(OutcomeRow).where(OutcomeRow.decision_id.in_(decisions))
+        await session.execute(damage.values(cost=99_999_999))
+        assert await summarise(session, games) == 2
+        assert list(await summaries(session)) == [games[0], games[2]]
+        assert await remake(session, games) == []
+
+
+async def test_damaged_rows_on_sqlite(database: Database, backend: str) -> None:
+    if backend != "sqlite":
+        pytest.skip("only SQLite stores any value in any column")
+    async with database.write() as session:
+        games = [await closed(session, key) for key in ("one", "two", "three")]
+        await summarise(session, games)
+        await session.execute(text(f"UPDATE games SET state = 'odd' WHERE id = {games[0]}"))
+        await session.execute(
+            text(f"UPDATE game_summaries SET models = CAST(x'ff' AS TEXT) WHERE game_id = {games[1]}")
+        )
+        assert await remake(session, games) == games[:2]
+        assert list(await summaries(session)) == games[1:]
+        await session.execute(update(GameRow).values(state="finished", is_settled=True))
+        assert await remake(session, games) == []
+        assert list(await summaries(session)) == games
