@@ -54,6 +54,7 @@ stub: $(VENV)/.installed-dev
 # The list of modules in docs/development.md.
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.code_map
+	$(BIN)/python -m tests.storage.ask.sql_page
 
 $(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE)
 	@$(PYTHON) deploy/install.py

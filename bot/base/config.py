@@ -1008,6 +1008,13 @@ class DashboardConfig(Section):
     else (docs/sql.md says how to make it). With a password put it in the environment:
     DESDEMONA_DASHBOARD__ASK_URL."""
 
+    @field_validator("ask_url")
+    @classmethod
+    def _ask_url_is_known(cls, url: str) -> str:
+        if url and not re.match(r"(sqlite:///|postgresql://).", url):
+            raise ValueError("start it with sqlite:/// or postgresql://")
+        return url
+
     def can_ask(self, database_url: str) -> bool:
         """Whether questions are answered, about a database of this URL."""
         return self.ask and bool(self.ask_url or database_url.startswith("sqlite"))
@@ -1415,7 +1422,7 @@ def _problem(error: ErrorDetails) -> str:
         return f"{key} is not a setting; known here: {', '.join(_known(loc))}"
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]
-    is_secret = key in ("storage.url", "server.token")
+    is_secret = key in ("storage.url", "server.token", "dashboard.ask_url")
     shown = "" if is_secret or not isinstance(given, (str, int, float)) else f" (it is {given!r})"
     return f"{key}: {message}{shown}"
 

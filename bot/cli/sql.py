@@ -1,5 +1,6 @@
 """`desdemona sql`: questions in SQL, read-only."""
 
+import csv
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,10 +8,13 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from bot.cli.common import FormatOption, OutputFormat, UsageError, config_of, console, note, write
+from bot.cli.common import FormatOption, OutputFormat, UsageError, config_of, console, note, print_json
 
 if TYPE_CHECKING:
     from storage.ask.question import Answer
+
+_WIDEST = 1_000_000
+"""Characters in a line of a table."""
 
 
 def sql(
@@ -30,8 +34,8 @@ def sql(
 ) -> None:
     """Answer a question in SQL, without changing anything.
 
-    The views have plain columns that are kept from version to version: docs/sql.md has twenty examples.  It
-    may be asked while the bot plays.
+    The views have plain columns that are kept from version to version: docs/sql.md has twenty examples.  A
+    question may be asked while the bot plays.
     """
     if views:
         _print_views()
@@ -43,29 +47,41 @@ def sql(
         raise UsageError("give a question, or one of --views and --examples")
     text = sys.stdin.read() if question == "-" else question
     found = _ask(context, text, limit_s, rows)
-    if not found.rows and output is OutputFormat.TABLE:
-        note("No rows.")
-        return
-    records = found.records()
-    from rich.table import Table
-
-    table = Table()
-    for column in found.columns:
-        table.add_column(printable(column))
-    for row in found.rows:
-        table.add_row(*("" if cell is None else printable(str(cell)) for cell in row))
-    if output is OutputFormat.TABLE:
-        console().print(table)
+    if output is OutputFormat.JSON:
+        print_json(found.records())
+    elif output is OutputFormat.CSV:
+        lines = csv.writer(sys.stdout, lineterminator="\n")
+        lines.writerows([found.columns, *found.rows])
+    elif found.rows:
+        _print_table(found)
     else:
-        write(output, table, records, nested=records)
+        note("No rows.")
     if found.is_cut:
         note(f"There are more rows than {rows}; --rows asks for more.")
+
+
+def _print_table(found: "Answer") -> None:
+    from rich.measure import Measurement
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for name, cells in zip(found.columns, zip(*found.rows, strict=True), strict=True):
+        is_number = all(cell is None or isinstance(cell, (int, float)) for cell in cells)
+        table.add_column(Text(printable(name)), justify="right" if is_number else "left")
+    for row in found.rows:
+        table.add_row(*(Text("" if cell is None else printable(str(cell))) for cell in row))
+    screen = console()
+    if not screen.is_terminal:  # a pipe is as wide as the answer
+        width = Measurement.get(screen, screen.options.update(max_width=_WIDEST), table).maximum
+        screen.width = max(width, screen.width)
+    screen.print(table)
 
 
 def _ask(context: typer.Context, text: str, limit_s: float, rows: int) -> "Answer":
     import asyncio
 
-    from storage.ask.question import ask
+    from storage.ask.question import BadQuestion, ask
     from storage.database import Database
 
     url = config_of(context).storage.url
@@ -76,6 +92,8 @@ def _ask(context: typer.Context, text: str, limit_s: float, rows: int) -> "Answe
 
     try:
         return asyncio.run(work())
+    except BadQuestion as error:
+        raise UsageError(str(error)) from None
     except KeyboardInterrupt:
         raise DesdemonaError("stopped") from None
 

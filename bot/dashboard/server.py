@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 FILES = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
+MAX_ADDRESS_BYTES = 1 << 16
+"""Of a page's address: a question in SQL is in it."""
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
@@ -131,7 +133,9 @@ class Dashboard:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
         """Listen while the block runs; yields the local address, empty as long as another program has it."""
-        runner = web.AppRunner(self._app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+        runner = web.AppRunner(
+            self._app, access_log=None, shutdown_timeout=SHUTDOWN_S, max_line_size=MAX_ADDRESS_BYTES
+        )
         await runner.setup()
         trying: asyncio.Task[None] | None = None
         try:

@@ -53,6 +53,7 @@ async def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
         raise BadQuestion("the question is empty")
     child = await asyncio.create_subprocess_exec(
         sys.executable,
+        "-P",  # the current folder may have modules of any name
         "-m",
         "storage.ask.reader",
         stdin=asyncio.subprocess.PIPE,

@@ -9,10 +9,12 @@ SQLite looks at no progress handler meanwhile.
 
 import asyncio
 import json
+import math
+import os
 import resource
 import sqlite3
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +27,10 @@ LONGEST_CELL = 100_000
 """Characters of one value."""
 LONGEST_ANSWER = 20_000_000
 """Characters of all values together."""
-_STEPS = 10_000
+LONGEST_ERROR = 500
+"""Characters of an error, which is one line."""
+_NICENESS = 10
+"""Moves are searched meanwhile."""
 
 _HARMLESS = {
     sqlite3.SQLITE_SELECT,
@@ -33,7 +38,7 @@ _HARMLESS = {
     sqlite3.SQLITE_RECURSIVE,
 }
 _FORBIDDEN_FUNCTIONS = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"}
-_READABLE = {*VIEWS, *TABLES}
+_READABLE = {*VIEWS, *TABLES, "json_each"}
 
 
 class NotAnswered(Exception):
@@ -57,8 +62,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             columns, rows = asyncio.run(
                 _of_postgresql(request["url"], request["sql"], request["limit_s"], request["most_rows"])
             )
-    except (NotAnswered, sqlite3.Error) as error:
-        return {"error": str(error)}
+    # sqlite3.Warning: two statements.  UnicodeError: half a character of UTF-16.
+    except (NotAnswered, sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
+        return {"error": " ".join(str(error).split())[:LONGEST_ERROR]}
     except MemoryError:
         return {"error": "the answer does not fit into memory"}
     is_cut = len(rows) > request["most_rows"]
@@ -69,7 +75,7 @@ def _of_sqlite(path: str, sql: str, most_rows: int) -> tuple[list[str], list[lis
     connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 50_000_000)
-    connection.set_authorizer(_authorize)
+    connection.set_authorizer(_authorizer(connection))
     try:
         cursor = connection.execute(sql)
     except sqlite3.DatabaseError as error:
@@ -81,12 +87,23 @@ def _of_sqlite(path: str, sql: str, most_rows: int) -> tuple[list[str], list[lis
     return [each[0] for each in cursor.description], _read(cursor, most_rows)
 
 
-def _authorize(action: int, first: str | None, second: str | None, _base: str | None, _by: str | None) -> int:
-    if action == sqlite3.SQLITE_READ:
-        return sqlite3.SQLITE_OK if first in _READABLE or first == "json_each" else sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN_FUNCTIONS:
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK if action in _HARMLESS else sqlite3.SQLITE_DENY
+def _authorizer(connection: sqlite3.Connection) -> Callable[..., int]:
+    names = connection.execute("select name from sqlite_master union select name from pragma_module_list")
+    others = {name.lower() for (name,) in names} - _READABLE
+
+    def authorize(
+        action: int, first: str | None, second: str | None, _base: str | None, _by: str | None
+    ) -> int:
+        if action == sqlite3.SQLITE_READ:
+            name = (first or "").lower()
+            # Without a column: rows are counted, of a query's own part, too, whatever its name.
+            is_part = not second and name not in others and not name.startswith("sqlite_")
+            return sqlite3.SQLITE_OK if name in _READABLE or is_part else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN_FUNCTIONS:
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK if action in _HARMLESS else sqlite3.SQLITE_DENY
+
+    return authorize
 
 
 async def _of_postgresql(
@@ -98,7 +115,7 @@ async def _of_postgresql(
     try:
         settings = {"statement_timeout": f"{limit_s * 1000:.0f}"}
         connection = await asyncpg.connect(address, server_settings=settings)
-    except (OSError, asyncpg.PostgresError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise NotAnswered(f"the database cannot be reached: {error}") from None
     try:
         async with connection.transaction(readonly=True):
@@ -108,7 +125,7 @@ async def _of_postgresql(
                 raise NotAnswered("this is no question: it gives no rows")
             rows = await (await statement.cursor()).fetch(most_rows + 1)
             return columns, _read((list(row) for row in rows), most_rows)
-    except asyncpg.PostgresError as error:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise NotAnswered(str(error)) from None
     finally:
         connection.terminate()
@@ -129,18 +146,21 @@ def _read(found: Iterable[Sequence[Any]], most_rows: int) -> list[list[Any]]:
 
 def _plain(cell: Any) -> Any:
     """A value as JSON has it."""
-    if cell is None or isinstance(cell, (bool, int, float)):
-        return cell
     if isinstance(cell, Decimal):
-        return float(cell)
+        cell = float(cell)
+    if cell is None or isinstance(cell, (bool, int)) or (isinstance(cell, float) and math.isfinite(cell)):
+        return cell
     text = f"{len(cell)} bytes" if isinstance(cell, (bytes, memoryview)) else str(cell)
     return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}..."
 
 
 def main() -> None:
     """Read a request, write the answer."""
+    os.nice(_NICENESS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     request = json.load(sys.stdin)
+    most_s = math.ceil(request["limit_s"]) + 2  # of processor time: should our caller die, we end, too
+    resource.setrlimit(resource.RLIMIT_CPU, (most_s, most_s))
     json.dump(answer(request), sys.stdout)
 
 

@@ -45,7 +45,7 @@ VIEWS: Mapping[str, AskView] = {
             "trial": "name of the trial that it belongs to; null: none",
             "chance": "of our player, where one was drawn by lot",
             "our_rating": "at the start; null: none",
-            "rating_band": "of the opponent, 200 points wide: 1400-1599; unrated",
+            "rating_band": "of the opponent, 200 points wide: 1400 to 1599; unrated",
             "state": "open, finished or aborted",
             "result": "win, draw or loss, our view",
             "points": "ours: 1, 0.5, 0; null without a result",

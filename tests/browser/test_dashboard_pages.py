@@ -21,7 +21,10 @@ from tests.browser.page import Page
 from tests.patience import PATIENCE_S
 from tests.storage.samples import FELL, decision, opened, settled
 
-PATHS = ("/dash/traps", "/dash/traps?sort=taken", "/dash/games", "/dash/games/1", "/dash/games/7?ply=2")
+PATHS = (
+    *("/dash/traps", "/dash/traps?sort=taken", "/dash/games", "/dash/games/1", "/dash/games/7?ply=2"),
+    *("/dash/ask", "/dash/ask?sql=select+*+from+ask_games", "/dash/ask?sql=select+*+from+accounts"),
+)
 OUTSIDE = """return [...document.querySelectorAll('main *')].filter((element) => {
     const box = element.getBoundingClientRect();
     const room = (element.parentElement.closest('.card') ?? document.documentElement).getBoundingClientRect();
@@ -52,10 +55,11 @@ def site(tmp_path: Path) -> Iterator[str]:
     is_ready = threading.Event()
 
     async def serve() -> None:
-        database = await Database.open(f"sqlite:///{tmp_path}/desdemona.db")
+        url = f"sqlite:///{tmp_path}/desdemona.db"
+        database = await Database.open(url)
         await _fill(database)
-        config = DashboardConfig(port=0)
-        async with Dashboard(config, database, pages(config, database.url)).running() as address:
+        config = DashboardConfig(port=0, ask=True)
+        async with Dashboard(config, database, pages(config, url)).running() as address:
             found["address"], found["stop"] = address.removesuffix("/dash"), asyncio.Event()
             found["loop"] = asyncio.get_running_loop()
             is_ready.set()
@@ -101,6 +105,22 @@ def test_hostile_names_are_read_as_they_are(tab: Page, site: str) -> None:
     )
     assert shown[: len(NAMES)] == list(NAMES)
     assert tab.count("img[src=x]") == 0
+
+
+def test_a_question_is_asked_and_answered(tab: Page, site: str) -> None:
+    tab.driver.get(f"{site}/dash/ask")
+    sql = "select opponent, '</textarea><img src=x>' odd\nfrom ask_opponents order by opponent_id"
+    tab.driver.find_element("css selector", "#sql").send_keys(sql)
+    tab.click(".ask button")
+    tab.until_text("[aria-labelledby=answer]", "rows")
+    cells = tab.driver.execute_script(
+        "return [...document.querySelectorAll('td')].map((td) => td.textContent)"
+    )
+    assert cells[:2] == ["Anna", "</textarea><img src=x>"]
+    assert set(NAMES) <= set(cells)
+    assert tab.count("img[src=x]") == 0
+    assert tab.driver.execute_script("return document.querySelector('#sql').value") == sql
+    assert tab.complaints() == []
 
 
 def test_boards_are_drawn(tab: Page, site: str) -> None:

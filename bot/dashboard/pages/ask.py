@@ -1,5 +1,6 @@
 """Questions in SQL: examples, a field for one's own, and the answer as a table."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +44,14 @@ def ask_page(url: str) -> Page:
         url: Of the database that questions are asked: with PostgreSQL a login of their own, which may read
             the views and nothing else.
     """
+    turn = asyncio.Lock()  # one question at a time: moves are searched on the same processor
 
     async def load(_database: Database, query: Query) -> AskPageView:
         question, answer, error = query.own.get("sql", "").strip(), None, ""
         if question:
             try:
-                answer = await ask(url, question, limit_s=LIMIT_S, most_rows=MOST_ROWS)
+                async with turn:
+                    answer = await ask(url, question, limit_s=LIMIT_S, most_rows=MOST_ROWS)
             except BadQuestion as found:
                 error = str(found)
         return AskPageView(question, answer, error, EXAMPLES, VIEWS)
