@@ -67,8 +67,16 @@ COMMANDS = {
     "log": LazyCommand(
         "bot.cli.control.program", "log_level", "Log from this level on, until the program ends."
     ),
-    "ack": LazyCommand("bot.cli.control.program", "ack", "Acknowledge an alarm that fires."),
-    "snooze": LazyCommand("bot.cli.control.program", "snooze", "Send no notices of an alarm for a while."),
+    "ack": LazyCommand(
+        "bot.cli.control.program",
+        "ack",
+        "Acknowledge an alarm: it is not told of any more until it has ended.",
+    ),
+    "snooze": LazyCommand(
+        "bot.cli.control.program",
+        "snooze",
+        "Send no notices of an alarm for a while, whether or not it fires now.",
+    ),
     "reload": LazyCommand(
         "bot.cli.control.program",
         "reload",
@@ -109,7 +117,7 @@ DATABASE_COMMANDS = {
     "upgrade": LazyCommand(
         "bot.cli.database",
         "upgrade",
-        "Create the database if it is missing, and upgrade its schema (`run` does so too).",
+        "Create the database if it is missing, upgrade its schema, and make summaries that games lack.",
     ),
     "current": LazyCommand(
         "bot.cli.database", "current", "Print the schema of the database and the newest one."

@@ -214,11 +214,11 @@ def _how_picked(decision: DecisionReport) -> str:
     depth = "" if pick is None else f", {pick.depth} plies deep"
     unmeant = "No trap was intended."
     source = "" if decision.source is None else decision.source.name
-    match decision.search_mode:
-        case "strong" if pick is not None and pick.solved:
+    if decision.search_mode == "strong":
+        if pick is not None and pick.solved:
             return f"The game was solved to its end, and this is the best move{worth}. {unmeant}"
-        case "strong":
-            return f"The best move of the strong search{depth}{worth}. {unmeant}"
+        return f"The best move of the strong search{depth}{worth}. {unmeant}"
+    match decision.search_mode:
         case "book":
             return f"A move of the opening book{origin}{worth}. {unmeant}"
         case "tablebase":

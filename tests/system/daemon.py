@@ -48,6 +48,7 @@ class Daemon:
         } | {
             "DESDEMONA_ARENA__PORT": str(self.port),
             "DESDEMONA_ARENA__ENABLED": str(has_arena).lower(),
+            "DESDEMONA_DASHBOARD__PORT": "0",
             "DESDEMONA_LOG__FILE": str(self.log),
             # On a busy machine nobody may begin at once.
             "DESDEMONA_ARENA__FIRST_MOVE_S": "3600",

@@ -12,6 +12,7 @@ from bot.cli.common import (
     UsageError,
     ask_database,
     console,
+    damage_told,
     note,
     print_json,
     write,
@@ -81,7 +82,8 @@ def stats(
     from storage.filters import Filters
 
     read = _groups(context, filters, _keys(by), suspect)
-    found = read.statistics()
+    with damage_told():
+        found = read.statistics()
     write(
         output,
         tables.groups_view(found),

@@ -434,7 +434,7 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         ("storage.statistics.trial_rows.trial_decision", ("--trial", "m1")),
         ("storage.statistics.trial_rows._trial_game", ("--trial", "m1")),
         ("storage.statistics.suspect_rows.suspects", ("--without-suspects",)),
-        ("storage.statistics.groups.group_statistics", ()),
+        ("storage.statistics.group_rows.grouped_sums", ()),
         ("storage.statistics.calibrations.group_calibrations", ("--calibration",)),
     ],
 )
