@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, func, or_, select
 
 from storage.records import MATCH_SITE, DecisionState
 from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
@@ -105,6 +105,11 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
 def standing() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `DecisionRow`: neither taken back nor dropped.  Other decisions count nowhere."""
     return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
+
+
+def count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    """How many rows of a group satisfy a condition; null without rows."""
+    return func.sum(case((condition, 1), else_=0))
 
 
 def _opponent(condition: ColumnElement[bool]) -> ColumnElement[bool]:

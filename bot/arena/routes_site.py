@@ -12,6 +12,7 @@ from bot.arena import export, wire
 from bot.arena.accounts import NAME, Accounts
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
+from bot.base.colours import colours_route
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken
 from storage.database import Database
@@ -69,6 +70,7 @@ class SiteRoutes:
             web.get("/", self.page),
             web.get("/game/{game}", self.page),
             web.get("/@/{user}", self.page),
+            colours_route("/static"),
             web.static("/static", STATIC),
         ]
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -113,18 +113,12 @@ def require_known(option: str, name: str | None, names: Collection[str]) -> None
 
 def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
     """Parse an ISO 8601 time, in this machine's time zone unless it names one."""
+    from storage.queries.filter_language import parse_moment
+
     try:
-        moment = datetime.fromisoformat(text)
-        is_date = len(text) <= 10 and moment.time() == time()
-        if is_date and end_of_day:
-            moment += timedelta(days=1)
-        moment = moment.astimezone()
-        moment.astimezone(UTC)  # as the database requires
-    except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
-        raise UsageError(
-            f"{option}: {text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00"
-        ) from None
-    return moment
+        return parse_moment(text, end_of_day=end_of_day)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def console() -> "Console":

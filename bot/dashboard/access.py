@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -191,8 +191,6 @@ def _host_of(text: str) -> str:
         return ""
 
 
-def safe_next(text: str, known: Collection[str] = ("/dash",)) -> str:
+def safe_next(text: str) -> str:
     """Where to go after the login: a path of ours, whatever the link said."""
-    if any(text == start or text.startswith((f"{start}/", f"{start}?")) for start in known):
-        return text
-    return "/dash"
+    return text if text == "/dash" or text.startswith(("/dash/", "/dash?")) else "/dash"

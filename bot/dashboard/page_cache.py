@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.base.errors import DesdemonaError
@@ -88,7 +88,7 @@ class PageCache:
             running = asyncio.create_task(self._compute(page, query, version, key))
             self._running[key] = running
             running.add_done_callback(lambda done: self._forget(key, done))
-        return await _outcome(running)
+        return await asyncio.shield(running)  # whoever hangs up must not end it for the others
 
     async def close(self) -> None:
         """End what is being computed."""
@@ -116,8 +116,3 @@ class PageCache:
         if len(self._views) > MOST:
             self._views.popitem(last=False)
         return made
-
-
-async def _outcome(task: Awaitable[Cached]) -> Cached:
-    """A shared task's result: whoever hangs up must not end it for the others."""
-    return await asyncio.shield(task)

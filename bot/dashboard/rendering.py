@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -94,6 +95,4 @@ def with_code(text: str) -> Markup:
 
 def query_text(query: Mapping[str, Any]) -> str:
     """A query of an address, sorted, so that equal filters have equal addresses."""
-    from urllib.parse import urlencode
-
     return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

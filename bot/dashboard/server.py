@@ -17,6 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.base.colours import colours_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.control.desk import OperatorDesk
@@ -125,6 +126,7 @@ class Dashboard:
                     if page.download is not None
                 ),
                 *(controls.routes() if controls is not None else ()),
+                colours_route(STATIC.rstrip("/")),
                 web.static(STATIC, FILES),
             ]
         )

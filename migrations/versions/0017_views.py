@@ -15,7 +15,19 @@ branch_labels = None
 depends_on = None
 
 
-class Sqlite:
+class _Both:
+    """What both databases say alike."""
+
+    @staticmethod
+    def text(value: str) -> str:
+        return f"cast({value} as text)"
+
+    @staticmethod
+    def flag(value: str) -> str:
+        return f"cast({value} as integer)"
+
+
+class Sqlite(_Both):
     """SQLite's way of saying what the databases say differently."""
 
     @staticmethod
@@ -51,14 +63,6 @@ class Sqlite:
         return f"({value})*1.0"
 
     @staticmethod
-    def text(value: str) -> str:
-        return f"cast({value} as text)"
-
-    @staticmethod
-    def flag(value: str) -> str:
-        return f"cast({value} as integer)"
-
-    @staticmethod
     def power_of_ten(value: str) -> str:
         return f"power(10,{value})"
 
@@ -81,7 +85,7 @@ class Sqlite:
         return f"case when {name}.type='array' then json_extract({name}.value,'$[{number}]') end"
 
 
-class Postgresql:
+class Postgresql(_Both):
     """The same for PostgreSQL."""
 
     @staticmethod
@@ -115,14 +119,6 @@ class Postgresql:
     @staticmethod
     def number(value: str) -> str:
         return f"cast({value} as double precision)"
-
-    @staticmethod
-    def text(value: str) -> str:
-        return f"cast({value} as text)"
-
-    @staticmethod
-    def flag(value: str) -> str:
-        return f"cast({value} as integer)"
 
     @staticmethod
     def power_of_ten(value: str) -> str:

@@ -16,8 +16,6 @@ from engine.player_kinds import PLAYER_KINDS
 from storage.errors import FilterError
 from storage.filters import Filters, TrapSettings
 
-MOST = 2**31 - 1
-"""The largest number that every database stores as an integer."""
 LONGEST = 200
 """Characters of a value."""
 

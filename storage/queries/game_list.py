@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import Filters, standing
+from storage.filters import Filters, count_where, standing
 from storage.queries.overview import named_bait
 from storage.queries.shown_games import shown_games
 from storage.records import GameResult, GameStatus
@@ -268,9 +268,9 @@ async def _bait_counts(session: AsyncSession, game_ids: Sequence[int]) -> dict[i
     rows = await session.execute(
         select(
             DecisionRow.game_id,
-            _count(ForecastRow.bait.is_not(None)).label("baits_set"),
-            _count(is_taken).label("baits_taken"),
-            _count(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
+            count_where(ForecastRow.bait.is_not(None)).label("baits_set"),
+            count_where(is_taken).label("baits_taken"),
+            count_where(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
         )
         .outerjoin(
             ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
@@ -299,7 +299,3 @@ def _result(result: WhichResult) -> tuple[ColumnElement[bool], ...]:
 def _text(column: Any) -> ColumnElement[str]:
     """A column of a `StrEnum` as the text that is stored: one damaged row must not hide a list."""
     return type_coerce(column, String)
-
-
-def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.sum(case((condition, 1), else_=0))

@@ -142,17 +142,14 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
 async def _without_summary(session: AsyncSession, filters: Filters) -> dict[int, BaitCounts]:
     """By opponent, the counts of the games that have no valid summary."""
     which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
-    games = list(await session.scalars(without_summary(*which)))
-    counts = await counts_of_games(session, games)
+    statement = without_summary(*which).add_columns(GameRow.opponent_id)
+    opponent_of = {row.id: row.opponent_id for row in await session.execute(statement)}
     found: dict[int, BaitCounts] = defaultdict(BaitCounts)
-    for start in range(0, len(games), 500):
-        some = select(GameRow.id, GameRow.opponent_id).where(GameRow.id.in_(games[start : start + 500]))
-        for row in await session.execute(some):
-            if (count := counts.get(row.id)) is not None:
-                known = found[row.opponent_id]
-                found[row.opponent_id] = BaitCounts(
-                    baits_set=known.baits_set + count.baits_set,
-                    baits_taken=known.baits_taken + count.baits_taken,
-                    slips=known.slips + count.slips,
-                )
+    for game, count in (await counts_of_games(session, list(opponent_of))).items():
+        known = found[opponent_of[game]]
+        found[opponent_of[game]] = BaitCounts(
+            baits_set=known.baits_set + count.baits_set,
+            baits_taken=known.baits_taken + count.baits_taken,
+            slips=known.slips + count.slips,
+        )
     return found

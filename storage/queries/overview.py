@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.expected import WHOLE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import standing
+from storage.filters import count_where, standing
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
@@ -83,7 +84,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
             select(
                 day.label("day"),
                 func.count().label("games"),
-                _count(GameRow.result.is_not(None)).label("decided"),
+                count_where(GameRow.result.is_not(None)).label("decided"),
                 func.sum(points).label("points"),
             )
             .where(*counted)
@@ -96,7 +97,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
             select(
                 day.label("day"),
                 func.count().label("baits"),
-                _count(ForecastRow.is_taken.is_(True)).label("taken"),
+                count_where(ForecastRow.is_taken.is_(True)).label("taken"),
             )
             .select_from(GameRow)
             .join(DecisionRow, DecisionRow.game_id == GameRow.id)
@@ -170,7 +171,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             at=row.at,
             is_taken=row.is_taken,
             reply=row.reply,
-            cost=(row.cost or 0) / 10_000,
+            cost=(row.cost or 0) / WHOLE,
         )
         for row in rows
     ]
@@ -205,7 +206,3 @@ def quantile(values: Sequence[float], share: float) -> float:
     """The least value that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]
-
-
-def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.sum(case((condition, 1), else_=0))

@@ -1,18 +1,18 @@
 """What a trial says now: whole games drawn between two players, and single decisions by lot."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
 from engine.player_kinds import PLAYER_KINDS
 from storage.damage import Unreadable
+from storage.database import Database
 from storage.errors import FilterError
 from storage.filters import Filters
-from storage.inference.any_time import Looks, Opt
-from storage.inference.decisions import DecisionsReport, decisions_report
-from storage.inference.games import GamesReport, TrialGame, games_report, score_looks
+from storage.inference.any_time import Opt
+from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
+from storage.inference.games import GamesReport, TrialGame, games_report
 from storage.inference.trial import TrialTerms
 from storage.statistics.facts import game_facts
 from storage.statistics.game_costs import mean_costs
@@ -28,10 +28,10 @@ class TrialReport:
     trial: StoredTrial
     arms: tuple[str, ...]
     """The two players that are compared, the one that sets traps first; or the only one."""
+    rows: tuple[TrialGame, ...]
+    """The games drawn between the two."""
     games: GamesReport | None
     """None: the trial has one player, and nothing to compare it with."""
-    looks: Looks | None
-    """The difference in score after each game; None like `games`."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
     """None: no player of the trial draws single decisions."""
@@ -49,7 +49,7 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
     found = next((each for each in trials if each.name == name), None)
     if found is None:
         known = ", ".join(each.name for each in trials) or "none"
-        raise FilterError(f"trial: no trial {name!a:.60} is known; known: {known}")
+        raise FilterError(f"trial: no trial {name!r} is known; known: {known}")
     return found
 
 
@@ -70,9 +70,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
     if text is not None:
         asked = tuple(part.strip() for part in text.split(","))
         if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):
-            raise FilterError(
-                f"arms: {text!a:.60} is not two of the trial's players: {', '.join(trial.arms)}"
-            )
+            raise FilterError(f"arms: {text!r} is not two of the trial's players: {', '.join(trial.arms)}")
         return asked
     if len(trial.arms) != 2:
         raise FilterError(f"arms: the trial has {', '.join(trial.arms)}; name the two to compare")
@@ -92,40 +90,52 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
 
 
 async def trial_report(
-    session: AsyncSession, trial: StoredTrial, arms: tuple[str, ...], filters: Filters, at: datetime
-) -> TrialReport:
+    database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
+) -> TrialReport | None:
     """The report of a trial, or of those of its games that pass filters.
 
     Args:
-        session: Of the database.
-        trial: As `choose_trial` finds it.
-        arms: As `choose_arms` finds them.
+        database: Where the trial is.
+        name: As `choose_trial` wants it.
+        arms: As `choose_arms` wants them.
         filters: Which games; only by what was known before the draw.
         at: Now, aware.
 
+    Returns:
+        The report; None: there is no trial.
+
     Raises:
+        FilterError: As `choose_trial` and `choose_arms`.
         RecordError: A row without which there is no report is damaged.
     """
-    terms = terms_of(trial)
-    flags = await suspect_games(session)
     games: list[TrialGame] = []
+    lots: list[TrialDecision] = []
     damaged: list[Unreadable] = []
-    if len(arms) == 2:
-        facts = await game_facts(session, filters, aborted=True)
-        costs = await mean_costs(session, filters)
-        games, damaged = await trial_games(session, trial, arms[0], arms[1], facts, costs)
-    lots, damaged_lots = await trial_decisions(session, trial, filters) if trial.draws_decisions else ([], [])
-    return TrialReport(
-        trial,
-        arms,
-        games_report(games, terms, at, flags) if len(arms) == 2 else None,
-        score_looks(games, terms, at) if len(arms) == 2 else None,
-        tuple(damaged),
-        decisions_report(lots, terms, at, flags) if trial.draws_decisions else None,
-        tuple(damaged_lots),
-    )
+    damaged_lots: list[Unreadable] = []
+    async with database.read() as session:
+        trial = choose_trial(await list_trials(session), name)
+        if trial is None:
+            return None
+        chosen = choose_arms(trial, arms)
+        flags = await suspect_games(session)
+        if len(chosen) == 2:
+            facts = await game_facts(session, filters, aborted=True)
+            costs = await mean_costs(session, filters)
+            games, damaged = await trial_games(session, trial, chosen[0], chosen[1], facts, costs)
+        if trial.draws_decisions:
+            lots, damaged_lots = await trial_decisions(session, trial, filters)
 
+    def reckon() -> TrialReport:
+        terms = terms_of(trial)
+        return TrialReport(
+            trial,
+            chosen,
+            tuple(games),
+            games_report(games, terms, at, flags) if len(chosen) == 2 else None,
+            tuple(damaged),
+            decisions_report(lots, terms, at, flags) if trial.draws_decisions else None,
+            tuple(damaged_lots),
+        )
 
-async def find_trial(session: AsyncSession, name: str | None) -> StoredTrial | None:
-    """See `choose_trial`."""
-    return choose_trial(await list_trials(session), name)
+    # After the transaction, which others may wait for, and not on the event loop, where moves do.
+    return await asyncio.to_thread(reckon)

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import Filters, filter_conditions, standing
+from storage.filters import Filters, count_where, filter_conditions, standing
 from storage.records import GameResult, GameStatus
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
@@ -118,4 +118,4 @@ def _bait_counts(row: Any) -> BaitCounts:
 
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+    return func.coalesce(count_where(condition), 0)

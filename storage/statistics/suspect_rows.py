@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -17,7 +17,7 @@ from engine.errors import RecordError
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_texts
-from storage.filters import standing
+from storage.filters import count_where, standing
 from storage.inference.suspects import COPIED_PLIES, FAST_S, PlayedGame, SuspectFlag, suspects
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.valid_summaries import is_valid, without_summary
@@ -139,7 +139,7 @@ def _judged() -> Select[*tuple[Any, ...]]:
         select(
             DecisionRow.game_id,
             func.count().label("replies"),
-            func.sum(case((OutcomeRow.kind == OutcomeKind.OPTIMAL, 1), else_=0)).label("optimal"),
+            count_where(OutcomeRow.kind == OutcomeKind.OPTIMAL).label("optimal"),
             func.sum(ForecastRow.optimal_expected).label("expected"),
         )
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
@@ -164,7 +164,7 @@ def _times() -> Select[*tuple[Any, ...]]:
         select(
             DecisionRow.game_id,
             func.count().label("timed"),
-            func.sum(case((ReplyTimeRow.time_s < FAST_S, 1), else_=0)).label("fast"),
+            count_where(ReplyTimeRow.time_s < FAST_S).label("fast"),
         )
         .join(ReplyTimeRow, DecisionRow.id == ReplyTimeRow.decision_id)
         .where(func.coalesce(DecisionRow.reply_count, 2) >= 2)

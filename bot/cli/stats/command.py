@@ -1,6 +1,5 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,18 +19,13 @@ from bot.cli.common import (
 from bot.cli.filters import Suspects, selects_games
 
 if TYPE_CHECKING:
-    from storage.damage import Unreadable
     from storage.database import Database
     from storage.filters import Filters
-    from storage.inference.decisions import DecisionsReport
-    from storage.inference.games import GamesReport
-    from storage.inference.trial import TrialTerms
     from storage.statistics.facts import GameFact, ReplyFact
     from storage.statistics.group_rows import GroupRows
     from storage.statistics.groups import By
     from storage.statistics.lots import LotTraffic
     from storage.statistics.pace import Pace
-    from storage.trials import StoredTrial
 
 
 @selects_games
@@ -251,39 +245,17 @@ def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: OutputFormat
 ) -> None:
     from bot.cli.stats import tables
-    from storage.inference.decisions import decisions_report
-    from storage.inference.games import games_report
-    from storage.statistics.facts import game_facts
-    from storage.statistics.game_costs import mean_costs
-    from storage.statistics.suspect_rows import suspect_games
-    from storage.statistics.trial_rows import trial_decisions, trial_games
-    from storage.trials import list_trials
+    from storage.errors import FilterError
+    from storage.queries.trial_report import TrialReport, trial_report
 
-    async def read(database: "Database") -> _TrialReport:
-        async with database.read() as session:
-            trials = await list_trials(session)
-            found = next((each for each in trials if each.name == name), None)
-            if found is None:
-                known = ", ".join(each.name for each in trials) or "none"
-                raise UsageError(f"--trial: no trial {name!r} is known; known: {known}")
-            is_alone, terms = len(found.arms) == 1, _terms(found)
-            at, report = datetime.now(UTC), _TrialReport(found, _arms(found, arms))
-            flags = await suspect_games(session)
-            facts = [] if is_alone else await game_facts(session, filters, aborted=True)
-            costs = {} if is_alone else await mean_costs(session, filters)
-            if not is_alone:
-                first, second = report.arms
-                games, report.damaged_games = await trial_games(session, found, first, second, facts, costs)
-            if found.draws_decisions:
-                lots, report.damaged_decisions = await trial_decisions(session, found, filters)
-        # After the transaction: other processes need not wait for arithmetic.
-        if not is_alone:
-            report.games = games_report(games, terms, at, flags)
-        if found.draws_decisions:
-            report.decisions = decisions_report(lots, terms, at, flags)
-        return report
+    async def read(database: "Database") -> TrialReport | None:
+        return await trial_report(database, name, arms, filters, datetime.now(UTC))
 
-    report = ask_database(context, read)
+    try:
+        report = ask_database(context, read)
+    except FilterError as error:
+        raise UsageError(f"--{error}") from None
+    assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
     if output is OutputFormat.JSON:
         told: dict[str, Any] = {
@@ -307,50 +279,3 @@ def _trial(
             console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
         if decisions is not None:
             console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
-
-
-@dataclass(slots=True)
-class _TrialReport:
-    """What a trial's report shows."""
-
-    trial: "StoredTrial"
-    arms: tuple[str, ...]
-    games: "GamesReport | None" = None
-    damaged_games: "list[Unreadable]" = field(default_factory=list)
-    decisions: "DecisionsReport | None" = None
-    damaged_decisions: "list[Unreadable]" = field(default_factory=list)
-
-
-def _terms(trial: "StoredTrial") -> "TrialTerms":
-    """What was fixed of a trial; its `opt` is of decisions if there is nothing else to compare."""
-    from storage.inference.any_time import Opt
-    from storage.inference.trial import TrialTerms
-
-    return TrialTerms(
-        alpha=trial.alpha,
-        cap_games=trial.cap,
-        opt_games=trial.opt,
-        opt_decisions=trial.opt if len(trial.arms) == 1 else int(Opt.DECISIONS),
-    )
-
-
-def _arms(trial: "StoredTrial", text: str | None) -> tuple[str, ...]:
-    """The two players to compare: those asked for, or the only two, the one that sets traps first.
-
-    A trial of single decisions alone has one player, and nothing to compare it with.
-    """
-    from engine.player_kinds import PLAYER_KINDS
-
-    if text is None and len(trial.arms) == 1:
-        return trial.arms
-    if text is not None:
-        asked = tuple(part.strip() for part in text.split(","))
-        if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):
-            raise UsageError(f"--arms: {text!r} is not two of the trial's players: {', '.join(trial.arms)}")
-        return asked[0], asked[1]
-    if len(trial.arms) != 2:
-        raise UsageError(f"--arms: the trial has {', '.join(trial.arms)}; name the two to compare")
-    first, second = sorted(
-        trial.arms, key=lambda arm: arm not in PLAYER_KINDS or not PLAYER_KINDS[arm].sets_traps
-    )
-    return first, second

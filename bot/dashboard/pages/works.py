@@ -1,5 +1,6 @@
 """Does it work? The trial's verdict with its evidence, and what happened in all games, player by player."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -18,9 +19,9 @@ from bot.dashboard.rendering import query_text, title_of
 from storage.database import Database
 from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
 from storage.inference.defaults import RATING_BAND
-from storage.inference.games import GamesReport, Stratum
+from storage.inference.games import GamesReport, Stratum, score_looks
 from storage.queries.filter_language import FIELDS, filter_texts
-from storage.queries.trial_report import TrialReport, choose_arms, find_trial, terms_of, trial_report
+from storage.queries.trial_report import TrialReport, terms_of, trial_report
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics
 
@@ -63,6 +64,8 @@ class WorksView:
 
     report: TrialReport | None
     """None: there has been no trial."""
+    looks: Looks | None
+    """The difference in score after each game; None: nothing is compared."""
     verdict: Verdict | None
     more_games: int | None
     """So many games more until the interval is a third narrower; None: it cannot be told."""
@@ -100,9 +103,7 @@ class WorksView:
 
     def funnel(self) -> Markup:
         """The difference after each game."""
-        if self.report is None or self.report.looks is None:
-            return Markup()
-        return line_chart(_funnel(self.report.looks, self.names))
+        return Markup() if self.looks is None else line_chart(_funnel(self.looks, self.names))
 
     def strata(self) -> Markup:
         """The difference by game, site, speed and rating band."""
@@ -134,9 +135,7 @@ class WorksView:
             "strata": []
             if self.report is None or self.report.games is None
             else _stratum_rows(self.report.games),
-            "funnel": []
-            if self.report is None or self.report.looks is None
-            else _look_rows(self.report.looks),
+            "funnel": [] if self.looks is None else _look_rows(self.looks),
         }
 
 
@@ -299,19 +298,17 @@ async def load(database: Database, query: Query) -> WorksView:
     """See `bot.dashboard.page.Page.load`."""
     filters = query.filters
     at = datetime.now(UTC)
+    report = await trial_report(database, filters.trial, query.own.get("arms") or None, filters, at)
     async with database.read() as session:
-        trial = await find_trial(session, filters.trial)
-        report = None
-        if trial is not None:
-            arms = choose_arms(trial, query.own.get("arms") or None)
-            report = await trial_report(session, trial, arms, filters, at)
-        groups = (await read_groups(session, filters, (By.GAME, By.PLAYER))).statistics()
+        read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+    groups = await asyncio.to_thread(read.statistics)
     verdict = more = None
-    if report is not None and report.games is not None and trial is not None:
-        verdict = verdict_of(report.games)
-        terms = terms_of(trial)
+    looks = None
+    if report is not None and report.games is not None:
+        verdict, terms = verdict_of(report.games), terms_of(report.trial)
+        looks = await asyncio.to_thread(score_looks, report.rows, terms, at)
         more = games_until_narrower(report.games.score.estimate, terms.design(terms.opt_games))
-    return WorksView(report, verdict, more, tuple(groups), filter_texts(filters))
+    return WorksView(report, looks, verdict, more, tuple(groups), filter_texts(filters))
 
 
 PAGE = Page(

@@ -429,8 +429,8 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
 @pytest.mark.parametrize(
     ("where", "command"),
     [
-        ("storage.inference.games.games_report", ("--trial", "m1")),
-        ("storage.inference.decisions.decisions_report", ("--trial", "m1")),
+        ("storage.queries.trial_report.games_report", ("--trial", "m1")),
+        ("storage.queries.trial_report.decisions_report", ("--trial", "m1")),
         ("storage.statistics.trial_rows.trial_decision", ("--trial", "m1")),
         ("storage.statistics.trial_rows._trial_game", ("--trial", "m1")),
         ("storage.statistics.suspect_rows.suspects", ("--without-suspects",)),

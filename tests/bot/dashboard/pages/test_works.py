@@ -1,0 +1,132 @@
+"""Does it work? The verdict, and every number of a trial as its own arithmetic has it."""
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.dashboard.pages.works import Verdict, games_until_narrower, verdict_of
+from storage.database import Database
+from storage.filters import Filters
+from storage.games import finish_game
+from storage.inference.any_time import SequenceDesign
+from storage.inference.games import GamesReport, score_looks
+from storage.queries.trial_report import terms_of, trial_report
+from storage.records import GameResult
+from storage.trials import NewTrial, start_trial
+from tests.bot.dashboard.pages.conftest import Visitor
+from tests.storage.samples import opened
+
+NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
+EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}
+GAMES = 480
+
+
+async def play(database: Database, games: int = GAMES) -> None:
+    """A trial of 60 people in which trappy wins two games of three and standard one."""
+    rng = random.Random(1)
+    plan = NewTrial(name="t1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}})
+    async with database.write() as session:
+        trial = await start_trial(session, plan, at=NOON)
+        for number in range(games):
+            player = rng.choice(["standard", "trappy"])
+            wins = rng.random() < (0.67 if player == "trappy" else 0.33)
+            person = f"person{number % 60}"
+            game = await opened(
+                session,
+                f"g{number}",
+                player=player,
+                selection=EVEN,
+                trial_id=trial.id,
+                at=NOON + timedelta(minutes=number),
+                opponent_id=person,
+                opponent_name=person,
+            )
+            result = GameResult.WIN if wins else GameResult.LOSS
+            at = NOON + timedelta(minutes=number, seconds=30)
+            await finish_game(session, game.id, result=result, end_reason="normal", at=at)
+
+
+async def reported(database: Database) -> GamesReport:
+    report = await trial_report(database, None, None, Filters(), datetime.now(UTC))
+    assert report is not None
+    assert report.games is not None
+    return report.games
+
+
+async def test_without_a_trial_nobody_knows(visitor: Visitor) -> None:
+    assert "Nobody knows yet." in await visitor.text("/dash/works")
+    assert await visitor.json("/dash/api/works") == {"trial": None, "groups": []}
+
+
+async def test_the_numbers_are_those_of_the_trial(database: Database, visitor: Visitor) -> None:
+    await play(database)
+    report = await trial_report(database, "t1", None, Filters(), datetime.now(UTC))
+    assert report is not None
+    assert report.arms == ("trappy", "standard")
+    assert report.games is not None
+    score = report.games.score.estimate
+    assert score.low is not None
+    assert score.low > 0
+    told = (await visitor.json("/dash/api/works"))["trial"]
+    assert (told["name"], told["verdict"]) == ("t1", "more")
+    assert told["games"]["score"]["estimate"]["mean"] == pytest.approx(score.mean)
+    page = await visitor.text("/dash/works")
+    assert score.mean is not None
+    assert f"<em>{100 * score.mean:.1f} points more</em>" in page
+    assert "Trappy scores more" in page
+    looks = score_looks(report.rows, terms_of(report.trial), datetime.now(UTC))
+    assert looks.mean[-1] == pytest.approx(score.mean)
+    last = (await visitor.text("/dash/api/works.csv?table=funnel")).splitlines()[-1].split(",")
+    assert [float(each) for each in last] == pytest.approx([GAMES, score.mean, score.low, score.high])
+
+
+async def test_too_few_games_show_no_number(database: Database, visitor: Visitor) -> None:
+    await play(database, 40)
+    page = await visitor.text("/dash/works")
+    assert "Too early to say." in page
+    assert "points more</em>" not in page
+    assert "points less</em>" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("trial=other", "no trial &#39;other&#39; is known; known: t1"),
+        ("arms=trappy", "is not two of the trial"),
+    ],
+)
+async def test_what_there_is_not_is_named(
+    database: Database, visitor: Visitor, query: str, words: str
+) -> None:
+    await play(database, 2)
+    assert words in await visitor.text(f"/dash/works?{query}", 400)
+
+
+async def test_verdicts(database: Database) -> None:
+    await play(database)
+    report = await reported(database)
+
+    def verdict(low: float | None, high: float | None, treated: int = 120) -> Verdict:
+        estimate = replace(report.score.estimate, low=low, high=high)
+        changed = replace(report.score, estimate=estimate)
+        return verdict_of(replace(report, score=changed, drawn_treated=treated, drawn_untreated=120))
+
+    assert verdict(0.01, 0.2) is Verdict.MORE
+    assert verdict(-0.2, -0.01) is Verdict.LESS
+    assert verdict(-0.03, 0.03) is Verdict.NO_DIFFERENCE
+    assert verdict(-0.04, 0.03) is Verdict.NOT_CLEAR
+    assert verdict(-0.16, 0.16) is Verdict.TOO_EARLY
+    assert verdict(None, None) is Verdict.TOO_EARLY
+    assert verdict(0.01, 0.2, treated=99) is Verdict.TOO_EARLY
+
+
+async def test_games_until_the_interval_is_a_third_narrower(database: Database) -> None:
+    await play(database)
+    score, design = (await reported(database)).score.estimate, SequenceDesign(1000)
+    more = games_until_narrower(score, design)
+    assert more is not None
+    wanted = float(design.width(score.n)) * 2 / 3
+    assert float(design.width(score.n + more)) <= wanted < float(design.width(score.n + more - 1))
+    assert games_until_narrower(replace(score, low=None), design) is None
