@@ -8,8 +8,9 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 RUN python3 -m venv /opt/desdemona
 WORKDIR /src
-COPY CMakeLists.txt LICENSE README.md constraints.txt pyproject.toml ./
+COPY CMakeLists.txt LICENSE README.md config.toml constraints.txt pyproject.toml ./
 COPY bot bot
+COPY deploy deploy
 COPY engine engine
 COPY migrations migrations
 COPY storage storage
