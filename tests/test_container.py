@@ -53,7 +53,8 @@ def test_it_runs_as_a_user_of_its_own(steps: list[tuple[str, str]]) -> None:
     (folder,) = arguments(steps, "VOLUME")
     assert f"{arguments(steps, 'WORKDIR')[-1]}/data" == folder
     # The program itself, not a shell, which would keep the signal to itself.
-    assert [json.loads(arguments(steps, word)[0]) for word in ("ENTRYPOINT", "CMD")] == [["desdemona"], ["run"]]
+    assert json.loads(arguments(steps, "ENTRYPOINT")[0]) == ["desdemona"]
+    assert json.loads(arguments(steps, "CMD")[0]) == ["run"]
 
 
 def test_the_compiler_stays_behind(steps: list[tuple[str, str]]) -> None:
