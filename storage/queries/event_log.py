@@ -1,6 +1,5 @@
 """Events for the operator: what went wrong, what was declined and why, how long servers took."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.queries.overview import quantile
+from storage.queries.elapsed import quantiles, seconds_between
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _LONGEST_REASON = 300
@@ -120,34 +119,29 @@ async def latest_events(
 
 async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
     """How long the sites took with moves of games that began since a moment."""
-    rows = await session.execute(
+    latest = (
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None))
         .order_by(DecisionRow.id.desc())
         .limit(_MOST_TIMES)
+        .cte("latest")
     )
-    sent: dict[str, list[float]] = {}
-    confirmed: dict[str, list[float]] = {}
-    for row in rows:
-        sent.setdefault(row.site, []).append((row.sent_at - row.created_at).total_seconds())
-        if row.confirmed_at is not None:
-            confirmed.setdefault(row.site, []).append((row.confirmed_at - row.sent_at).total_seconds())
+    sending = seconds_between(session, latest.c.created_at, latest.c.sent_at).label("value")
+    confirming = seconds_between(session, latest.c.sent_at, latest.c.confirmed_at).label("value")
+    sent = select(latest.c.site.label("name"), sending)
+    confirmed = select(latest.c.site.label("name"), confirming).where(latest.c.confirmed_at.is_not(None))
+    shares = (50, 95)
+    confirmations = {
+        row.name: (float(row.q50), float(row.q95))
+        for row in await session.execute(quantiles(confirmed, shares))
+    }
     return [
         SiteTimes(
-            site,
-            len(times),
-            quantile(times, 0.5),
-            quantile(times, 0.95),
-            _quantile(confirmed.get(site, ()), 0.5),
-            _quantile(confirmed.get(site, ()), 0.95),
+            row.name, row.size, float(row.q50), float(row.q95), *confirmations.get(row.name, (0.0, 0.0))
         )
-        for site, times in sorted(sent.items())
+        for row in await session.execute(quantiles(sent, shares))
     ]
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    return quantile(values, share) if values else 0.0
 
 
 def _which(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:
