@@ -11,6 +11,7 @@ from sqlalchemy import (
     Double,
     Integer,
     Select,
+    SelectBase,
     String,
     case,
     cast,
@@ -42,7 +43,7 @@ def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnEl
     return cast(seconds[0] - seconds[1], Double) + (parts[0] - parts[1]) / 1e6
 
 
-def quantiles(values: Select[*tuple[Any, ...]], shares: Sequence[int]) -> Select[*tuple[Any, ...]]:
+def quantiles(values: SelectBase, shares: Sequence[int]) -> Select[*tuple[Any, ...]]:
     """The number of values in each group, some of their quantiles, and the greatest.
 
     A quantile is the least value that at least this share of the values does not exceed.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, cast, func, select
+from sqlalchemy import ColumnElement, String, cast, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.queries.elapsed import quantiles, seconds_between
@@ -13,6 +13,8 @@ from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 _LONGEST_REASON = 300
 """Characters of a reason that are read."""
 _MOST_TIMES = 50_000
+_SENT, _CONFIRMED = "sent ", "confirmed "
+"""Before a site's name: which of its times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +125,32 @@ async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None))
-        .order_by(DecisionRow.id.desc())
+        # Not by the key itself, or SQLite would walk all decisions in its order.
+        .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)
         .cte("latest")
     )
-    sending = seconds_between(session, latest.c.created_at, latest.c.sent_at).label("value")
-    confirming = seconds_between(session, latest.c.sent_at, latest.c.confirmed_at).label("value")
-    sent = select(latest.c.site.label("name"), sending)
-    confirmed = select(latest.c.site.label("name"), confirming).where(latest.c.confirmed_at.is_not(None))
-    shares = (50, 95)
-    confirmations = {
-        row.name: (float(row.q50), float(row.q95))
-        for row in await session.execute(quantiles(confirmed, shares))
-    }
+    sent = seconds_between(session, latest.c.created_at, latest.c.sent_at)
+    confirmed = seconds_between(session, latest.c.sent_at, latest.c.confirmed_at)
+    times = union_all(
+        select((_SENT + latest.c.site).label("name"), sent.label("value")),
+        select((_CONFIRMED + latest.c.site).label("name"), confirmed.label("value")).where(
+            latest.c.confirmed_at.is_not(None)
+        ),
+    )
+    found = {row.name: row for row in await session.execute(quantiles(times, (50, 95)))}
     return [
         SiteTimes(
-            row.name, row.size, float(row.q50), float(row.q95), *confirmations.get(row.name, (0.0, 0.0))
+            name.removeprefix(_SENT),
+            row.size,
+            row.q50,
+            row.q95,
+            0.0 if shown is None else shown.q50,
+            0.0 if shown is None else shown.q95,
         )
-        for row in await session.execute(quantiles(sent, shares))
+        for name, row in found.items()
+        if name.startswith(_SENT)
+        for shown in [found.get(_CONFIRMED + name.removeprefix(_SENT))]
     ]
 
 

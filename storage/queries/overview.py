@@ -189,7 +189,8 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
             GameRow.site != MATCH_SITE,
             DecisionRow.created_at >= since,
         )
-        .order_by(DecisionRow.id.desc())
+        # Not by the key itself, or SQLite would walk all decisions in its order.
+        .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)
     )
     return [
