@@ -1,4 +1,4 @@
-"""what pages need of games that are over: their baits, openings and forecasts, in their summaries
+"""what pages need of games that are over: their baits and openings, in their summaries
 
 Revision: 0018, after 0017
 Date: 2026-11-25
@@ -17,7 +17,6 @@ COLUMNS = (
     ("plies", sa.Integer()),
     ("opening", sa.BigInteger().with_variant(sa.Integer(), "sqlite")),
     ("bait_phases", sa.LargeBinary()),
-    ("reply_odds", sa.LargeBinary()),
 )
 
 

@@ -124,7 +124,11 @@ async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
     latest = (
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None))
+        # By the games' keys, or SQLite would walk all decisions.
+        .where(
+            DecisionRow.game_id.in_(select(GameRow.id).where(GameRow.started_at >= since)),
+            DecisionRow.sent_at.is_not(None),
+        )
         # Not by the key itself, or SQLite would walk all decisions in its order.
         .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)

@@ -180,15 +180,14 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
     """How long our moves took, by the hour in which they were made, the oldest first; hours without any are
     left out."""
     since = now - timedelta(hours=hours)
+    # Games of correspondence that began earlier are few; the index on games serves this.
+    games = select(GameRow.id).where(
+        GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE
+    )
     latest = (
         select(hour_of(session, DecisionRow.created_at).label("name"), DecisionRow.time_s.label("value"))
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(
-            # Games of correspondence that began earlier are few; the index on games serves this.
-            GameRow.started_at >= since - timedelta(days=2),
-            GameRow.site != MATCH_SITE,
-            DecisionRow.created_at >= since,
-        )
+        # By the games' keys, or SQLite would walk all decisions.
+        .where(DecisionRow.game_id.in_(games), DecisionRow.created_at >= since)
         # Not by the key itself, or SQLite would walk all decisions in its order.
         .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)

@@ -26,7 +26,6 @@ from storage.damage import require_damage
 from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.facts import ReplyFact, outdated_of_games, replies_of_games
-from storage.statistics.reply_odds import packed_odds
 from storage.statistics.reply_sums import packed, reply_sums
 from storage.statistics.set_baits import SetBait, packed_phases, set_baits
 from storage.statistics.suspect_rows import (
@@ -197,7 +196,6 @@ def _sums(game: int, replies: Sequence[ReplyFact]) -> dict[str, Any]:
         "models": models_text(sums.models),
         "sums": packed(sums.rows),
         "phase_sums": packed(sums.phase_rows),
-        "reply_odds": packed_odds(replies, sums.models),
     }
 
 

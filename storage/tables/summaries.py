@@ -40,8 +40,6 @@ class GameSummaryRow(Base):
     opening: Mapped[int | None] = mapped_column(BigInt)
     # `storage.statistics.set_baits.packed_phases`.
     bait_phases: Mapped[bytes | None] = mapped_column(LargeBinary)
-    # `storage.statistics.reply_odds.packed_odds`.
-    reply_odds: Mapped[bytes | None] = mapped_column(LargeBinary)
 
 
 class GameBaitRow(Base):
