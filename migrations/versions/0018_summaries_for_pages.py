@@ -39,18 +39,9 @@ def upgrade() -> None:
     op.create_index("ix_game_baits_game_id", "game_baits", ["game_id"])
     op.create_index("ix_game_baits_surprise", "game_baits", ["surprise", "decision_id"])
     op.create_index("ix_game_baits_cost", "game_baits", ["cost", "decision_id"])
-    by_lot = sa.text("search_mode IS NULL OR search_mode = 'trial'")
-    op.create_index(
-        "ix_decisions_by_lot",
-        "decisions",
-        ["game_id", "search_mode"],
-        sqlite_where=by_lot,
-        postgresql_where=by_lot,
-    )
 
 
 def downgrade() -> None:
-    op.drop_index("ix_decisions_by_lot", table_name="decisions")
     op.drop_table("game_baits")
     for name, _ in reversed(COLUMNS):
         op.drop_column("game_summaries", name)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, false, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, case, false, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import TRIAL_MODE
@@ -32,9 +32,7 @@ def is_by_lot(otherwise: ColumnElement[bool]) -> ColumnElement[bool]:
         otherwise: The condition where nobody knows: the record was damaged when migration 0012 read it.
     """
     mode = DecisionRow.search_mode
-    # In the words of the index `ix_decisions_by_lot`, with which few decisions are read.
-    has_index = or_(mode.is_(None), mode == literal_column(f"'{TRIAL_MODE}'"))
-    return and_(has_index, or_(mode.is_not(None), otherwise))
+    return case((mode.is_(None), otherwise), else_=mode == TRIAL_MODE)
 
 
 async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> LotTraffic:

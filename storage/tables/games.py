@@ -34,10 +34,6 @@ from storage.tables.types import (
     enum_column,
 )
 
-BY_LOT = "search_mode IS NULL OR search_mode = 'trial'"
-"""Of `DecisionRow`: a lot chose the move, or nobody knows.  It is the condition of an index, and SQLite uses
-that only for statements with the same words."""
-
 
 class OpponentRow(Base):
     """An account that we have played against."""
@@ -165,16 +161,7 @@ class DecisionRow(Base):
     """One choice of a player, stored before its move is sent."""
 
     __tablename__ = "decisions"
-    __table_args__ = (
-        UniqueConstraint("game_id", "ply", "takeback"),
-        # Few decisions are made by lot (`storage.statistics.lots`).
-        Index(
-            "ix_decisions_by_lot",
-            *("game_id", "search_mode"),
-            sqlite_where=text(BY_LOT),
-            postgresql_where=text(BY_LOT),
-        ),
-    )
+    __table_args__ = (UniqueConstraint("game_id", "ply", "takeback"),)
 
     id: Mapped[IntPk]
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
