@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from bot.dashboard.charts.boards import board_shapes
 from bot.dashboard.charts.markup import tag
-from bot.dashboard.trap_words import odds_text, score_text
+from bot.dashboard.trap_words import odds_text, score_text, whole
 from engine.games import GAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -50,13 +50,16 @@ def number(value: float | None, digits: int = 0) -> str:
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A share from 0 to 1."""
-    return NO_VALUE if value is None else f"{100 * value:.{digits}f} %"
+    """A share from 0 to 1, rounded, halves upwards, as in `bot.dashboard.trap_words`."""
+    return NO_VALUE if value is None else f"{whole(100 * value * 10**digits) / 10**digits:.{digits}f} %"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A number with its sign, and a true minus."""
-    return NO_VALUE if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    """A number with its sign, unless it is rounded to 0, and a true minus."""
+    if value is None:
+        return NO_VALUE
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
 
 
 def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:

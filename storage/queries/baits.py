@@ -20,6 +20,7 @@ from storage.filters import Filters
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.queries.overview import named_bait
 from storage.queries.shown_games import shown_games
+from storage.records import GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
 PHASE_PLIES = 20
@@ -161,7 +162,7 @@ async def list_baits(
         select(ForecastRow.decision_id)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(*named_bait(), *shown_games(filters), *_fate(fate))
+        .where(*_shown(filters), *_fate(fate))
         .order_by(orders[order].desc(), ForecastRow.decision_id.desc())
         .limit(limit)
         .offset(offset)
@@ -197,7 +198,7 @@ async def list_repeated(
         .select_from(ForecastRow)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(*named_bait(), *shown_games(filters), ForecastRow.is_taken.is_not(None))
+        .where(*_shown(filters), ForecastRow.is_taken.is_not(None))
         .order_by(ForecastRow.decision_id.desc())
         .limit(MOST_SEARCHED)
         .subquery()
@@ -246,7 +247,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
             .select_from(ForecastRow)
             .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
             .join(GameRow, GameRow.id == DecisionRow.game_id)
-            .where(*named_bait(), *shown_games(filters))
+            .where(*_shown(filters))
             .group_by(phase, band, GameRow.opponent_id)
         )
     ).all()
@@ -336,6 +337,11 @@ def _met(row: Any) -> MetBait:
         is_taken=row.is_taken,
         at=row.created_at,
     )
+
+
+def _shown(filters: Filters) -> tuple[ColumnElement[bool], ...]:
+    """Baits of the games that pass the filters; those of aborted games count nowhere."""
+    return *named_bait(), GameRow.state != GameStatus.ABORTED, *shown_games(filters)
 
 
 def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:

@@ -52,9 +52,11 @@ class SiteTimes:
     send_median_s: float
     """From the decision to the site's acceptance of the move."""
     send_p95_s: float
-    confirm_median_s: float
-    """From there to the move in the site's list of moves."""
-    confirm_p95_s: float
+    confirmed: int
+    """Those of the moves that the site has shown."""
+    confirm_median_s: float | None
+    """From there to the move in the site's list of moves; None: it has shown none, like the next."""
+    confirm_p95_s: float | None
 
 
 def _reason() -> ColumnElement[str]:
@@ -118,12 +120,13 @@ async def latest_events(
     ]
 
 
-async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
-    """How long the sites took with moves of games that began since a moment."""
+async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
+    """How long the sites, or one of them, took with moves of games that began since a moment."""
+    of_site = (GameRow.site == site,) if site else ()
     rows = await session.execute(
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None))
+        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None), *of_site)
         .order_by(DecisionRow.id.desc())
         .limit(_MOST_TIMES)
     )
@@ -139,6 +142,7 @@ async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
             len(times),
             quantile(times, 0.5),
             quantile(times, 0.95),
+            len(confirmed.get(site, ())),
             _quantile(confirmed.get(site, ()), 0.5),
             _quantile(confirmed.get(site, ()), 0.95),
         )
@@ -146,8 +150,8 @@ async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
     ]
 
 
-def _quantile(values: Sequence[float], share: float) -> float:
-    return quantile(values, share) if values else 0.0
+def _quantile(values: Sequence[float], share: float) -> float | None:
+    return quantile(values, share) if values else None
 
 
 def _which(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:

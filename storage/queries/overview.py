@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
+from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.filters import count_where, standing
 from storage.records import MATCH_SITE, GameResult, GameStatus
@@ -156,6 +157,8 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             *named_bait(),
             ForecastRow.is_taken.is_not(None),
             OutcomeRow.reply.is_not(None),
+            OutcomeRow.rule == RULE,
+            GameRow.state != GameStatus.ABORTED,
             GameRow.site != MATCH_SITE,
         )
         .order_by(ForecastRow.decision_id.desc())

@@ -16,7 +16,7 @@ from storage.inference.games import EloDifference, GamesReport
 from storage.inference.plan import more_needed
 from storage.inference.trial import EndpointReport, LotGuard, TrialCounts
 from storage.records import Endpoint
-from storage.statistics.groups import Expected, GroupStatistics
+from storage.statistics.groups import Expected, GroupStatistics, flat_row
 from storage.trials import StoredTrial
 
 ACROSS = 4
@@ -87,18 +87,6 @@ def _groups_table(found: Sequence[GroupStatistics]) -> Table:
 def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
     """Flat rows; nested names are joined by ``_``."""
     return [flat_row(each.to_json()) for each in found]
-
-
-def flat_row(record: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        name = key if not before or before == "group" else f"{before}_{key}"
-        if isinstance(value, dict):
-            flat |= flat_row(value, name)
-        else:
-            flat[name] = ", ".join(value) if isinstance(value, tuple) else value
-    return flat
 
 
 def percent(share: float | None) -> str:

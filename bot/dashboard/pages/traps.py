@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from math import floor
 from typing import Any
 
 from bot.dashboard.moments import Moment, read_moment
@@ -175,7 +176,7 @@ def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     found = group.interval
     if found is None or found.low is None or found.high is None:
-        return f"too few people for an interval ({group.effective_persons:.0f} of {LEAST_PERSONS})"
+        return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
     low, high = max(found.low, 0.0), min(found.high, 1.0)
     return f"{percent(low).removesuffix(' %')} to {percent(high)}"
 
