@@ -8,7 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.filters import standing
 from storage.queries.overview import quantile
+from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _LONGEST_REASON = 300
@@ -122,11 +124,11 @@ async def latest_events(
 
 async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
     """How long the sites, or one of them, took with moves of games that began since a moment."""
-    of_site = (GameRow.site == site,) if site else ()
+    of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     rows = await session.execute(
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None), *of_site)
+        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None), *standing(), of_site)
         .order_by(DecisionRow.id.desc())
         .limit(_MOST_TIMES)
     )

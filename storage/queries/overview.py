@@ -192,6 +192,7 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
             GameRow.started_at >= since - timedelta(days=2),
             GameRow.site != MATCH_SITE,
             DecisionRow.created_at >= since,
+            *standing(),
         )
         .order_by(DecisionRow.id.desc())
         .limit(_MOST_TIMES)
