@@ -89,8 +89,10 @@ class TrapCard:
         if self.moment is not None:
             names = {reply.reply: reply.name for reply in self.moment.decision.replies}
         reply = names.get(self.bait.reply or "", self.bait.reply)
-        if self.bait.is_taken is None or reply is None:
+        if self.bait.is_taken is None:
             return "The game ended before the reply."
+        if reply is None:  # judged by earlier rules
+            return "took a bait." if self.bait.is_taken else "left it alone."
         cost = self.bait.reply_cost
         if self.bait.is_taken:
             how = "took it" if self.bait.reply == self.bait.bait else f"took another bait, {reply},"

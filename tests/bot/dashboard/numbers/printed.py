@@ -1,4 +1,7 @@
-"""Reads a page as people do: line by line, a row of a table as one line; drawings apart."""
+"""Reads a page as people do: line by line, a row of a table as one line; drawings apart.
+
+Drawn boards are left out: what their texts name are squares, not numbers.
+"""
 
 import re
 from collections.abc import Iterator
@@ -114,7 +117,7 @@ def _collect(node: Node, found: list[str]) -> None:
 
 def _collect_drawing(node: Node, found: list[str]) -> None:
     """Its title and its description; of a chart's two drawings those of the wide one."""
-    if "drawing-narrow" in node.classes:
+    if "drawing-narrow" in node.classes or "board" in node.classes:
         return
     inside = found[-1]
     for child in node.children:
