@@ -20,6 +20,7 @@ from storage.database import Database
 from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
 from storage.inference.defaults import RATING_BAND
 from storage.inference.games import GamesReport, Stratum, score_looks
+from storage.inference.persons import Floats
 from storage.queries.filter_language import FIELDS, filter_texts
 from storage.queries.trial_report import TrialReport, terms_of, trial_report
 from storage.statistics.group_rows import read_groups
@@ -195,11 +196,19 @@ def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
     readable, half = looks.readable, looks.half_width
     first = int(readable.argmax()) if readable.any() else len(looks.mean)
     x = tuple(float(n) for n in looks.n[first:])
-    mean = tuple(float(value) for value in 100 * looks.mean[first:])
-    low = tuple(float(value) for value in 100 * (looks.mean - half)[first:])
-    high = tuple(float(value) for value in 100 * (looks.mean + half)[first:])
-    holds_zero = [at for at in range(len(x)) if low[at] <= 0 <= high[at]]
-    clear = holds_zero[-1] + 1 if holds_zero else 0
+
+    def shown(values: Floats) -> tuple[float | None, ...]:
+        # It may become too early again: somebody with many games makes the others count for less.
+        pairs = zip(100 * values[first:], readable[first:], strict=True)
+        return tuple(float(value) if may_be_read else None for value, may_be_read in pairs)
+
+    mean, low, high = shown(looks.mean), shown(looks.mean - half), shown(looks.mean + half)
+    unclear = [
+        at
+        for at, (least, most) in enumerate(zip(low, high, strict=True))
+        if least is None or most is None or least <= 0 <= most
+    ]
+    clear = unclear[-1] + 1 if unclear else 0
     mark = None
     if clear < len(x):
         mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {int(x[clear]):,} games")

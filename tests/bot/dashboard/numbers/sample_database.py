@@ -30,7 +30,7 @@ from tests.bot.dashboard.samples import NAMES
 
 NOW = datetime(2026, 11, 25, 15, tzinfo=UTC)
 """When the pages are read."""
-GAMES = 330
+GAMES = 480
 TRIAL = "winter"
 TRIAL_START = datetime(2026, 10, 1, tzinfo=UTC)
 OPT = 300
@@ -110,7 +110,7 @@ async def _games(session: AsyncSession, rng: random.Random) -> None:
     rows: dict[Any, list[Row]] = {GameRow: [], DecisionRow: [], OutcomeRow: [], ForecastRow: []}
     rows[ReplyTimeRow] = []
     for key in range(1, GAMES + 1):
-        template = rng.choice(played())
+        template = rng.choices(played(), [3 if each.game == "chess" else 1 for each in played()])[0]
         game = _game(rng, key, template)
         rows[GameRow].append(game)
         for move in template.ours:
@@ -158,7 +158,7 @@ def _game(rng: random.Random, key: int, template: PlayedGame) -> Row:
         "state": state,
         "is_settled": state is not GameStatus.OPEN,
         "result": result if state is GameStatus.FINISHED else None,
-        "end_reason": None if state is GameStatus.OPEN else rng.choice(["mate", "resign", "normal"]),
+        "end_reason": None if state is GameStatus.OPEN else rng.choice(["mate", "resignation", "left", "normal"]),
         "rating_diff": rng.choice([None, 6, -5]),
         "started_at": began,
         "ended_at": None if state is GameStatus.OPEN else began + timedelta(minutes=6),
@@ -216,8 +216,8 @@ def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: M
     }
     outdated = {"rule": FORECAST_RULE - 1} if key % 37 == 0 else {}
     rows[ForecastRow].append({"decision_id": key, **found.forecast, **settled, **outdated, "at": at})
-    if reply is not None and rng.random() < 0.8:
-        took = {"time_s": rng.randrange(1, 160) / 16, "source": TimeSource.SERVER}
+    if reply is not None and key % 41 and rng.random() < 0.8:
+        took = {"time_s": rng.randrange(1, 5 if game["id"] % 12 == 0 else 160) / 16, "source": TimeSource.SERVER}
         rows[ReplyTimeRow].append({"decision_id": key, **took})
 
 
