@@ -1,5 +1,6 @@
 """The first page: is the bot well, and what does it do?"""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -92,6 +93,14 @@ class NowView:
             is_alert=is_trap,
         )
         return Tile(value, is_share, words, sparkline(course), is_trap)
+
+    @property
+    def declined_reasons(self) -> list[tuple[str, int]]:
+        """Why challenges were declined today, at all sites together, the most frequent reason first."""
+        counts: Counter[str] = Counter()
+        for each in self.declined:
+            counts[each.reason or "no reason"] += each.count
+        return counts.most_common()
 
     @property
     def timed_moves(self) -> int:

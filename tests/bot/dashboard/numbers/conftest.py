@@ -4,7 +4,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from bot.base.config import DashboardConfig
 from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
 from storage.database import Database
+from tests.bot.dashboard.desk_samples import FakeActions, firing_board, sample_status
 from tests.bot.dashboard.numbers.exported import Exported, export
 from tests.bot.dashboard.numbers.sample_database import NOW, fill
 from tests.bot.dashboard.pages.conftest import Visitor
@@ -77,12 +78,21 @@ def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def visitor(world: World, stopped_clock: None) -> AsyncIterator[Visitor]:  # noqa: ARG001
+def actions() -> FakeActions:
+    """A running program, made up."""
+    board = firing_board()
+    return FakeActions(sample_status(at=NOW, started_at=NOW - timedelta(days=12, hours=5)), board)
+
+
+@pytest.fixture
+async def visitor(
+    world: World, actions: FakeActions, stopped_clock: None  # noqa: ARG001
+) -> AsyncIterator[Visitor]:
     config = DashboardConfig(port=0)
     ticks: Callable[[], float] = iter(range(0, 10_000_000, 100)).__next__
     database = await Database.open(world.url)
-    given: Any = pages(config, database.url)
-    dashboard = Dashboard(config, database, given, clock=ticks)
+    given: Any = actions
+    dashboard = Dashboard(config, database, pages(config, database.url, given), clock=ticks)
     async with dashboard.running() as address, aiohttp.ClientSession() as session:
         yield Visitor(address.removesuffix("/dash"), session)
     await database.close()

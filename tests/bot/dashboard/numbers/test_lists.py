@@ -381,13 +381,19 @@ async def test_events(
     times = _times(exported, days, site)
     assert told["times"] == [pytest.approx(row) for row in times]
     html = await visitor.text(f"/dash/events?{query}")
-    span = f"games of the last {'day' if days == 1 else ''}"
     span = "games of the last 1 day" if days == 1 else f"games of the last {min(days, 7)} days"
     lines = [
         f"{KINDS[row['kind']]} | {row['site']} | {row['reason']} | {row['count']:,} | {ago(row['last_at'], NOW)}"
         for row in told["counts"]
     ]
+    alarms = [
+        line
+        for alarm in told["alarms"]
+        for line in (f"firing {alarm['name']} 0.0 s ago", f"{alarm['headline']} {alarm['text']}")
+        if any(each.isdigit() for each in line)
+    ]
     assert printed.numbers(html) == [
+        *alarms,
         *(" ".join(line.split()) for line in lines),
         span,
         *map(_times_line, times),
