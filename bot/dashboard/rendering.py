@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from bot.base.rounding import half_up
 from bot.dashboard.charts.boards import board_shapes
 from bot.dashboard.charts.markup import tag
-from bot.dashboard.trap_words import odds_text, score_text, whole
+from bot.dashboard.trap_words import odds_text, score_text
 from engine.games import GAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -46,19 +47,19 @@ def environment() -> Environment:
 
 def number(value: float | None, digits: int = 0) -> str:
     """A number with separators of thousands."""
-    return NO_VALUE if value is None else f"{value:,.{digits}f}"
+    return NO_VALUE if value is None else f"{half_up(value, digits):,.{digits}f}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A share from 0 to 1, rounded, halves upwards, as in `bot.dashboard.trap_words`."""
-    return NO_VALUE if value is None else f"{whole(100 * value * 10**digits) / 10**digits:.{digits}f} %"
+    """A share from 0 to 1."""
+    return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
     """A number with its sign, unless it is rounded to 0, and a true minus."""
     if value is None:
         return NO_VALUE
-    text = f"{value:+.{digits}f}"
+    text = f"{half_up(value, digits):+.{digits}f}"
     return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
 
 

@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from bot.base.log import printable
+from bot.base.rounding import half_up
 from bot.cli.rich_tables import NONE, performance_text
 from storage.damage import Unreadable
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
@@ -91,7 +92,7 @@ def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
 
 def percent(share: float | None) -> str:
     """For instance ``12.3 %``."""
-    return NONE if share is None else f"{100 * share:.1f} %"
+    return NONE if share is None else f"{half_up(100 * share, 1):.1f} %"
 
 
 def points(found: AnyTimeEstimate) -> str:
@@ -99,12 +100,16 @@ def points(found: AnyTimeEstimate) -> str:
     if found.mean is None:
         return NONE
     if found.low is None or found.high is None:
-        return f"{100 * found.mean:+.1f}, too early"
-    return f"{100 * found.mean:+.1f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+        return f"{_signed(found.mean)}, too early"
+    return f"{_signed(found.mean)} ({_signed(found.low)} to {_signed(found.high)})"
+
+
+def _signed(share: float) -> str:
+    return f"{half_up(100 * share, 1):+.1f}"
 
 
 def _part(count: int, of: int) -> str:
-    return NONE if not of else f"{count} = {100 * count / of:.1f} %"
+    return NONE if not of else f"{count} = {percent(count / of)}"
 
 
 def trial_view(

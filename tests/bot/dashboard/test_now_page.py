@@ -37,7 +37,7 @@ async def test_buttons_follow_the_state(opened: Opened) -> None:
         actions.now = sample_status(admission=paused)
         page = (await browser.get("/dash"))[1]
         assert offered(page) == {"resume", "drain"}
-        assert "Paused by dashboard, for another 5 min." in page
+        assert "Paused by dashboard 0 s ago, for another 5 min." in page
         actions.now = sample_status(admission=AdmissionStatus(Admission.DRAINING))
         assert offered((await browser.get("/dash"))[1]) == set()
 

@@ -110,7 +110,7 @@ def percent(share: float | None, digits: int = 0) -> str:
 def signed(value: float | None, digits: int = 1) -> str:
     if value is None:
         return DASH
-    text = f"{value:+.{digits}f}"
+    text = f"{rounded(value, digits):+}"
     return text.replace("-", MINUS) if float(text) else text[1:]
 
 

@@ -25,6 +25,7 @@ from tests.bot.dashboard.numbers.recount import (
     percent,
     plural,
     quantile,
+    rounded,
     score,
     shown,
     signed,
@@ -335,7 +336,7 @@ def _times(data: Exported, days: int, site: str) -> list[Row]:
 
 
 def _ms(value: float | None) -> str:
-    return DASH if value is None else f"{1000 * value:,.0f} ms"
+    return DASH if value is None else f"{rounded(1000 * value, 0):,} ms"
 
 
 def _times_line(row: Row) -> str:

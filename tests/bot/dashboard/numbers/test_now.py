@@ -13,7 +13,7 @@ from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row
 from tests.bot.dashboard.numbers.nearly import nearly
-from tests.bot.dashboard.numbers.recount import TITLES, at, counted, counts, of_day, percent, quantile
+from tests.bot.dashboard.numbers.recount import TITLES, at, counted, counts, of_day, percent, quantile, rounded
 from tests.bot.dashboard.numbers.sample_database import NOW
 from tests.bot.dashboard.pages.conftest import Visitor
 
@@ -88,7 +88,7 @@ def _declined(data: Exported) -> list[Row]:
 
 def _tile(days: list[Row], values: list[float | None], words: str, *, is_share: bool = False) -> list[str]:
     def text(value: float) -> str:
-        return f"{100 * value:,.0f} %" if is_share else f"{value:,.0f}"
+        return percent(value) if is_share else f"{value:,.0f}"
 
     known = [value for value in values if value is not None]
     rows = [
@@ -169,8 +169,8 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
     assert sorted(inside.split("; ")) == sorted(f"{reason}: {count}" for reason, count in reasons.items())
     score = [day["points"] / day["decided"] if day["decided"] else None for day in days]
     hours = [
-        f"{datetime.fromisoformat(row['hour']):%d %b %Y, %H:%M} | {row['median_s']:.1f} s | 0.0 to "
-        f"{row['p95_s']:.1f}".lstrip("0")
+        f"{datetime.fromisoformat(row['hour']):%d %b %Y, %H:%M} | {rounded(row['median_s'], 1)} s | 0.0 to "
+        f"{rounded(row['p95_s'], 1)}".lstrip("0")
         for row in times
     ]
     waiting = [

@@ -22,6 +22,7 @@ from tests.bot.dashboard.numbers.recount import (
     counted,
     passes,
     percent,
+    rounded,
     signed,
 )
 from tests.bot.dashboard.numbers.sample_database import NOW, OPT, TRIAL, TRIAL_START
@@ -167,7 +168,7 @@ def _headline(score: Row, why: str | None) -> list[str]:
     mean, low, high = (100 * score[name] for name in ("mean", "low", "high"))
     more = f" About {_more(score)} more games would make the interval a third narrower."
     return [
-        f"Trappy scores {abs(mean):.1f} points {'more' if mean >= 0 else 'less'} in a hundred games.",
+        f"Trappy scores {rounded(abs(mean), 1)} points {'more' if mean >= 0 else 'less'} in a hundred games.",
         f"Between {signed(low)} and {signed(high)}, whenever one looks (95 %). {score['n']} games with "
         f"{score['persons']} people, players drawn by lot, ratings taken into account.{more}",
     ]
