@@ -239,9 +239,7 @@ OUTCOMES = export_of(
             _TEXT,
             "who made the forecast, as `stats --by model` says it; null: there is none",
             lambda row: (
-                None
-                if row.model_name is None
-                else model_text(row.model_name, row.model_sha256, row.prior)
+                None if row.model_name is None else model_text(row.model_name, row.model_sha256, row.prior)
             ),
         ),
         (
@@ -355,6 +353,7 @@ REPLIES = Export(
     .where(DecisionRow.replies.is_not(None)),
     _reply_rows,
 )
+
 
 def _json(stored: object) -> str:
     return json.dumps(unpack(stored), ensure_ascii=False)

@@ -91,7 +91,16 @@ async def test_a_game(database: Database) -> None:
         "clock_initial_s": 180,
         "clock_increment_s": 2,
     }
-    missing = {"initial_position", "chance", "our_rating", "opponent_rating", "expected", "points", "result", "ended_at"}
+    missing = {
+        "initial_position",
+        "chance",
+        "our_rating",
+        "opponent_rating",
+        "expected",
+        "points",
+        "result",
+        "ended_at",
+    }
     missing |= {"trial", "end_reason", "rating_diff", "duration_s", "baits_set", "baits_taken", "slips"}
     assert {name for name, value in second.items() if value is None} == missing
     assert (second["rating_band"], second["plies"], second["state"]) == ("unrated", 0, "open")

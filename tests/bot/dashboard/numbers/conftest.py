@@ -50,9 +50,7 @@ async def _fill(url: str) -> None:
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def world(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, template: Path
-) -> World:
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, template: Path) -> World:
     folder = tmp_path_factory.mktemp("numbers")
     if request.param == "sqlite":
         url = f"sqlite:///{shutil.copy(template, folder / 'desdemona.db')}"
@@ -86,7 +84,9 @@ def actions() -> FakeActions:
 
 @pytest.fixture
 async def visitor(
-    world: World, actions: FakeActions, stopped_clock: None  # noqa: ARG001
+    world: World,
+    actions: FakeActions,
+    stopped_clock: None,  # noqa: ARG001
 ) -> AsyncIterator[Visitor]:
     config = DashboardConfig(port=0)
     ticks: Callable[[], float] = iter(range(0, 10_000_000, 100)).__next__

@@ -13,7 +13,12 @@ def check_drawings(html: str) -> None:
     its title; and the first line is where the scale says that the table's numbers are."""
     (main,) = parsed(html).all("main")
     for figure in main.all("figure"):
-        said = {text for name in ("td", "th", "li", "caption") for node in figure.all(name) for text in _parts(node)}
+        said = {
+            text
+            for name in ("td", "th", "li", "caption")
+            for node in figure.all(name)
+            for text in _parts(node)
+        }
         for svg in figure.all("svg"):
             if svg.classes & {"drawing-wide", "drawing-narrow"}:
                 _check(svg, figure, said)

@@ -158,7 +158,9 @@ def _game(rng: random.Random, key: int, template: PlayedGame) -> Row:
         "state": state,
         "is_settled": state is not GameStatus.OPEN,
         "result": result if state is GameStatus.FINISHED else None,
-        "end_reason": None if state is GameStatus.OPEN else rng.choice(["mate", "resignation", "left", "normal"]),
+        "end_reason": None
+        if state is GameStatus.OPEN
+        else rng.choice(["mate", "resignation", "left", "normal"]),
         "rating_diff": rng.choice([None, 6, -5]),
         "started_at": began,
         "ended_at": None if state is GameStatus.OPEN else began + timedelta(minutes=6),
@@ -192,7 +194,9 @@ def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: M
             "rule": rule if is_complete else None,
             "created_at": at,
             "sent_at": sent,
-            "confirmed_at": sent + timedelta(milliseconds=rng.randrange(5, 400)) if is_shown and sent else None,
+            "confirmed_at": sent + timedelta(milliseconds=rng.randrange(5, 400))
+            if is_shown and sent
+            else None,
             "search_mode": found.decision.search_mode,
             "replies": reply_scores(found.decision.chosen) if is_complete else None,
             "record": found.record,
@@ -217,7 +221,10 @@ def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: M
     outdated = {"rule": FORECAST_RULE - 1} if key % 37 == 0 else {}
     rows[ForecastRow].append({"decision_id": key, **found.forecast, **settled, **outdated, "at": at})
     if reply is not None and key % 41 and rng.random() < 0.8:
-        took = {"time_s": rng.randrange(1, 5 if game["id"] % 12 == 0 else 160) / 16, "source": TimeSource.SERVER}
+        took = {
+            "time_s": rng.randrange(1, 5 if game["id"] % 12 == 0 else 160) / 16,
+            "source": TimeSource.SERVER,
+        }
         rows[ReplyTimeRow].append({"decision_id": key, **took})
 
 

@@ -269,7 +269,9 @@ def _curve_table(curve: Row) -> list[str]:
     return [*title, *title, f"Our rating at the start of each of {many} rated games.", *title, *rows]
 
 
-@pytest.mark.parametrize("query", [*FEW[:2], {"site": "lichess", "account": "iago2"}, {"opponents": "programs"}])
+@pytest.mark.parametrize(
+    "query", [*FEW[:2], {"site": "lichess", "account": "iago2"}, {"opponents": "programs"}]
+)
 async def test_ratings(visitor: Visitor, exported: Exported, query: Query) -> None:
     found = _curves(exported, query)
     assert found

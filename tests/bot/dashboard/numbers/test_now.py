@@ -13,7 +13,16 @@ from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row
 from tests.bot.dashboard.numbers.nearly import nearly
-from tests.bot.dashboard.numbers.recount import TITLES, at, counted, counts, of_day, percent, quantile, rounded
+from tests.bot.dashboard.numbers.recount import (
+    TITLES,
+    at,
+    counted,
+    counts,
+    of_day,
+    percent,
+    quantile,
+    rounded,
+)
 from tests.bot.dashboard.numbers.sample_database import NOW
 from tests.bot.dashboard.pages.conftest import Visitor
 
@@ -111,7 +120,9 @@ def _live(status: Row) -> list[str]:
     """The lines of the running program."""
     up = datetime.fromisoformat(status["at"]) - datetime.fromisoformat(status["started_at"])
     names = [each["site"] for each in status["accounts"]]
-    lines = [f"Playing at {', '.join(names[:-1])} and {names[-1]}; up for {up.days} d {up.seconds // 3600} h."]
+    lines = [
+        f"Playing at {', '.join(names[:-1])} and {names[-1]}; up for {up.days} d {up.seconds // 3600} h."
+    ]
     lines += [
         f"✓ok: {each['name']} {each['link']['lag_ms']} ms"
         for each in status["accounts"]
@@ -203,7 +214,9 @@ async def test_the_status_says_the_same(visitor: Visitor, actions: FakeActions) 
     assert f"up {(NOW - datetime.fromisoformat(told['started_at'])).days} d 5 h" in lines
     assert f"answers in {told['database']['answer_ms']:g} ms" in lines
     for each in told["accounts"]:
-        assert f"{each['name']}: playing as {each['login']} at {each['site']}; games: {each['games']}" in lines
+        assert (
+            f"{each['name']}: playing as {each['login']} at {each['site']}; games: {each['games']}" in lines
+        )
         assert f"lag {each['link']['lag_ms']} ms" in lines or not each["link"]["lag_ms"]
     for game in told["games"]:
         clocks = f"{_clock(game['our_clock_s'])} : {_clock(game['their_clock_s'])}"

@@ -101,7 +101,9 @@ def _cards(data: Exported, baits: list[Row], order: str) -> list[tuple[Row, int,
             moves = tuple(game["moves"].split()[: bait["ply"]])
             line = (game["game"], game["initial_position"], moves, bait["move"], bait["bait"])
             alike[line].append(bait)
-    found = [(some[0], len(some), sum(b["is_taken"] for b in some)) for some in alike.values() if len(some) > 1]
+    found = [
+        (some[0], len(some), sum(b["is_taken"] for b in some)) for some in alike.values() if len(some) > 1
+    ]
     return sorted(found, key=lambda each: (-each[2] / each[1], -each[1], -each[0]["decision_id"]))
 
 

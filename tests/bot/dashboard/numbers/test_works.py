@@ -311,6 +311,9 @@ def test_there_is_something_to_compare(exported: Exported) -> None:
     are too small."""
     lows = [each["errors"]["beyond_model"]["low"] for each in groups(exported, {})]
     assert 0 < lows.count(None) < len(lows)
-    assert Trial(exported, {}, NOW, OPT).json()["score"]["flagged_for"].keys() == {"left early", "fast replies"}
+    assert Trial(exported, {}, NOW, OPT).json()["score"]["flagged_for"].keys() == {
+        "left early",
+        "fast replies",
+    }
     for query in QUERIES[1:]:
         assert 0 < sum(passes(game, query) for game in exported.games) < len(exported.games)
