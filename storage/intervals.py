@@ -52,7 +52,7 @@ class Performance:
 
     @property
     def words(self) -> str:
-        """For instance ``1702 (1604 to 1815)``, or ``above 1507`` when every game was won; empty: no games."""
+        """For instance ``1702 (1604 to 1815)``, ``above 1507`` when every game was won; empty: no games."""
         if self.games == 0:
             return ""
         if self.low is None:

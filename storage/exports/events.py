@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import ColumnElement, select
 
@@ -30,6 +31,16 @@ def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
     return found
 
 
+_STATEMENT: Any = select(
+    EventRow.id,
+    EventRow.at,
+    EventRow.site,
+    EventRow.account,
+    EventRow.kind,
+    EventRow.game_id,
+    EventRow.detail,
+).order_by(EventRow.id)
+
 EVENTS = Export(
     "One row for each event: what happened that is no move.",
     (
@@ -41,15 +52,7 @@ EVENTS = Export(
         ExportColumn("game_id", _WHOLE, "key of the game that it is about; null: none"),
         ExportColumn("detail", _TEXT, "JSON: what is known of it, such as reason or error"),
     ),
-    select(
-        EventRow.id,
-        EventRow.at,
-        EventRow.site,
-        EventRow.account,
-        EventRow.kind,
-        EventRow.game_id,
-        EventRow.detail,
-    ).order_by(EventRow.id),
+    _STATEMENT,
     lambda row: [
         (
             row.id,

@@ -12,6 +12,7 @@ from engine.errors import RecordError
 from engine.temptation import RULE
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, mark_dropped, mark_sent, void_after
+from storage.events import record_event
 from storage.exports import rows as exports
 from storage.exports.columns import ColumnKind, moment_text, rating_band
 from storage.exports.rows import EXPORTS, What, export_rows
@@ -19,7 +20,7 @@ from storage.filters import Filters
 from storage.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
-from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
+from tests.storage.samples import ARENA, FELL, OPTIMAL, decision, opened, settled
 
 SUNDAY = datetime(2026, 11, 29, 23, 30, 5, 999999, UTC)
 
@@ -305,7 +306,7 @@ async def test_games_are_selected(database: Database, what: What, monkeypatch: p
         other = await opened(session, "two", site="lichess")
         await settled(session, other.id, 0, decision(quality=100), FELL)
         for game, site in ((1, "arena"), (other.id, "lichess")):
-            await record_event(session, AccountKey(site, "desdemona"), "alarm", {}, game_id=game)
+            await record_event(session, replace(ARENA, site=site), "alarm", {}, game_id=game)
     everything = await exported(database, what)
     on_arena = await exported(database, what, Filters(site="arena"))
     assert on_arena == [row for row in everything if row["game_id"] == 1]

@@ -57,7 +57,7 @@ def _check_line(svg: Node, figure: Node, heights: list[tuple[float, float]]) -> 
     path = next(node for node in svg.all("path") if "line-1" in node.classes and "d" in node.attributes)
     drawn = [height for line in polylines(path.attributes["d"]) for _, height in line]
     (table, *_) = figure.all("table")
-    cells = [[*row.all("td")][0].text for row in [*table.all("tr")][1:]]
+    cells = [next(row.all("td")).text for row in [*table.all("tr")][1:]]
     values = [value for cell in cells if (value := _number(cell)) is not None]
     if len(drawn) != len(values):
         assert len(drawn) < len(values)  # the narrow drawing is thinned

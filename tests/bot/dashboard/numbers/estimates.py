@@ -32,7 +32,7 @@ def student(share: float, df: float) -> float:
     def below(t: float) -> float:
         steps = 2000
         width = t / steps
-        values = [(1 + (width * n) ** 2 / df) ** (-(df + 1) / 2) for n in range(steps + 1)]
+        values = [math.pow(1 + (width * n) ** 2 / df, -(df + 1) / 2) for n in range(steps + 1)]
         inside = values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2])
         return 0.5 + factor * inside * width / 3 - share
 

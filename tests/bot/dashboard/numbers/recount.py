@@ -20,7 +20,7 @@ Query = Mapping[str, str]
 
 def passes(game: Row, query: Query) -> bool:
     """Whether a game passes filters, written as in an address."""
-    tests = {
+    tests: dict[str, Any] = {
         "game": lambda value: game["game"] == value,
         "player": lambda value: game["player"] == value,
         "opponents": lambda value: game["is_program"] == (value == "programs"),

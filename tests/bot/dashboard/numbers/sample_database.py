@@ -208,7 +208,7 @@ def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: M
         return
     replies = [each.reply for each in found.decision.chosen.replies]
     outcome = None if reply is None else found.outcomes[replies.index(reply)]
-    nothing = {"kind": "unanswered", "reply": None, "fell_for_best": False}
+    nothing: Row = {"kind": "unanswered", "reply": None, "fell_for_best": False}
     nothing |= {"quality": 0.0, "cost_centi": 0, "cost": 0}
     judged = {name: getattr(outcome, name) for name in nothing} if outcome is not None else nothing
     rows[OutcomeRow].append({"decision_id": key, **judged, "rule": rule, "at": at + timedelta(seconds=3)})

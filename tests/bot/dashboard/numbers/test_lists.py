@@ -59,8 +59,8 @@ def _pager(rows: list[Any], size: int, page: int) -> list[str]:
 # --- Games -------------------------------------------------------------------------------------------------
 
 ENDED = {"win": "won", "draw": "drawn", "loss": "lost", None: "result unknown"}
-RESULTS = {
-    "any": lambda game: True,
+RESULTS: dict[str, Any] = {
+    "any": lambda _: True,
     "win": lambda game: game["result"] == "win",
     "aborted": lambda game: game["state"] == "aborted",
     "unknown": lambda game: game["state"] == "finished" and game["result"] is None,
@@ -72,7 +72,8 @@ def _ended(game: Row) -> str:
 
 
 def _game_json(data: Exported, game: Row) -> Row:
-    same = ("game_id", "site", "site_game_id", "game", "speed", "player", "opponent", "our_rating")
+    same: tuple[str, ...] = ("game_id", "site", "site_game_id", "game", "speed", "player", "opponent")
+    same += ("our_rating",)
     same += ("opponent_rating", "our_side", "state", "result", "end_reason", "plies")
     found = counts(data, [game])
     return {
@@ -109,7 +110,7 @@ def _game_line(data: Exported, game: Row) -> str:
 def _ordered(data: Exported, games: list[Row], order: str) -> list[Row]:
     latest = sorted(games, key=lambda game: (game["started_at"], game["game_id"]), reverse=True)
     keys: dict[str, Any] = {
-        "newest": lambda game: 0,
+        "newest": lambda _: 0,
         "strongest": lambda game: -(game["opponent_rating"] or -1),
         "longest": lambda game: -game["plies"],
         "fallen": lambda game: -counts(data, [game]).baits_taken,
@@ -386,7 +387,8 @@ async def test_events(
     html = await visitor.text(f"/dash/events?{query}")
     span = "games of the last 1 day" if days == 1 else f"games of the last {min(days, 7)} days"
     lines = [
-        f"{KINDS[row['kind']]} | {row['site']} | {row['reason']} | {row['count']:,} | {ago(row['last_at'], NOW)}"
+        f"{KINDS[row['kind']]} | {row['site']} | {row['reason']} | {row['count']:,} | "
+        f"{ago(row['last_at'], NOW)}"
         for row in told["counts"]
     ]
     alarms = [

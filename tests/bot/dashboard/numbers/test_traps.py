@@ -83,7 +83,7 @@ ORDERS: dict[str, Any] = {
     "newest": lambda bait: bait["decision_id"],
 }
 FATES: dict[str, Any] = {
-    "all": lambda bait: True,
+    "all": lambda _: True,
     "fell": lambda bait: bait["is_taken"] == 1,
     "held": lambda bait: bait["is_taken"] == 0,
 }

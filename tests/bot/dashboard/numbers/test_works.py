@@ -1,4 +1,4 @@
-"""Every number of "Does it work?" is that of a recomputation from exports, and those of `stats` are the same."""
+"""Every number of "Does it work?" is recomputed from exports, and those of `stats` are the same."""
 
 import json
 import math

@@ -175,7 +175,8 @@ class Trial:
             firsts.setdefault(each.person, each)
         suspect = [each.row["game_id"] for each in rows if each.row["game_id"] in self._flags]
         mean = sum(values) / len(values)
-        plain, clustered = defaultdict(float), defaultdict(float)
+        plain: dict[int, float] = defaultdict(float)
+        clustered: dict[int, float] = defaultdict(float)
         for value, each in zip(values, rows, strict=True):
             plain[each.person] += (value - mean) ** 2
             clustered[each.person] += value - mean
