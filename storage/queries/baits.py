@@ -25,6 +25,7 @@ from storage.filters import Filters
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.inference.persons import codes_of
 from storage.queries.shown_games import shown_games
+from storage.records import GameStatus
 from storage.statistics.facts import require_rating
 from storage.statistics.read_columns import read_columns
 from storage.statistics.set_baits import (
@@ -268,7 +269,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
             type_coerce(GameSummaryRow.bait_phases, NullType()).label("phases"),
         )
         .outerjoin(GameSummaryRow, is_valid())
-        .where(*shown_games(filters))
+        .where(*_shown(filters))
     )
     columns = await read_columns(session, statement)
     keys, parts = columns["id"], columns["phases"]
@@ -400,12 +401,12 @@ def _met(row: Any) -> MetBait:
 
 async def _without_summary(session: AsyncSession, filters: Filters) -> Sequence[int]:
     """Keys of the shown games that have no valid summary."""
-    return (await session.scalars(without_summary(*shown_games(filters)))).all()
+    return (await session.scalars(without_summary(*_shown(filters)))).all()
 
 
 def _games(filters: Filters) -> Select[int]:
     """Keys of the shown games whose rows in `GameBaitRow` count."""
-    return select(GameRow.id).join(GameSummaryRow, is_valid()).where(*shown_games(filters))
+    return select(GameRow.id).join(GameSummaryRow, is_valid()).where(*_shown(filters))
 
 
 def _is_of_game(filters: Filters) -> ColumnElement[bool]:
@@ -428,6 +429,11 @@ def _value_of(bait: SetBait, order: BaitOrder) -> float:
         BaitOrder.NEWEST: float(bait.decision_id),
     }
     return values[order]
+
+
+def _shown(filters: Filters) -> tuple[ColumnElement[bool], ...]:
+    """Games that pass the filters; the baits of aborted games count nowhere."""
+    return GameRow.state != GameStatus.ABORTED, *shown_games(filters)
 
 
 def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:

@@ -7,7 +7,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, cast, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.filters import standing
 from storage.queries.elapsed import quantiles, seconds_between
+from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _LONGEST_REASON = 300
@@ -53,9 +55,11 @@ class SiteTimes:
     send_median_s: float
     """From the decision to the site's acceptance of the move."""
     send_p95_s: float
-    confirm_median_s: float
-    """From there to the move in the site's list of moves."""
-    confirm_p95_s: float
+    confirmed: int
+    """Those of the moves that the site has shown."""
+    confirm_median_s: float | None
+    """From there to the move in the site's list of moves; None: it has shown none, like the next."""
+    confirm_p95_s: float | None
 
 
 def _reason() -> ColumnElement[str]:
@@ -119,15 +123,17 @@ async def latest_events(
     ]
 
 
-async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
-    """How long the sites took with moves of games that began since a moment."""
+async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
+    """How long the sites, or one of them, took with moves of games that began since a moment."""
+    of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     latest = (
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         # By the games' keys, or SQLite would walk all decisions.
         .where(
-            DecisionRow.game_id.in_(select(GameRow.id).where(GameRow.started_at >= since)),
+            DecisionRow.game_id.in_(select(GameRow.id).where(GameRow.started_at >= since, of_site)),
             DecisionRow.sent_at.is_not(None),
+            *standing(),
         )
         # Not by the key itself, or SQLite would walk all decisions in its order.
         .order_by((DecisionRow.id + 0).desc())
@@ -149,8 +155,9 @@ async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
             row.size,
             row.q50,
             row.q95,
-            0.0 if shown is None else shown.q50,
-            0.0 if shown is None else shown.q95,
+            0 if shown is None else shown.size,
+            None if shown is None else shown.q50,
+            None if shown is None else shown.q95,
         )
         for name, row in found.items()
         if name.startswith(_SENT)

@@ -20,7 +20,7 @@ from storage.tables.games import GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
 
 LEAST_BAITS = 5
-"""Baits that somebody has to have met to be among those who fall most often."""
+"""Baits that have to be set for somebody to be among those who fall most often."""
 
 
 class OpponentOrder(Enum):
@@ -29,7 +29,7 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     FALLEN = "fallen"
-    """The greatest share of baits taken, of those who met `LEAST_BAITS` or more."""
+    """The greatest share of baits taken, of those for whom `LEAST_BAITS` or more were set."""
     SCORE = "score"
     """Who scores most against us."""
 
@@ -52,7 +52,8 @@ class OpponentLine:
     best_rating: int | None
     first_at: datetime
     last_at: datetime
-    baits_met: int
+    baits_set: int
+    """Moves of ours with a confirmed bait, answered or not."""
     baits_taken: int
     slips: int
 
@@ -68,8 +69,8 @@ class OpponentLine:
 
     @property
     def taken_share(self) -> float | None:
-        """The share of baits that were taken; None: none was met."""
-        return self.baits_taken / self.baits_met if self.baits_met else None
+        """The share of baits that were taken; None: none was set."""
+        return self.baits_taken / self.baits_set if self.baits_set else None
 
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
@@ -130,7 +131,7 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     if order is OpponentOrder.GAMES:
         first: tuple[float, ...] = (float(-line.games),)
     elif order is OpponentOrder.FALLEN:
-        counts = line.baits_met >= LEAST_BAITS
+        counts = line.baits_set >= LEAST_BAITS
         first = (-(line.taken_share or 0.0) if counts else 1.0,)
     elif order is OpponentOrder.SCORE:
         first = (1.0 if line.score is None else -line.score,)

@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
-from storage.filters import count_where
+from engine.judgement import RULE
+from storage.filters import count_where, standing
 from storage.queries.elapsed import hour_of, quantiles
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
@@ -155,6 +156,8 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             *named_bait(),
             ForecastRow.is_taken.is_not(None),
             OutcomeRow.reply.is_not(None),
+            OutcomeRow.rule == RULE,
+            GameRow.state != GameStatus.ABORTED,
             GameRow.site != MATCH_SITE,
         )
         .order_by(ForecastRow.decision_id.desc())
@@ -187,7 +190,7 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
     latest = (
         select(hour_of(session, DecisionRow.created_at).label("name"), DecisionRow.time_s.label("value"))
         # By the games' keys, or SQLite would walk all decisions.
-        .where(DecisionRow.game_id.in_(games), DecisionRow.created_at >= since)
+        .where(DecisionRow.game_id.in_(games), DecisionRow.created_at >= since, *standing())
         # Not by the key itself, or SQLite would walk all decisions in its order.
         .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)

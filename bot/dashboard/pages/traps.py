@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from math import floor
 from typing import Any
 
 from bot.dashboard.moments import Moment, read_moment
@@ -88,8 +89,10 @@ class TrapCard:
         if self.moment is not None:
             names = {reply.reply: reply.name for reply in self.moment.decision.replies}
         reply = names.get(self.bait.reply or "", self.bait.reply)
-        if self.bait.is_taken is None or reply is None:
+        if self.bait.is_taken is None:
             return "The game ended before the reply."
+        if reply is None:  # judged by earlier rules
+            return "took a bait." if self.bait.is_taken else "left it alone."
         cost = self.bait.reply_cost
         if self.bait.is_taken:
             how = "took it" if self.bait.reply == self.bait.bait else f"took another bait, {reply},"
@@ -175,7 +178,7 @@ def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     found = group.interval
     if found is None or found.low is None or found.high is None:
-        return f"too few people for an interval ({group.effective_persons:.0f} of {LEAST_PERSONS})"
+        return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
     low, high = max(found.low, 0.0), min(found.high, 1.0)
     return f"{percent(low).removesuffix(' %')} to {percent(high)}"
 

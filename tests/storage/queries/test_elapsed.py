@@ -82,4 +82,5 @@ async def test_times_of_moves_are_those_of_the_rows(database: Database) -> None:
     assert site.moves == 9
     found = (site.send_median_s, site.send_p95_s, site.confirm_median_s, site.confirm_p95_s)
     for one, other in zip(found, (sent[4], sent[8], shown[4], shown[8]), strict=True):
+        assert one is not None
         assert abs(one - other) < 1e-9
