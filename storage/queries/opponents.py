@@ -40,6 +40,8 @@ class OpponentLine:
 
     opponent_id: int
     site: str
+    site_id: str
+    """The site's key of the account."""
     name: str
     is_bot: bool
     games: int
@@ -100,7 +102,9 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
     accounts = {
         row.id: row
         for row in await session.execute(
-            select(OpponentRow.id, OpponentRow.site, OpponentRow.name, OpponentRow.is_bot)
+            select(
+                OpponentRow.id, OpponentRow.site, OpponentRow.site_id, OpponentRow.name, OpponentRow.is_bot
+            )
         )
     }
     others = await _without_summary(session, filters)
@@ -108,6 +112,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
         OpponentLine(
             row.opponent_id,
             accounts[row.opponent_id].site,
+            accounts[row.opponent_id].site_id,
             accounts[row.opponent_id].name,
             accounts[row.opponent_id].is_bot,
             row.games,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -18,7 +18,14 @@ from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_texts
 from storage.filters import count_where, standing
-from storage.inference.suspects import COPIED_PLIES, FAST_S, PlayedGame, SuspectFlag, suspects
+from storage.inference.suspects import (
+    COPIED_PLIES,
+    COPIED_WITHIN,
+    FAST_S,
+    PlayedGame,
+    SuspectFlag,
+    suspects,
+)
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
@@ -31,6 +38,8 @@ _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _BATCH = 500
 """Games in one statement."""
 _LEFT = ("resignation", "left", "time")
+_LEAST_LENGTH = 2 * COPIED_PLIES - 1
+"""Characters of `COPIED_PLIES` moves, of a letter each, and the spaces between them: the fewest there are."""
 
 
 async def suspect_games(session: AsyncSession) -> Flags:
@@ -46,17 +55,51 @@ async def suspect_games(session: AsyncSession) -> Flags:
     return {key: flags for key, flags in suspects(rows).items() if key in people}
 
 
-async def played_games(session: AsyncSession) -> list[PlayedGame]:
+async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
+    """The flags of one opponent's games, as `suspect_games` finds them, without reading all games.
+
+    Args:
+        opponent: Key of the opponent's account.
+    """
+    if await session.scalar(select(OpponentRow.is_bot).where(OpponentRow.id == opponent)) is not False:
+        return {}
+    own = await session.execute(
+        select(GameRow.started_at, func.substr(GameRow.moves, 1, _LEAST_LENGTH).label("opening")).where(
+            GameRow.opponent_id == opponent
+        )
+    )
+    begun = [(row.started_at, row.opening) for row in own if len(row.opening) == _LEAST_LENGTH]
+    # All that a game of theirs can be copied from; these games' own flags do not matter.
+    sources = [
+        and_(
+            func.substr(GameRow.moves, 1, _LEAST_LENGTH).in_({opening for _, opening in some}),
+            GameRow.started_at >= min(at for at, _ in some) - COPIED_WITHIN,
+            GameRow.started_at <= max(at for at, _ in some),
+        )
+        for some in (begun[start : start + _BATCH] for start in range(0, len(begun), _BATCH))
+    ]
+    theirs = GameRow.opponent_id == opponent
+    rows = {row.game_id: row for row in await played_games(session, theirs)}
+    for source in sources:
+        rows |= {row.game_id: row for row in await played_games(session, source, ~theirs)}
+    mine = {key for key, row in rows.items() if row.person == opponent}
+    return {key: flags for key, flags in suspects(rows.values()).items() if key in mine}
+
+
+async def played_games(session: AsyncSession, *which: ColumnElement[bool]) -> list[PlayedGame]:
     """All games that are not aborted, in the order in which they began, programs' games included.
 
     A person's first move, before our first one, is no reply.  A reply without a choice has no time.
     Judged replies are those that the statistics count (`storage.statistics.facts.reply_facts`), outside
     decided positions.
 
+    Args:
+        which: Conditions on `GameRow` that the games satisfy, too.
+
     Raises:
         RecordError: What is stored of a game is damaged; the message names it.
     """
-    which = GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE
+    which = (GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE, *which)
     others = list(await session.scalars(without_summary(*which)))
     counted = await reply_counts_of_games(session, others)
     rows = await session.execute(
