@@ -40,7 +40,7 @@ from storage.statistics.reply_progress import (
     ReplyQuality,
 )
 
-GAMES = 20
+GAMES = 10
 """On one page."""
 CARDS = 6
 """Baits that are shown, the most surprising ones."""
@@ -108,13 +108,12 @@ class OpponentView:
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""
-        since = (self.now.date() - visits[-1].day).days
-        last = f"{'today' if since <= 0 else 'yesterday' if since == 1 else f'{since} days ago'}"
+        last = f"{visits[-1].day:%d %b %Y}"
         if not gaps:
             return f"Came on one day only, {last}."
         middle = median(gaps)
         return (
-            f"Came on {len(visits)} days, last {last}; {middle:g} {'day' if middle == 1 else 'days'} from "
+            f"Came on {len(visits)} days, the last one {last}; {middle:g} {'day' if middle == 1 else 'days'} from "
             f"one visit to the next in the median, {max(gaps)} at most."
         )
 
@@ -123,10 +122,25 @@ class OpponentView:
         """How a game ended, in a word, and its colour."""
         return ended(game.state, game.result)
 
+    @property
+    def tally_rows(self) -> dict[tuple[str, str], tuple[GameTally | None, GameTally | None]]:
+        """By game and player: the games in which we moved first, and those in which they did."""
+        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
+        return {
+            (game, player): (found.get((game, player, 0)), found.get((game, player, 1)))
+            for game, player, _ in found
+        }
+
     @staticmethod
-    def colour(tally: GameTally) -> str:
-        """Who moved first in these games."""
-        return "we moved first" if tally.our_side == 0 else "they moved first"
+    def is_drawn(found: GameProgress) -> bool:
+        """Whether there is a course to draw: two blocks of enough replies of one kind."""
+        return any(
+            sum(quality.is_shown for quality in qualities) > 1
+            for qualities in (
+                [block.tempting for block in found.blocks],
+                [block.elsewhere for block in found.blocks],
+            )
+        )
 
     # --- Charts -----------------------------------------------------------------------------------------
 
@@ -140,7 +154,6 @@ class OpponentView:
                 lines=tuple(_lines(found, "error_share", "error_low", "error_high")),
                 y_style=_PERCENT,
                 size=ChartSize.HALF,
-                nothing=self._too_few,
             )
         )
 
@@ -154,13 +167,8 @@ class OpponentView:
                 lines=tuple(_lines(found, "cost", "cost_low", "cost_high")),
                 y_style=_PERCENT,
                 size=ChartSize.HALF,
-                nothing=self._too_few,
             )
         )
-
-    @property
-    def _too_few(self) -> str:
-        return f"Too few: a block needs {LEAST_REPLIES} replies of a kind, as of {int(LEAST_GAMES)} games."
 
     @property
     def curves(self) -> tuple[SeenRatings, ...]:
@@ -307,11 +315,11 @@ def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[Cha
 
     x = tuple(float(block.last) for block in found.blocks)
     for name, qualities in (
-        ("after tempting traps", [block.tempting for block in found.blocks]),
+        ("tempting", [block.tempting for block in found.blocks]),
         ("elsewhere", [block.elsewhere for block in found.blocks]),
     ):
-        columns = (column(qualities, each) for each in (value, low, high))
-        yield ChartLine(name, x, *columns, "95 %, by game")
+        y, lows, highs = (column(qualities, each) for each in (value, low, high))
+        yield ChartLine(name, x, y, lows, highs, "95 %, by game")
 
 
 def _block_row(game: str, block: ProgressBlock) -> dict[str, Any]:
