@@ -51,7 +51,7 @@ class BoardCard:
     """What is going on, where no bait is armed."""
     is_late: bool
     """Our move is later than it may be."""
-    opponent_id: str
+    opponent_site_id: str
     """The site's key of the opponent's account; empty: not known yet."""
 
 
@@ -86,7 +86,7 @@ def _card(game: LiveGame) -> BoardCard:
         cost=0.0 if game.bait is None else game.bait.cost,
         saying=_saying(game),
         is_late=bool(game.overdue_s),
-        opponent_id=game.opponent_id,
+        opponent_site_id=game.opponent_site_id,
     )
 
 

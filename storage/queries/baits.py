@@ -66,7 +66,7 @@ class MetBait:
     site: str
     player: str
     opponent: str
-    opponent_id: str
+    opponent_site_id: str
     """The site's key of its account."""
     opponent_rating: int | None
     ply: int
@@ -328,7 +328,7 @@ def _met(row: Any) -> MetBait:
         site=row.site,
         player=row.player,
         opponent=row.name,
-        opponent_id=row.site_id,
+        opponent_site_id=row.site_id,
         opponent_rating=row.opponent_rating,
         ply=row.ply,
         move=row.move,

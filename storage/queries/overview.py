@@ -56,7 +56,7 @@ class BaitEvent:
     """In the game's notation for programs."""
     cost: float
     """What the reply cost, from 0 to 1."""
-    opponent_id: str = ""
+    opponent_site_id: str = ""
     """The site's key of the opponent's account."""
 
 
@@ -175,7 +175,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             is_taken=row.is_taken,
             reply=row.reply,
             cost=(row.cost or 0) / WHOLE,
-            opponent_id=row.site_id,
+            opponent_site_id=row.site_id,
         )
         for row in rows
     ]

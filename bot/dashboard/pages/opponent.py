@@ -112,10 +112,9 @@ class OpponentView:
         if not gaps:
             return f"Came on one day only, {last}."
         middle = median(gaps)
-        return (
-            f"Came on {len(visits)} days, the last one {last}; {middle:g} {'day' if middle == 1 else 'days'} from "
-            f"one visit to the next in the median, {max(gaps)} at most."
-        )
+        days = "day" if middle == 1 else "days"
+        between = f"{middle:g} {days} from one visit to the next in the median, {max(gaps)} at most"
+        return f"Came on {len(visits)} days, the last one {last}; {between}."
 
     @staticmethod
     def ended(game: GameLine) -> tuple[str, str]:
