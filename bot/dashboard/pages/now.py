@@ -194,4 +194,4 @@ def now_page(actions: ControlActions | None = None) -> Page:
     async def add_live(view: NowView) -> View:
         return view if actions is None else replace(view, status=await actions.status())
 
-    return Page("now", "/dash", "Now", load, filters=(), fresh_s=1.0, add_live=add_live)
+    return Page("now", "/dash", "Now", load, filters=(), fresh_s=5.0, refetch_s=1.0, add_live=add_live)

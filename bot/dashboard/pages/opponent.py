@@ -22,7 +22,7 @@ from bot.dashboard.pages.traps import TrapCard, read_card
 from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment, opponent_path, query_text, title_of
 from storage.database import Database
-from storage.queries.baits import BaitFate, BaitOrder, list_baits
+from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
 from storage.queries.filter_language import FIELDS, LONGEST
 from storage.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.queries.opponent_report import (
@@ -341,7 +341,8 @@ async def load(database: Database, query: Query) -> OpponentView:
                 f"We have met no account {site_id!a:.80} at {site!a:.80}; the page Opponents lists all."
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
-        baits = await list_baits(session, filters, BaitFate.FELL, BaitOrder.SURPRISE, CARDS)
+        counts = await bait_counts(session, filters)
+        baits = await list_baits(session, filters, BaitFate.FELL, BaitOrder.SURPRISE, CARDS, 0, counts)
         cards = [await read_card(session, bait) for bait in baits]
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(

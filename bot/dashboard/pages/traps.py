@@ -17,7 +17,6 @@ from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
     MOST_SEARCHED,
-    PHASE_PLIES,
     BaitFate,
     BaitGroup,
     BaitOrder,
@@ -28,6 +27,7 @@ from storage.queries.baits import (
     list_repeated,
 )
 from storage.queries.shown_games import includes_matches
+from storage.statistics.set_baits import PHASE_PLIES
 
 CARDS = 12
 """On one page."""
@@ -220,7 +220,7 @@ async def load(database: Database, query: Query) -> TrapsView:
     async with database.read() as session:
         counts = await bait_counts(session, query.filters)
         if order == TAKEN:
-            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset)
+            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset, counts)
             cards = [
                 replace(
                     await read_card(session, each.latest), met=each.met, taken=each.taken, is_repeated=True
@@ -228,7 +228,9 @@ async def load(database: Database, query: Query) -> TrapsView:
                 for each in repeated
             ]
         else:
-            listed = await list_baits(session, query.filters, fate, BaitOrder(order), CARDS, paging.offset)
+            listed = await list_baits(
+                session, query.filters, fate, BaitOrder(order), CARDS, paging.offset, counts
+            )
             cards = [await read_card(session, bait) for bait in listed]
             many = _count(counts.everything, fate)
     return TrapsView(

@@ -176,8 +176,8 @@ async def test_every_number_is_that_of_an_export(
         await fill(session, random.Random(seed), 60)
         keys = list(await session.execute(select(OpponentRow.id, OpponentRow.site, OpponentRow.site_id)))
         for row in keys:  # as it is in life: games are where their opponents are
-            games = update(GameRow).where(GameRow.opponent_id == row.id)
-            await session.execute(games.values(site=row.site, our_side=row.id % 2))
+            theirs = update(GameRow).where(GameRow.opponent_id == row.id)
+            await session.execute(theirs.values(site=row.site, our_side=row.id % 2))
         # The rules of judging are no columns of an export.
         for table in ("decisions", "outcomes", "forecasts"):
             most = await session.scalar(text(f"SELECT max(rule) FROM {table}"))

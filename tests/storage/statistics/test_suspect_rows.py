@@ -186,7 +186,7 @@ async def test_the_flags_of_one_opponent_are_those_among_all(database: Database)
         await played("c1", "carl", 40.5, line("aa"))
         await played("c2", "carl", 41.5, line("cc"))  # of another game
         await played("p1", "bot", 41.6, line("cc"), opponent_is_bot=True)
-        people = {row.person for row in await played_games(session)}
+        people = {int(row.person) for row in await played_games(session)}
         every = await suspect_games(session)
         found = [await suspect_games_of(session, person) for person in sorted(people)]
     assert len(people) == 4

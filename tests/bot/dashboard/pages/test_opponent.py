@@ -19,8 +19,9 @@ from tests.bot.dashboard.conftest import Opened
 from tests.bot.dashboard.desk_samples import FakeActions
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.bot.dashboard.samples import NAMES, met_bait
+from tests.storage.samples import ERRED, FELL, OPTIMAL
 from tests.storage.samples import opened as begun
-from tests.storage.statistics.test_suspect_rows import ERRED, FELL, OPTIMAL, answered
+from tests.storage.statistics.test_suspect_rows import answered
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 KEYS = (
