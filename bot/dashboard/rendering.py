@@ -29,7 +29,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(board_shapes=board_shapes, query_text=query_text)
+    made.globals.update(board_shapes=board_shapes, query_text=query_text, opponent_path=opponent_path)
     made.filters.update(
         percent=percent,
         signed=signed,
@@ -95,6 +95,11 @@ def with_code(text: str) -> Markup:
     """A text in which what stands between backticks is code."""
     parts = enumerate(text.split("`"))
     return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
+
+
+def opponent_path(site: str, site_id: str) -> str:
+    """The page of an opponent.  Its key is in the query: as a part of a path ``..`` would lead elsewhere."""
+    return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 
 def query_text(query: Mapping[str, Any]) -> str:

@@ -83,6 +83,8 @@ class MetBait:
     site: str
     player: str
     opponent: str
+    opponent_site_id: str
+    """The site's key of its account."""
     opponent_rating: int | None
     ply: int
     """Of our move: the moves made before it."""
@@ -356,6 +358,7 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[MetBait
                 GameRow.site,
                 GameRow.player,
                 OpponentRow.name,
+                OpponentRow.site_id,
                 GameRow.opponent_rating,
                 DecisionRow.ply,
                 DecisionRow.move,
@@ -386,6 +389,7 @@ def _met(row: Any) -> MetBait:
         site=row.site,
         player=row.player,
         opponent=row.name,
+        opponent_site_id=row.site_id,
         opponent_rating=row.opponent_rating,
         ply=row.ply,
         move=row.move,

@@ -60,6 +60,8 @@ class GameLine:
     rated: bool
     player: str
     opponent: str
+    opponent_site_id: str
+    """The site's key of its account."""
     opponent_is_bot: bool
     our_rating: int | None
     opponent_rating: int | None
@@ -133,6 +135,7 @@ async def list_game_lines(
             GameRow.rated,
             GameRow.player,
             OpponentRow.name,
+            OpponentRow.site_id.label("opponent_site_id"),
             OpponentRow.is_bot,
             GameRow.our_rating,
             GameRow.opponent_rating,
@@ -246,6 +249,7 @@ def _line(row: Any, counts: tuple[int, int, int]) -> GameLine:
         rated=row.rated,
         player=row.player,
         opponent=row.name,
+        opponent_site_id=row.opponent_site_id,
         opponent_is_bot=row.is_bot,
         our_rating=row.our_rating,
         opponent_rating=row.opponent_rating,

@@ -22,6 +22,9 @@ from storage.tables.summaries import GameSummaryRow
 LEAST_BAITS = 5
 """Baits that have to be set for somebody to be among those who fall most often."""
 
+_FEW = 500
+"""So many accounts at most are read by their keys, more all together."""
+
 
 class OpponentOrder(Enum):
     """Who comes first."""
@@ -40,6 +43,8 @@ class OpponentLine:
 
     opponent_id: int
     site: str
+    site_id: str
+    """The site's key of the account."""
     name: str
     is_bot: bool
     games: int
@@ -79,7 +84,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
     points = case(
         (GameRow.result == GameResult.LOSS, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
     )
-    rows = await session.execute(
+    counted = (
         select(
             GameRow.opponent_id,
             func.count().label("games"),
@@ -98,17 +103,20 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
         .where(*which)
         .group_by(GameRow.opponent_id)
     )
-    accounts = {
-        row.id: row
-        for row in await session.execute(
-            select(OpponentRow.id, OpponentRow.site, OpponentRow.name, OpponentRow.is_bot)
-        )
-    }
+    found = (await session.execute(counted)).all()
+    keys = [row.opponent_id for row in found]
+    known = select(
+        OpponentRow.id, OpponentRow.site, OpponentRow.site_id, OpponentRow.name, OpponentRow.is_bot
+    )
+    if len(keys) <= _FEW:
+        known = known.where(OpponentRow.id.in_(keys))
+    accounts = {row.id: row for row in await session.execute(known)}
     others = await _without_summary(session, filters)
     lines = [
         OpponentLine(
             row.opponent_id,
             accounts[row.opponent_id].site,
+            accounts[row.opponent_id].site_id,
             accounts[row.opponent_id].name,
             accounts[row.opponent_id].is_bot,
             row.games,
@@ -122,7 +130,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
             row.taken + others[row.opponent_id].baits_taken,
             row.slips + others[row.opponent_id].slips,
         )
-        for row in rows
+        for row in found
     ]
     return sorted(lines, key=lambda line: _rank(line, order))
 

@@ -62,6 +62,8 @@ class BaitEvent:
     """In the game's notation for programs."""
     cost: float
     """What the reply cost, from 0 to 1."""
+    opponent_site_id: str = ""
+    """The site's key of the opponent's account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             GameRow.game,
             GameRow.site,
             OpponentRow.name,
+            OpponentRow.site_id,
             DecisionRow.ply,
             OutcomeRow.at,
             ForecastRow.is_taken,
@@ -174,6 +177,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             is_taken=row.is_taken,
             reply=row.reply,
             cost=(row.cost or 0) / WHOLE,
+            opponent_site_id=row.site_id,
         )
         for row in rows
     ]

@@ -321,16 +321,20 @@ def _replies(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-        .where(
-            *standing(),
-            DecisionRow.rule == RULE,
-            DecisionRow.reply_count >= 2,
-            OutcomeRow.rule == RULE,
-            OutcomeRow.reply.is_not(None),
-            ForecastRow.rule == FORECAST_RULE,
-            *which,
-        )
+        .where(*judged_replies(), *which)
         .order_by(GameRow.started_at, DecisionRow.game_id, DecisionRow.ply)
+    )
+
+
+def judged_replies() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on decision, outcome and forecast: a reply that today's rules judged, among two or more."""
+    return (
+        *standing(),
+        DecisionRow.rule == RULE,
+        DecisionRow.reply_count >= 2,
+        OutcomeRow.rule == RULE,
+        OutcomeRow.reply.is_not(None),
+        ForecastRow.rule == FORECAST_RULE,
     )
 
 

@@ -25,6 +25,7 @@ from storage.filters import count_where, standing
 from storage.inference.persons import Floats, codes_of
 from storage.inference.suspects import (
     COPIED_PLIES,
+    COPIED_WITHIN,
     EARLY_PLY,
     ENGINE_ERRORS,
     ENGINE_REPLIES,
@@ -48,6 +49,8 @@ _BATCH = 500
 _LEFT = ("resignation", "left", "time")
 _WHICH = GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE
 _ROUNDING = 1e-9
+_LEAST_LENGTH = 2 * COPIED_PLIES - 1
+"""Characters of `COPIED_PLIES` moves, of a letter each, and the spaces between them: the fewest there are."""
 
 
 async def suspect_games(session: AsyncSession) -> Flags:
@@ -68,6 +71,41 @@ async def suspect_games(session: AsyncSession) -> Flags:
         some_keys = GameRow.id.in_(keys[start : start + _BATCH])
         people |= set(await session.scalars(statement.where(some_keys, OpponentRow.is_bot.is_(False))))
     return {key: flags for key, flags in found.items() if key in people}
+
+
+async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
+    """The flags of one opponent's games, as `suspect_games` finds them, without looking at all games.
+
+    Args:
+        session: Of the transaction.
+        opponent: Key of the opponent's account.
+
+    Raises:
+        RecordError: What is stored of a game is damaged; the message names it.
+    """
+    if await session.scalar(select(OpponentRow.is_bot).where(OpponentRow.id == opponent)) is not False:
+        return {}
+    own = await session.execute(
+        select(GameRow.started_at, func.substr(GameRow.moves, 1, _LEAST_LENGTH).label("opening")).where(
+            GameRow.opponent_id == opponent
+        )
+    )
+    begun = [(row.started_at, row.opening) for row in own if len(row.opening) == _LEAST_LENGTH]
+    # All that a game of theirs can be copied from; these games' own flags do not matter.
+    sources = [
+        and_(
+            func.substr(GameRow.moves, 1, _LEAST_LENGTH).in_({opening for _, opening in some}),
+            GameRow.started_at >= min(at for at, _ in some) - COPIED_WITHIN,
+            GameRow.started_at <= max(at for at, _ in some),
+        )
+        for some in (begun[start : start + _BATCH] for start in range(0, len(begun), _BATCH))
+    ]
+    theirs = GameRow.opponent_id == opponent
+    rows = {row.game_id: row for row in await _played_games(session, *_WHICH, theirs)}
+    for source in sources:
+        rows |= {row.game_id: row for row in await _played_games(session, *_WHICH, source, ~theirs)}
+    mine = {key for key, row in rows.items() if row.person == opponent}
+    return {key: flags for key, flags in suspects(rows.values()).items() if key in mine}
 
 
 async def _candidates(session: AsyncSession) -> tuple[list[int], Collection[int]]:

@@ -38,6 +38,7 @@ WORDS = {
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
     "game_not_played_here": "a game that another program plays",
+    "opponent_renamed": "an opponent has another name",
     "game_unknown": "the server does not know a game",
     "profile_impossible": "a profile cannot be completed",
     "takeback_granted": "takeback granted",

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from math import floor
 from typing import Any
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from bot.dashboard.moments import Moment, read_moment
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
@@ -101,6 +103,26 @@ class TrapCard:
             return f"played {reply}, the best reply."
         return f"played {reply} instead, which cost {game_share(cost)}."
 
+    @property
+    def row(self) -> dict[str, Any]:
+        """The bait as plain values."""
+        bait = self.bait
+        row = {**asdict(bait), "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"), "surprise": bait.surprise}
+        return {**row, "met": self.met, "taken": self.taken, "damage": self.damage}
+
+
+async def read_card(session: AsyncSession, bait: MetBait) -> TrapCard:
+    """The card of a bait by itself."""
+    told = await read_moment(session, bait.game_id, bait.ply)
+    return TrapCard(
+        bait,
+        met=int(bait.is_taken is not None),
+        taken=int(bool(bait.is_taken)),
+        is_repeated=False,
+        moment=told if isinstance(told, Moment) else None,
+        damage=told if isinstance(told, str) else "",
+    )
+
 
 def _is_trap(line: str) -> bool:
     return line.startswith(("A trap:", "A trap by accident:"))
@@ -151,13 +173,13 @@ class TrapsView:
             "all": _group_json(self.counts.everything),
             "by_phase": [_group_json(each) for each in self.counts.by_phase],
             "by_rating": [_group_json(each) for each in self.counts.by_rating],
-            "baits": [_card_json(card) for card in self.cards],
+            "baits": [card.row for card in self.cards],
         }
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.dashboard.page.View.tables`."""
         return {
-            "baits": [_card_json(card) for card in self.cards],
+            "baits": [card.row for card in self.cards],
             "phases": [_group_row(each) for each in self.counts.by_phase],
             "ratings": [_group_row(each) for each in self.counts.by_rating],
         }
@@ -193,12 +215,6 @@ def _group_row(group: BaitGroup) -> dict[str, Any]:
     return {**row, "low": interval.get("low"), "high": interval.get("high")}
 
 
-def _card_json(card: TrapCard) -> dict[str, Any]:
-    bait = card.bait
-    row = {**asdict(bait), "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"), "surprise": bait.surprise}
-    return {**row, "met": card.met, "taken": card.taken, "damage": card.damage}
-
-
 async def load(database: Database, query: Query) -> TrapsView:
     """See `bot.dashboard.page.Page.load`."""
     fate = BaitFate(query.choice("outcome", tuple(FATES)))
@@ -208,19 +224,18 @@ async def load(database: Database, query: Query) -> TrapsView:
         counts = await bait_counts(session, query.filters)
         if order == TAKEN:
             repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset, counts)
-            found = [(each.latest, each.met, each.taken) for each in repeated]
+            cards = [
+                replace(
+                    await read_card(session, each.latest), met=each.met, taken=each.taken, is_repeated=True
+                )
+                for each in repeated
+            ]
         else:
             listed = await list_baits(
                 session, query.filters, fate, BaitOrder(order), CARDS, paging.offset, counts
             )
-            found = [(each, int(each.is_taken is not None), int(bool(each.is_taken))) for each in listed]
+            cards = [await read_card(session, bait) for bait in listed]
             many = _count(counts.everything, fate)
-        cards = []
-        for bait, met, taken in found:
-            told = await read_moment(session, bait.game_id, bait.ply)
-            sound = told if isinstance(told, Moment) else None
-            damage = told if isinstance(told, str) else ""
-            cards.append(TrapCard(bait, met, taken, order == TAKEN, sound, damage))
     return TrapsView(
         cards=tuple(cards),
         counts=counts,
