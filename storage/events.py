@@ -13,6 +13,8 @@ from storage.tables.types import now_utc
 
 PROGRAM = AccountKey("")
 """The owner of events that concern the whole program, not one account."""
+OPPONENT_RENAMED = "opponent_renamed"
+"""Kind of the events that say which name an opponent had before: ``name`` and ``new_name``."""
 
 
 async def record_event(

@@ -11,6 +11,7 @@ from engine.decision import OutcomeKind
 from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
 from storage.damage import decoding, require_number
+from storage.events import OPPONENT_RENAMED, record_event
 from storage.filters import Filters, filter_conditions
 from storage.inserts import core_table, insert_new
 from storage.records import (
@@ -57,6 +58,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     if known is not None:
         return known
     moment = at or now_utc()
+    former = await _former_name(session, new)
     await insert_new(
         session,
         GameRow,
@@ -85,6 +87,9 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     )
     stored = await get_game(session, new.owner, new.site_game_id)
     assert stored is not None, "inserted here, or by another writer a moment ago"  # noqa: S101
+    if former not in (None, new.opponent_name):
+        renamed = {"name": former, "new_name": new.opponent_name}
+        await record_event(session, new.owner, OPPONENT_RENAMED, renamed, stored.id)
     return stored
 
 
@@ -281,6 +286,14 @@ def games_statement() -> Select[GameRow]:
         .options(joinedload(GameRow.opponent), joinedload(GameRow.engine_config))
         .execution_options(populate_existing=True)
     )
+
+
+async def _former_name(session: AsyncSession, new: NewGame) -> str | None:
+    """The name that the opponent had so far; None: we have not met."""
+    statement = select(OpponentRow.name).where(
+        OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id
+    )
+    return await session.scalar(statement)
 
 
 async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime) -> int:

@@ -50,6 +50,17 @@ class Performance:
     high: float | None
     """None: no upper limit, since every game was won."""
 
+    @property
+    def words(self) -> str:
+        """For instance ``1702 (1604 to 1815)``, ``above 1507`` when every game was won; empty: no games."""
+        if self.games == 0:
+            return ""
+        if self.low is None:
+            return f"below {self.high:.0f}"
+        if self.high is None:
+            return f"above {self.low:.0f}"
+        return f"{self.rating:.0f} ({self.low:.0f} to {self.high:.0f})"
+
 
 @dataclass(frozen=True, slots=True)
 class OpponentGames:

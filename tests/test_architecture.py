@@ -91,15 +91,17 @@ STORAGE = {
     "storage.archive": {"tables"},
     "storage.arena": {"tables"},
     "storage.events": {"records", "tables"},
-    "storage.exports": {"damage", "filters", "records", "tables"},
+    "storage.exports": {"damage", "filters", "packing", "records", "statistics", "tables"},
     "storage.migrate": {"packing", "tables"},
     "storage.analysis": {"archive", "inserts", "tables"},
     "storage.drivers": set[str](),
     "storage.database": {"damage", "drivers", "errors", "migrate"},
     "storage.queries": {
+        "control",
         "damage",
         "database",
         "errors",
+        "events",
         "filters",
         "inference",
         "records",
@@ -111,8 +113,8 @@ STORAGE = {
     "storage.maintenance": {"damage", "database", "errors", "migrate", "packing", "records", "tables"},
     "storage.forecasts": {"filters", "inserts", "tables"},
     "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
-    "storage.control": {"arena", "inserts", "tables"},
-    "storage.games": {"damage", "filters", "inserts", "records", "tables"},
+    "storage.control": {"arena", "events", "inserts", "records", "tables"},
+    "storage.games": {"damage", "events", "filters", "inserts", "records", "tables"},
     "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
     "storage.report": {"damage", "decisions", "forecasts", "records"},
     "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
@@ -248,6 +250,7 @@ def test_tests_mirror_the_tree() -> None:
         "tests/fuzz",
         "tests/ggs",
         "tests/mutants",
+        "tests/bot/dashboard/numbers",  # all pages at once, by their exports
         "tests/system",
     }
     folders = {

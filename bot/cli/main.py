@@ -111,6 +111,11 @@ COMMANDS = {
     ),
     "sql": LazyCommand("bot.cli.sql", "sql", "Answer a question in SQL, without changing anything."),
     "games": LazyCommand("bot.cli.games.command", "games", "List the latest games."),
+    "opponent": LazyCommand(
+        "bot.cli.games.opponent",
+        "opponent",
+        "Show an opponent: results, progress, ratings, visits, suspect games.",
+    ),
     "show": LazyCommand("bot.cli.games.command", "show", "Show a game and its traps, move by move."),
 }
 DATABASE_COMMANDS = {

@@ -57,14 +57,8 @@ def result_text(game: StoredGame) -> str:
 
 
 def performance_text(found: Performance) -> str:
-    """For instance ``1702 (1604 to 1815)``, or ``above 1507`` when every game was won."""
-    if found.games == 0:
-        return NONE
-    if found.low is None:
-        return f"below {found.high:.0f}"
-    if found.high is None:
-        return f"above {found.low:.0f}"
-    return f"{found.rating:.0f} ({found.low:.0f} to {found.high:.0f})"
+    """For instance ``1702 (1604 to 1815)``; see `Performance.words`."""
+    return found.words or NONE
 
 
 def _header(report: GameReport) -> RenderableType:

@@ -42,6 +42,8 @@ MOST_PAUSE_MIN = 7 * 24 * 60.0
 """Longest pause, in minutes."""
 NOTED_S = 1.0
 """Seconds between two looks whether a pause has run out."""
+ANSWERED_S = 5.0
+"""Seconds for which `ControlActions.begin_challenge` waits for a refusal."""
 
 Tell = Callable[[str], None]
 
@@ -95,13 +97,23 @@ class ControlActions:
         self._audit = Audit(program.database, program.metrics)
         self._started_at = now()
         self._admission = AdmissionStatus(Admission.OPEN)
+        self._challenges: set[asyncio.Task[str]] = set()
+        """Those that `begin_challenge` sent, until their games are over."""
 
     async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
-        """End pauses whose time is over, until cancelled.
+        """End pauses whose time is over, until cancelled; then withdraw challenges that have no answer.
 
         Args:
             sleep: Waits that many seconds.
         """
+        try:
+            await self._end_pauses(sleep)
+        finally:
+            for task in self._challenges:
+                task.cancel()
+            await asyncio.gather(*self._challenges, return_exceptions=True)
+
+    async def _end_pauses(self, sleep: Callable[[float], Any]) -> None:
         while True:
             await sleep(NOTED_S)
             if self._program.pause.has_run_out:
@@ -366,6 +378,36 @@ class ControlActions:
             note.detail["game"] = game_id
             note.result = f"game {game_id}: {await self._result(lobby, game_id)}"
         return note.result
+
+    async def begin_challenge(
+        self,
+        name: str,
+        proposal: Proposal,
+        *,
+        account: str | None = None,
+        by: str,
+        patience_s: float = ANSWERED_S,
+    ) -> str:
+        """Challenge somebody without waiting for the end of the game; arguments as `challenge`.
+
+        What comes of it later is in the audit trail.
+
+        Args:
+            patience_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
+        """
+        task = asyncio.create_task(self.challenge(name, proposal, account=account, by=by))
+        self._challenges.add(task)
+        task.add_done_callback(self._end_challenge)
+        done, _ = await asyncio.wait({task}, timeout=patience_s)
+        if done:
+            return task.result()
+        terms = f"{proposal.variant} {_minutes(proposal.clock)}"
+        return f"{name} is challenged to {terms}; no answer yet, or playing"
+
+    def _end_challenge(self, task: asyncio.Task[str]) -> None:
+        self._challenges.discard(task)
+        if not task.cancelled():
+            task.exception()  # the audit trail has it
 
     async def _result(self, lobby: Lobby, game_id: str) -> str:
         async with self._program.database.read() as session:

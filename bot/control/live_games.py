@@ -60,6 +60,8 @@ class LiveGame:
     """By how many seconds our move is later than it may be; None: it is not our turn."""
     bait: BaitStatus | None = None
     """What our last move tempts to, while the reply is awaited; None: nothing, or it is not known yet."""
+    opponent_site_id: str = ""
+    """The site's key of the opponent's account; empty before the site has shown the game."""
 
 
 def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
@@ -101,6 +103,7 @@ def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGam
         last_move=_last_move(player) if is_shown else (),
         overdue_s=player.overdue_s,
         bait=_bait(player) if is_shown else None,
+        opponent_site_id=stored.opponent_id if stored else "",
     )
 
 

@@ -19,7 +19,7 @@ def status_lines(status: Status) -> list[str]:
     workers = status.workers
     lines = [
         f"desdemona {status.version}, process {status.process}, up {duration(status.at - status.started_at)}",
-        f"new games: {_admission(status.admission, status.at)}",
+        admission_words(status.admission, status.at),
         "",
         *(_account(each, status.at) for each in status.accounts),
         "",
@@ -67,19 +67,18 @@ def duration(length: timedelta) -> str:
     return f"{seconds} s"
 
 
-def _admission(admission: AdmissionStatus, at: datetime) -> str:
+def admission_words(admission: AdmissionStatus, at: datetime) -> str:
+    """Whether new games begin, in a sentence."""
     by = f" by {admission.by}" if admission.by else ""
     match admission.state:
         case Admission.OPEN:
-            return "begin"
+            return "New games begin."
         case Admission.DRAINING:
-            return f"none: the program stops after its games, asked{by}"
+            return f"Stopping after the running games, asked{by or ' for'}."
         case Admission.PAUSED:
             since = f" {duration(at - admission.since)} ago" if admission.since else ""
-            until = (
-                f", for another {duration(admission.until - at)}" if admission.until else ", until `resume`"
-            )
-            return f"none: paused{by}{since}{until}"
+            until = f"for another {duration(admission.until - at)}" if admission.until else "until you resume"
+            return f"Paused{by}{since}, {until}."
 
 
 def _account(account: AccountStatus, at: datetime) -> str:

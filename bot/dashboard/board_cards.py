@@ -51,6 +51,8 @@ class BoardCard:
     """What is going on, where no bait is armed."""
     is_late: bool
     """Our move is later than it may be."""
+    opponent_site_id: str
+    """The site's key of the opponent's account; empty: not known yet."""
 
 
 def board_cards(games: Iterable[LiveGame]) -> list[BoardCard]:
@@ -84,6 +86,7 @@ def _card(game: LiveGame) -> BoardCard:
         cost=0.0 if game.bait is None else game.bait.cost,
         saying=_saying(game),
         is_late=bool(game.overdue_s),
+        opponent_site_id=game.opponent_site_id,
     )
 
 

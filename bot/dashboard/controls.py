@@ -11,7 +11,9 @@ from urllib.parse import quote, unquote
 from aiohttp import web
 
 from bot.base.errors import DesdemonaError
+from bot.base.events import Proposal
 from bot.control.actions import ControlActions
+from bot.control.commands import parse_minutes
 from bot.control.control_socket import ControlError
 from bot.dashboard.access import safe_next
 from storage.errors import StorageError
@@ -73,6 +75,17 @@ async def _snooze(actions: ControlActions, fields: Fields) -> str:
     return await actions.snooze(fields["alarm"], _minutes(fields, is_needed=True) or 0.0, by=WHO)
 
 
+async def _challenge(actions: ControlActions, fields: Fields) -> str:
+    """
+    Raises:
+        ControlError: The clock is none, or it is not said whether the game is rated.
+    """
+    if fields["rated"] not in ("rated", "casual"):
+        raise ControlError(f"rated: {fields['rated']!a:.40} is neither 'rated' nor 'casual'")
+    proposal = Proposal(fields["variant"], fields["rated"] == "rated", parse_minutes(fields["clock"].strip()))
+    return await actions.begin_challenge(fields["name"], proposal, account=_account(fields), by=WHO)
+
+
 ACTIONS: Mapping[str, PageAction] = {
     "pause": PageAction(lambda actions, fields: actions.pause(_minutes(fields), by=WHO), ("minutes",)),
     "resume": PageAction(lambda actions, _: actions.resume(by=WHO)),
@@ -107,6 +120,7 @@ ACTIONS: Mapping[str, PageAction] = {
         lambda actions, fields: actions.unblock(fields["name"], account=_account(fields), by=WHO),
         ("name", "account"),
     ),
+    "challenge": PageAction(_challenge, ("name", "account", "variant", "clock", "rated")),
     "reload": PageAction(lambda actions, _: actions.reload(by=WHO)),
     "log": PageAction(lambda actions, fields: actions.set_log_level(fields["level"], by=WHO), ("level",)),
     "ack": PageAction(lambda actions, fields: actions.acknowledge(fields["alarm"], by=WHO), ("alarm",)),

@@ -7,6 +7,7 @@ from bot.dashboard.pages import game, games, opponents, ratings, traps, works
 from bot.dashboard.pages.ask import ask_page
 from bot.dashboard.pages.events import events_page
 from bot.dashboard.pages.now import now_page
+from bot.dashboard.pages.opponent import opponent_page
 
 
 def pages(
@@ -25,6 +26,7 @@ def pages(
         works.PAGE,
         traps.PAGE,
         opponents.PAGE,
+        opponent_page(actions),
         games.PAGE,
         game.PAGE,
         events_page(actions),

@@ -96,6 +96,8 @@ class Page:
     """The filters that it has, by name; empty: none."""
     fresh_s: float = 10.0
     """For so many seconds it is shown again without asking the database."""
+    refetch_s: float | None = None
+    """An open page fetches itself again after so many seconds at the earliest; None: after `fresh_s`."""
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True
@@ -105,6 +107,11 @@ class Page:
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Makes the file at its path with ``/download``; None: there is none.  Raises what `load` raises."""
+
+    @property
+    def pause_s(self) -> int:
+        """Seconds between two fetches of an open page, at least."""
+        return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
 
     @property
     def template(self) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from bot.base.rounding import half_up
 from bot.dashboard.charts.boards import board_shapes
 from bot.dashboard.charts.markup import tag
 from bot.dashboard.trap_words import odds_text, score_text
@@ -28,7 +29,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(board_shapes=board_shapes, query_text=query_text)
+    made.globals.update(board_shapes=board_shapes, query_text=query_text, opponent_path=opponent_path)
     made.filters.update(
         percent=percent,
         signed=signed,
@@ -46,17 +47,20 @@ def environment() -> Environment:
 
 def number(value: float | None, digits: int = 0) -> str:
     """A number with separators of thousands."""
-    return NO_VALUE if value is None else f"{value:,.{digits}f}"
+    return NO_VALUE if value is None else f"{half_up(value, digits):,.{digits}f}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:
     """A share from 0 to 1."""
-    return NO_VALUE if value is None else f"{100 * value:.{digits}f} %"
+    return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A number with its sign, and a true minus."""
-    return NO_VALUE if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    """A number with its sign, unless it is rounded to 0, and a true minus."""
+    if value is None:
+        return NO_VALUE
+    text = f"{half_up(value, digits):+.{digits}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
 
 
 def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
@@ -91,6 +95,11 @@ def with_code(text: str) -> Markup:
     """A text in which what stands between backticks is code."""
     parts = enumerate(text.split("`"))
     return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
+
+
+def opponent_path(site: str, site_id: str) -> str:
+    """The page of an opponent.  Its key is in the query: as a part of a path ``..`` would lead elsewhere."""
+    return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 
 def query_text(query: Mapping[str, Any]) -> str:

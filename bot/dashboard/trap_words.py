@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor
 
+from bot.base.rounding import half_up
 from storage.report import ReplyReport
 
 LONGEST_NAME = 40
@@ -42,7 +42,7 @@ def short_name(name: str) -> str:
 
 def whole(value: float) -> int:
     """A number rounded, halves upwards, as browsers do."""
-    return floor(value + 0.5)
+    return int(half_up(value))
 
 
 def odds_text(odds: float | None) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from bot.control.health_watch import link_trouble
-from bot.control.status import Admission, AdmissionStatus, Status
+from bot.control.status import Admission, Status
 from bot.control.status_text import duration
 
 ERROR_FRESH = timedelta(hours=1)
@@ -72,19 +72,6 @@ def whereabouts(status: Status) -> str:
     sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
     where = f"Playing at {_listed(sites)}" if sites else "No account is played"
     return f"{where}; up for {duration(status.at - status.started_at)}."
-
-
-def admission_words(admission: AdmissionStatus, at: datetime) -> str:
-    """Whether new games begin, in a sentence."""
-    by = f" by {admission.by}" if admission.by else ""
-    match admission.state:
-        case Admission.OPEN:
-            return "New games begin."
-        case Admission.DRAINING:
-            return f"Stopping after the running games, asked{by or ' for'}."
-        case Admission.PAUSED:
-            until = f"for another {duration(admission.until - at)}" if admission.until else "until you resume"
-            return f"Paused{by}, {until}."
 
 
 def pills(status: Status) -> list[Pill]:

@@ -11,9 +11,11 @@ from sqlalchemy import String, cast, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.arena import AccountTaken, ArenaAccess
+from storage.events import OPPONENT_RENAMED, record_event
+from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
-from storage.tables.games import EventRow, OpponentRow
+from storage.tables.games import EventRow, GameRow, OpponentRow
 
 DELETED = "deleted-"
 """Beginning of the names of deleted accounts."""
@@ -42,7 +44,16 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
         ):
             if await session.scalar(taken) is not None:
                 raise AccountTaken(f"the name {name} is taken")
+    known = select(OpponentRow.id, OpponentRow.name).where(
+        OpponentRow.site == site, OpponentRow.site_id == account_id
+    )
+    former = (await session.execute(known)).first()
     await _move(session, account_id, name, site)
+    if former is not None and former.name != name:
+        latest = select(func.max(GameRow.id)).where(GameRow.opponent_id == former.id)
+        if (game_id := await session.scalar(latest)) is not None:
+            detail = {"name": former.name, "new_name": name}
+            await record_event(session, AccountKey(site), OPPONENT_RENAMED, detail, game_id)
     blocked = (BlockRow.site == site, BlockRow.name.in_([account_id, name.lower()]))
     if await session.scalar(select(BlockRow.id).where(BlockRow.name == account_id, *blocked)) is not None:
         await session.execute(delete(BlockRow).where(BlockRow.name != account_id, *blocked))

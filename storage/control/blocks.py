@@ -28,3 +28,17 @@ async def list_blocks(session: AsyncSession, site: str) -> list[str]:
     """The accounts that are blocked at a site, by name."""
     names = select(BlockRow.name).where(BlockRow.site == site).order_by(BlockRow.name)
     return list(await session.scalars(names))
+
+
+async def blocked_as(session: AsyncSession, site: str, *names: str) -> str | None:
+    """Under which of its names or ids an account is blocked at a site; None: under none.
+
+    Args:
+        site: Where the account is.
+        names: Its names and ids, in any case.
+    """
+    known = {name.lower(): name for name in reversed(names)}
+    found = set(
+        await session.scalars(select(BlockRow.name).where(BlockRow.site == site, BlockRow.name.in_(known)))
+    )
+    return next((known[name.lower()] for name in names if name.lower() in found), None)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Select
+from sqlalchemy import ColumnElement, Select
 
 from engine.expected import WHOLE
+from storage.filters import Filters, filter_conditions
 from storage.tables.games import GameRow, OpponentRow
 
 ERROR_COST = 1000
@@ -46,6 +47,8 @@ class Export:
     """All rows, with `game_id` and an `id` to name damaged ones by, the oldest first."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """The exported rows of one row of the statement."""
+    selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
+    """Filters as conditions on the statement."""
 
 
 def text_of(value: Any) -> Value:

@@ -7,6 +7,8 @@ from typing import Any
 from sqlalchemy import Select, Text, cast, select
 
 from engine.expected import WHOLE
+from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
 from storage.exports.columns import (
     ERROR_COST,
     GAME_COLUMNS,
@@ -26,7 +28,10 @@ from storage.exports.columns import (
     text_of,
 )
 from storage.filters import standing
+from storage.packing.records import unpack
+from storage.statistics.facts import model_text
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
+from storage.tables.types import as_stored
 
 _WHOLE, _NUMBER, _TEXT = ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TEXT
 
@@ -130,6 +135,17 @@ OUTCOMES = export_of(
         ForecastRow.is_taken,
         ForecastRow.reply_odds,
         ReplyTimeRow.time_s,
+        DecisionRow.is_trap,
+        ForecastRow.bait_uniform,
+        ForecastRow.bait_expected,
+        ForecastRow.fall_uniform,
+        ForecastRow.fall_expected,
+        ForecastRow.optimal_expected,
+        ForecastRow.model_name,
+        ForecastRow.model_sha256,
+        ForecastRow.prior,
+        OutcomeRow.rule,
+        ForecastRow.rule.label("forecast_rule"),
     )
     .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
@@ -197,6 +213,47 @@ OUTCOMES = export_of(
             lambda row: number(row.time_s),
         ),
         ("at", _TEXT, "moment of the judgement", lambda row: moment_text(row.at)),
+        ("is_trap", _WHOLE, "1: our move set a trap in the paper's sense", lambda row: flag(row.is_trap)),
+        (
+            "random_bait",
+            _NUMBER,
+            "chance that somebody who moves at random takes a bait",
+            lambda row: number(row.bait_uniform),
+        ),
+        ("expected_bait", _NUMBER, "the same by the forecast", lambda row: number(row.bait_expected)),
+        (
+            "random_fall",
+            _NUMBER,
+            "chance of a fall into a trap in the paper's sense, at random",
+            lambda row: number(row.fall_uniform),
+        ),
+        ("expected_fall", _NUMBER, "the same by the forecast", lambda row: number(row.fall_expected)),
+        (
+            "expected_optimal",
+            _NUMBER,
+            "chance of one of the best replies by the forecast",
+            lambda row: number(row.optimal_expected),
+        ),
+        (
+            "model",
+            _TEXT,
+            "who made the forecast, as `stats --by model` says it; null: there is none",
+            lambda row: (
+                None if row.model_name is None else model_text(row.model_name, row.model_sha256, row.prior)
+            ),
+        ),
+        (
+            "is_current",
+            _WHOLE,
+            "1: judged by this version's rules; others count nowhere until `db recheck`",
+            lambda row: int(row.rule == RULE),
+        ),
+        (
+            "is_forecast_current",
+            _WHOLE,
+            "1: forecast by them",
+            lambda row: int(row.forecast_rule == FORECAST_RULE),
+        ),
     ],
 )
 
@@ -212,6 +269,8 @@ BAITS = export_of(
         ForecastRow.is_taken,
         OutcomeRow.reply,
         OutcomeRow.cost,
+        ForecastRow.bait_expected,
+        ForecastRow.rule.label("forecast_rule"),
         *GAME_COLUMNS,
     )
     .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
@@ -240,6 +299,18 @@ BAITS = export_of(
         ("reply_cost", _NUMBER, "what the reply cost", lambda row: share(row.cost)),
         *OF_GAME,
         ("at", _TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
+        (
+            "expected",
+            _NUMBER,
+            "probability by the forecast that the reply takes any bait of the move",
+            lambda row: number(row.bait_expected),
+        ),
+        (
+            "is_current",
+            _WHOLE,
+            "1: forecast by this version's rules; others count nowhere until `db recheck`",
+            lambda row: int(row.forecast_rule == FORECAST_RULE),
+        ),
     ],
     [ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)],
 )
@@ -281,4 +352,31 @@ REPLIES = Export(
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .where(DecisionRow.replies.is_not(None)),
     _reply_rows,
+)
+
+
+def _json(stored: object) -> str:
+    return json.dumps(unpack(stored), ensure_ascii=False)
+
+
+RECORDS = export_of(
+    "One row for each of our moves with its whole record, from which everything else follows.",
+    _of_decision(
+        as_stored(DecisionRow.record).label("record"), as_stored(ForecastRow.record).label("forecast")
+    ).outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
+    [
+        *_KEYS,
+        (
+            "record",
+            _TEXT,
+            "JSON: position, candidates, scores by depth, settings; scores from our side",
+            lambda row: _json(row.record),
+        ),
+        (
+            "forecast",
+            _TEXT,
+            "JSON: what people were expected to reply, and the baits; null: there is none",
+            lambda row: None if row.forecast is None else _json(row.forecast),
+        ),
+    ],
 )

@@ -99,6 +99,9 @@ GAMES = export_of(
         GameRow.started_at,
         GameRow.ended_at,
         GameRow.moves,
+        GameRow.initial_position,
+        GameRow.clock_initial_s,
+        GameRow.clock_increment_s,
         _count(ForecastRow.bait.is_not(None)).label("baits_set"),
         _count(ForecastRow.is_taken.is_(True)).label("baits_taken"),
         _count(OutcomeRow.cost >= ERROR_COST, func.coalesce(ForecastRow.is_taken, False).is_(False)).label(
@@ -180,5 +183,14 @@ GAMES = export_of(
             "other replies that cost a tenth of the game or more",
             _if_closed("slips"),
         ),
+        ("moves", _TEXT, "of both sides, as recorded, with a space between two", named("moves")),
+        (
+            "initial_position",
+            _TEXT,
+            "in the game's notation; null: the game's usual one",
+            named("initial_position"),
+        ),
+        ("clock_initial_s", _WHOLE, "each side's time in seconds; null: none", named("clock_initial_s")),
+        ("clock_increment_s", _WHOLE, "seconds added for each move; null: none", named("clock_increment_s")),
     ],
 )

@@ -1,4 +1,4 @@
-"""Rows of plain columns for other programs: games, decisions, outcomes, baits, replies.
+"""Rows of plain columns for other programs: games, decisions, outcomes, baits, replies, records, events.
 
 Names and meanings are kept from version to version.  Flags are 0 or 1; moments are texts in UTC,
 ``2026-11-30 18:00:05``; costs, chances and probabilities are from 0 to 1; scores named ``_centi`` are
@@ -13,9 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.damage import decoding
 from storage.exports.columns import Export, Value
-from storage.exports.decisions import BAITS, DECISIONS, OUTCOMES, REPLIES
+from storage.exports.decisions import BAITS, DECISIONS, OUTCOMES, RECORDS, REPLIES
+from storage.exports.events import EVENTS
 from storage.exports.games import GAMES
-from storage.filters import Filters, filter_conditions
+from storage.filters import Filters
 
 BATCH = 1000
 """Rows in memory at a time."""
@@ -29,6 +30,8 @@ class What(StrEnum):
     OUTCOMES = "outcomes"
     BAITS = "baits"
     REPLIES = "replies"
+    RECORDS = "records"
+    EVENTS = "events"
 
 
 EXPORTS = {
@@ -37,6 +40,8 @@ EXPORTS = {
     What.OUTCOMES: OUTCOMES,
     What.BAITS: BAITS,
     What.REPLIES: REPLIES,
+    What.RECORDS: RECORDS,
+    What.EVENTS: EVENTS,
 }
 """Every export by its name."""
 
@@ -48,7 +53,7 @@ async def export_rows(
     only_games: Collection[int] | None = None,
     without_games: Collection[int] = (),
 ) -> AsyncGenerator[list[tuple[Value, ...]], None]:
-    """The rows of the games that match the filters, some at a time.
+    """The rows of the games (or the events) that match the filters, some at a time.
 
     Args:
         connection: In a transaction that sees one state of the database (`Database.snapshot`).
@@ -60,7 +65,7 @@ async def export_rows(
     Raises:
         RecordError: A row is damaged: which and why.
     """
-    statement = export.statement.where(*filter_conditions(filters))
+    statement = export.statement.where(*export.selected(filters))
     async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
         async for some in found.partitions():
             rows: list[tuple[Value, ...]] = []

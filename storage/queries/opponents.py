@@ -20,7 +20,10 @@ from storage.tables.games import GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
 
 LEAST_BAITS = 5
-"""Baits that somebody has to have met to be among those who fall most often."""
+"""Baits that have to be set for somebody to be among those who fall most often."""
+
+_FEW = 500
+"""So many accounts at most are read by their keys, more all together."""
 
 
 class OpponentOrder(Enum):
@@ -29,7 +32,7 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     FALLEN = "fallen"
-    """The greatest share of baits taken, of those who met `LEAST_BAITS` or more."""
+    """The greatest share of baits taken, of those for whom `LEAST_BAITS` or more were set."""
     SCORE = "score"
     """Who scores most against us."""
 
@@ -40,6 +43,8 @@ class OpponentLine:
 
     opponent_id: int
     site: str
+    site_id: str
+    """The site's key of the account."""
     name: str
     is_bot: bool
     games: int
@@ -52,7 +57,8 @@ class OpponentLine:
     best_rating: int | None
     first_at: datetime
     last_at: datetime
-    baits_met: int
+    baits_set: int
+    """Moves of ours with a confirmed bait, answered or not."""
     baits_taken: int
     slips: int
 
@@ -68,8 +74,8 @@ class OpponentLine:
 
     @property
     def taken_share(self) -> float | None:
-        """The share of baits that were taken; None: none was met."""
-        return self.baits_taken / self.baits_met if self.baits_met else None
+        """The share of baits that were taken; None: none was set."""
+        return self.baits_taken / self.baits_set if self.baits_set else None
 
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
@@ -78,7 +84,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
     points = case(
         (GameRow.result == GameResult.LOSS, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
     )
-    rows = await session.execute(
+    counted = (
         select(
             GameRow.opponent_id,
             func.count().label("games"),
@@ -97,17 +103,20 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
         .where(*which)
         .group_by(GameRow.opponent_id)
     )
-    accounts = {
-        row.id: row
-        for row in await session.execute(
-            select(OpponentRow.id, OpponentRow.site, OpponentRow.name, OpponentRow.is_bot)
-        )
-    }
+    found = (await session.execute(counted)).all()
+    keys = [row.opponent_id for row in found]
+    known = select(
+        OpponentRow.id, OpponentRow.site, OpponentRow.site_id, OpponentRow.name, OpponentRow.is_bot
+    )
+    if len(keys) <= _FEW:
+        known = known.where(OpponentRow.id.in_(keys))
+    accounts = {row.id: row for row in await session.execute(known)}
     others = await _without_summary(session, filters)
     lines = [
         OpponentLine(
             row.opponent_id,
             accounts[row.opponent_id].site,
+            accounts[row.opponent_id].site_id,
             accounts[row.opponent_id].name,
             accounts[row.opponent_id].is_bot,
             row.games,
@@ -121,7 +130,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
             row.taken + others[row.opponent_id].baits_taken,
             row.slips + others[row.opponent_id].slips,
         )
-        for row in rows
+        for row in found
     ]
     return sorted(lines, key=lambda line: _rank(line, order))
 
@@ -130,7 +139,7 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     if order is OpponentOrder.GAMES:
         first: tuple[float, ...] = (float(-line.games),)
     elif order is OpponentOrder.FALLEN:
-        counts = line.baits_met >= LEAST_BAITS
+        counts = line.baits_set >= LEAST_BAITS
         first = (-(line.taken_share or 0.0) if counts else 1.0,)
     elif order is OpponentOrder.SCORE:
         first = (1.0 if line.score is None else -line.score,)

@@ -140,6 +140,18 @@ class GroupStatistics:
         return asdict(self)
 
 
+def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        name = key if not before or before == "group" else f"{before}_{key}"
+        if isinstance(value, dict):
+            flat |= flat_row(value, name)
+        else:
+            flat[name] = ", ".join(value) if isinstance(value, tuple) else value
+    return flat
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyGroup:
     """A group of games, and of replies in them."""

@@ -7,10 +7,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from bot.cli.rich_tables import NONE
-from bot.cli.stats.tables import ACROSS, flat_row, points
+from bot.cli.stats.tables import ACROSS, points
 from storage.inference.any_time import AnyTimeEstimate
 from storage.inference.fixed import FixedInterval
 from storage.statistics.calibrations import GroupCalibration
+from storage.statistics.groups import flat_row
 
 # The terminal wraps it, so it is one line.
 _LEGEND = (

@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from bot.base.log import printable
+from bot.base.rounding import half_up
 from bot.cli.rich_tables import NONE, performance_text
 from storage.damage import Unreadable
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
@@ -16,7 +17,7 @@ from storage.inference.games import EloDifference, GamesReport
 from storage.inference.plan import more_needed
 from storage.inference.trial import EndpointReport, LotGuard, TrialCounts
 from storage.records import Endpoint
-from storage.statistics.groups import Expected, GroupStatistics
+from storage.statistics.groups import Expected, GroupStatistics, flat_row
 from storage.trials import StoredTrial
 
 ACROSS = 4
@@ -89,21 +90,9 @@ def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
     return [flat_row(each.to_json()) for each in found]
 
 
-def flat_row(record: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        name = key if not before or before == "group" else f"{before}_{key}"
-        if isinstance(value, dict):
-            flat |= flat_row(value, name)
-        else:
-            flat[name] = ", ".join(value) if isinstance(value, tuple) else value
-    return flat
-
-
 def percent(share: float | None) -> str:
     """For instance ``12.3 %``."""
-    return NONE if share is None else f"{100 * share:.1f} %"
+    return NONE if share is None else f"{half_up(100 * share, 1):.1f} %"
 
 
 def points(found: AnyTimeEstimate) -> str:
@@ -111,12 +100,16 @@ def points(found: AnyTimeEstimate) -> str:
     if found.mean is None:
         return NONE
     if found.low is None or found.high is None:
-        return f"{100 * found.mean:+.1f}, too early"
-    return f"{100 * found.mean:+.1f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+        return f"{_signed(found.mean)}, too early"
+    return f"{_signed(found.mean)} ({_signed(found.low)} to {_signed(found.high)})"
+
+
+def _signed(share: float) -> str:
+    return f"{half_up(100 * share, 1):+.1f}"
 
 
 def _part(count: int, of: int) -> str:
-    return NONE if not of else f"{count} = {100 * count / of:.1f} %"
+    return NONE if not of else f"{count} = {percent(count / of)}"
 
 
 def trial_view(

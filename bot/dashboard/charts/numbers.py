@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.base.rounding import half_up
+
 MINUS = "\N{MINUS SIGN}"
 _HUGE = 1e300
 """Greater numbers count as this one, so that no difference of two overflows."""
@@ -51,7 +53,7 @@ class NumberStyle:
         if abs(value) >= _MANY or places > _MOST_DECIMALS:
             digits = f"{abs(value):.3g}"
         else:
-            digits = f"{abs(value):{',' if self.is_grouped else ''}.{places}f}"
+            digits = f"{half_up(abs(value), places):{',' if self.is_grouped else ''}.{places}f}"
         is_zero = not any(digit in "123456789" for digit in digits)
         sign = "" if is_zero else MINUS if value < 0 else "+" if self.is_signed else ""
         return f"{sign}{digits}{self.unit}"

@@ -8,6 +8,7 @@ from typing import Any
 from bot.alarms.board import AlarmStatus
 from bot.control.actions import ControlActions
 from bot.dashboard.page import Page, Query, Rows, View
+from bot.dashboard.rendering import NO_VALUE, number, query_text
 from storage.database import Database
 from storage.queries.event_log import (
     EventCount,
@@ -22,6 +23,8 @@ from storage.queries.event_log import (
 SPANS = ("30", "1", "7", "90", "365")
 """Days that can be chosen; the first by default."""
 PER_PAGE = 50
+LAG_DAYS = 7
+"""The sites' times are of games that began within so many days at most."""
 WORDS = {
     "alarm": "an alarm changed its state",
     "operator_action": "the operator did something",
@@ -35,6 +38,7 @@ WORDS = {
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
     "game_not_played_here": "a game that another program plays",
+    "opponent_renamed": "an opponent has another name",
     "game_unknown": "the server does not know a game",
     "profile_impossible": "a profile cannot be completed",
     "takeback_granted": "takeback granted",
@@ -48,6 +52,8 @@ class EventsView:
     """What the page shows."""
 
     days: int
+    site: str
+    """Empty: all."""
     kind: str
     kinds: tuple[str, ...]
     counts: tuple[EventCount, ...]
@@ -63,6 +69,21 @@ class EventsView:
     def spans(self) -> list[int]:
         """Days that can be chosen, ascending."""
         return sorted(map(int, SPANS))
+
+    @property
+    def lag_days(self) -> int:
+        """How many days the sites' times are about."""
+        return min(self.days, LAG_DAYS)
+
+    def query(self, **changes: Any) -> str:
+        """The address of this page with other parameters."""
+        own = {"days": self.days, "kind": self.kind, "number": self.number, "site": self.site}
+        return query_text({**own, **changes})
+
+    @staticmethod
+    def ms(seconds: float | None) -> str:
+        """A time in whole milliseconds."""
+        return NO_VALUE if seconds is None else f"{number(1000 * seconds)} ms"
 
     @staticmethod
     def words(kind: str) -> str:
@@ -101,20 +122,22 @@ async def load(database: Database, query: Query) -> EventsView:
     """See `bot.dashboard.page.Page.load`."""
     days = int(query.choice("days", SPANS))
     kind, site = query.own.get("kind", ""), query.filters.site or ""
-    number = query.number("number", 1, 1, 10_000)
-    since = datetime.now(UTC) - timedelta(days=days)
+    page = query.number("number", 1, 1, 10_000)
+    now = datetime.now(UTC)
+    since = now - timedelta(days=days)
     async with database.read() as session:
         latest = await latest_events(
-            session, since, kind=kind, site=site, limit=PER_PAGE + 1, offset=(number - 1) * PER_PAGE
+            session, since, kind=kind, site=site, limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE
         )
         return EventsView(
             days,
+            site,
             kind,
             tuple(await event_kinds(session, since)),
             tuple(await count_events(session, since, kind=kind, site=site)),
             tuple(latest[:PER_PAGE]),
-            tuple(await site_times(session, datetime.now(UTC) - timedelta(days=min(days, 7)))),
-            number,
+            tuple(await site_times(session, now - timedelta(days=min(days, LAG_DAYS)), site=site)),
+            page,
             len(latest) > PER_PAGE,
         )
 

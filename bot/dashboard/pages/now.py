@@ -1,14 +1,16 @@
 """The first page: is the bot well, and what does it do?"""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from markupsafe import Markup
 
 from bot.control.actions import ControlActions
 from bot.control.status import Admission, Status
+from bot.control.status_text import admission_words
 from bot.dashboard.board_cards import BoardCard, board_cards, shapes_of
 from bot.dashboard.charts.figure import ChartSize
 from bot.dashboard.charts.line_chart import line_chart
@@ -16,7 +18,7 @@ from bot.dashboard.charts.lines import ChartLine, LineChart
 from bot.dashboard.charts.numbers import PLAIN, NumberStyle
 from bot.dashboard.charts.sparkline import Sparkline, sparkline
 from bot.dashboard.page import Page, Query, Rows, View
-from bot.dashboard.words import Headline, Pill, admission_words, headline, pills, whereabouts
+from bot.dashboard.words import Headline, Pill, headline, pills, whereabouts
 from storage.database import Database
 from storage.queries.event_log import EventCount, count_events
 from storage.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
@@ -91,6 +93,19 @@ class NowView:
             is_alert=is_trap,
         )
         return Tile(value, is_share, words, sparkline(course), is_trap)
+
+    @property
+    def declined_reasons(self) -> list[tuple[str, int]]:
+        """Why challenges were declined today, at all sites together, the most frequent reason first."""
+        counts: Counter[str] = Counter()
+        for each in self.declined:
+            counts[each.reason or "no reason"] += each.count
+        return counts.most_common()
+
+    @property
+    def timed_moves(self) -> int:
+        """Moves whose times are shown."""
+        return sum(each.moves for each in self.times)
 
     @property
     def times_chart(self) -> Markup:
@@ -174,7 +189,7 @@ _TABLES = ("days", "baits", "times", "declined")
 async def load(database: Database, _query: Query) -> NowView:
     """See `bot.dashboard.page.Page.load`."""
     now = datetime.now(UTC)
-    today = now - timedelta(hours=now.hour, minutes=now.minute, seconds=now.second)
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     async with database.read() as session:
         return NowView(
             tuple(await last_days(session, now)),
@@ -194,4 +209,4 @@ def now_page(actions: ControlActions | None = None) -> Page:
     async def add_live(view: NowView) -> View:
         return view if actions is None else replace(view, status=await actions.status())
 
-    return Page("now", "/dash", "Now", load, filters=(), fresh_s=1.0, add_live=add_live)
+    return Page("now", "/dash", "Now", load, filters=(), fresh_s=5.0, refetch_s=1.0, add_live=add_live)

@@ -63,6 +63,7 @@ class OpponentsView:
             "opponents": [
                 {
                     **asdict(line),
+                    "score": line.score,
                     "first_at": moment(line.first_at, "%Y-%m-%dT%H:%M:%SZ"),
                     "last_at": moment(line.last_at, "%Y-%m-%dT%H:%M:%SZ"),
                 }

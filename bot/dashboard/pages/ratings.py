@@ -61,7 +61,18 @@ class RatingsView:
 
     def to_json(self) -> dict[str, Any]:
         """See `bot.dashboard.page.View.to_json`."""
-        return {"curves": [asdict(curve) for curve in self.curves]}
+        return {
+            "curves": [
+                {
+                    **asdict(curve),
+                    "now": curve.now,
+                    "change_30_days": self.month_change(curve),
+                    "lowest": curve.lowest,
+                    "highest": curve.highest,
+                }
+                for curve in self.curves
+            ]
+        }
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.dashboard.page.View.tables`."""

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from math import floor
 from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.dashboard.moments import Moment, read_moment
 from bot.dashboard.page import Page, Query, Rows
@@ -15,7 +18,6 @@ from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
     MOST_SEARCHED,
-    PHASE_PLIES,
     BaitFate,
     BaitGroup,
     BaitOrder,
@@ -26,6 +28,7 @@ from storage.queries.baits import (
     list_repeated,
 )
 from storage.queries.shown_games import includes_matches
+from storage.statistics.set_baits import PHASE_PLIES
 
 CARDS = 12
 """On one page."""
@@ -88,8 +91,10 @@ class TrapCard:
         if self.moment is not None:
             names = {reply.reply: reply.name for reply in self.moment.decision.replies}
         reply = names.get(self.bait.reply or "", self.bait.reply)
-        if self.bait.is_taken is None or reply is None:
+        if self.bait.is_taken is None:
             return "The game ended before the reply."
+        if reply is None:  # judged by earlier rules
+            return "took a bait." if self.bait.is_taken else "left it alone."
         cost = self.bait.reply_cost
         if self.bait.is_taken:
             how = "took it" if self.bait.reply == self.bait.bait else f"took another bait, {reply},"
@@ -97,6 +102,26 @@ class TrapCard:
         if not cost:
             return f"played {reply}, the best reply."
         return f"played {reply} instead, which cost {game_share(cost)}."
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The bait as plain values."""
+        bait = self.bait
+        row = {**asdict(bait), "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"), "surprise": bait.surprise}
+        return {**row, "met": self.met, "taken": self.taken, "damage": self.damage}
+
+
+async def read_card(session: AsyncSession, bait: MetBait) -> TrapCard:
+    """The card of a bait by itself."""
+    told = await read_moment(session, bait.game_id, bait.ply)
+    return TrapCard(
+        bait,
+        met=int(bait.is_taken is not None),
+        taken=int(bool(bait.is_taken)),
+        is_repeated=False,
+        moment=told if isinstance(told, Moment) else None,
+        damage=told if isinstance(told, str) else "",
+    )
 
 
 def _is_trap(line: str) -> bool:
@@ -148,13 +173,13 @@ class TrapsView:
             "all": _group_json(self.counts.everything),
             "by_phase": [_group_json(each) for each in self.counts.by_phase],
             "by_rating": [_group_json(each) for each in self.counts.by_rating],
-            "baits": [_card_json(card) for card in self.cards],
+            "baits": [card.row for card in self.cards],
         }
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.dashboard.page.View.tables`."""
         return {
-            "baits": [_card_json(card) for card in self.cards],
+            "baits": [card.row for card in self.cards],
             "phases": [_group_row(each) for each in self.counts.by_phase],
             "ratings": [_group_row(each) for each in self.counts.by_rating],
         }
@@ -175,7 +200,7 @@ def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     found = group.interval
     if found is None or found.low is None or found.high is None:
-        return f"too few people for an interval ({group.effective_persons:.0f} of {LEAST_PERSONS})"
+        return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
     low, high = max(found.low, 0.0), min(found.high, 1.0)
     return f"{percent(low).removesuffix(' %')} to {percent(high)}"
 
@@ -190,12 +215,6 @@ def _group_row(group: BaitGroup) -> dict[str, Any]:
     return {**row, "low": interval.get("low"), "high": interval.get("high")}
 
 
-def _card_json(card: TrapCard) -> dict[str, Any]:
-    bait = card.bait
-    row = {**asdict(bait), "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"), "surprise": bait.surprise}
-    return {**row, "met": card.met, "taken": card.taken, "damage": card.damage}
-
-
 async def load(database: Database, query: Query) -> TrapsView:
     """See `bot.dashboard.page.Page.load`."""
     fate = BaitFate(query.choice("outcome", tuple(FATES)))
@@ -204,18 +223,19 @@ async def load(database: Database, query: Query) -> TrapsView:
     async with database.read() as session:
         counts = await bait_counts(session, query.filters)
         if order == TAKEN:
-            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset)
-            found = [(each.latest, each.met, each.taken) for each in repeated]
+            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset, counts)
+            cards = [
+                replace(
+                    await read_card(session, each.latest), met=each.met, taken=each.taken, is_repeated=True
+                )
+                for each in repeated
+            ]
         else:
-            listed = await list_baits(session, query.filters, fate, BaitOrder(order), CARDS, paging.offset)
-            found = [(each, int(each.is_taken is not None), int(bool(each.is_taken))) for each in listed]
+            listed = await list_baits(
+                session, query.filters, fate, BaitOrder(order), CARDS, paging.offset, counts
+            )
+            cards = [await read_card(session, bait) for bait in listed]
             many = _count(counts.everything, fate)
-        cards = []
-        for bait, met, taken in found:
-            told = await read_moment(session, bait.game_id, bait.ply)
-            sound = told if isinstance(told, Moment) else None
-            damage = told if isinstance(told, str) else ""
-            cards.append(TrapCard(bait, met, taken, order == TAKEN, sound, damage))
     return TrapsView(
         cards=tuple(cards),
         counts=counts,

@@ -15,15 +15,16 @@ from bot.dashboard.charts.line_chart import line_chart
 from bot.dashboard.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
 from bot.dashboard.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
-from bot.dashboard.rendering import query_text, title_of
+from bot.dashboard.rendering import NO_VALUE, query_text, signed, title_of
 from storage.database import Database
 from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
 from storage.inference.defaults import RATING_BAND
 from storage.inference.games import GamesReport, Stratum, score_looks
+from storage.inference.persons import Floats
 from storage.queries.filter_language import FIELDS, filter_texts
 from storage.queries.trial_report import TrialReport, terms_of, trial_report
 from storage.statistics.group_rows import read_groups
-from storage.statistics.groups import By, GroupStatistics
+from storage.statistics.groups import By, GroupStatistics, flat_row
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -79,6 +80,21 @@ class WorksView:
         return None if self.report is None or self.report.games is None else self.report.games.score.estimate
 
     @property
+    def too_early(self) -> str | None:
+        """Why no difference is shown, not even its mean; None: it is."""
+        games = None if self.report is None else self.report.games
+        return None if games is None else too_early(games)
+
+    @staticmethod
+    def beyond(found: AnyTimeEstimate) -> str:
+        """What happened less what was forecast, in points of a hundred, with its interval."""
+        if found.mean is None:
+            return NO_VALUE
+        if found.low is None or found.high is None:
+            return "too early"
+        return f"{signed(100 * found.mean)} ({signed(100 * found.low)} to {signed(100 * found.high)})"
+
+    @property
     def names(self) -> tuple[str, str]:
         """The two players; empty if there is no comparison."""
         if self.report is None or len(self.report.arms) != 2:
@@ -131,7 +147,7 @@ class WorksView:
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.dashboard.page.View.tables`."""
         return {
-            "groups": [group_row(each) for each in self.groups],
+            "groups": [flat_row(each.to_json()) for each in self.groups],
             "strata": []
             if self.report is None or self.report.games is None
             else _stratum_rows(self.report.games),
@@ -139,10 +155,17 @@ class WorksView:
         }
 
 
+def too_early(report: GamesReport) -> str | None:
+    """Why no difference in score is shown, not even its mean, as `stats --trial` says it; None: it is."""
+    return report.guard.lacks_an_arm(report) or report.score.estimate.too_early
+
+
 def verdict_of(report: GamesReport) -> Verdict:
     """What the games say; see the operator's guide, "The dashboard"."""
-    score = report.score.estimate
-    fewest = min(report.drawn_treated, report.drawn_untreated)
+    score, guard = report.score.estimate, report.guard
+    fewest = min(
+        report.drawn_treated - guard.missing_treated, report.drawn_untreated - guard.missing_untreated
+    )
     if fewest < LEAST_GAMES or score.low is None or score.high is None or score.high - score.low > 2 * WIDEST:
         return Verdict.TOO_EARLY
     if score.low > 0:
@@ -173,11 +196,19 @@ def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
     readable, half = looks.readable, looks.half_width
     first = int(readable.argmax()) if readable.any() else len(looks.mean)
     x = tuple(float(n) for n in looks.n[first:])
-    mean = tuple(float(value) for value in 100 * looks.mean[first:])
-    low = tuple(float(value) for value in 100 * (looks.mean - half)[first:])
-    high = tuple(float(value) for value in 100 * (looks.mean + half)[first:])
-    holds_zero = [at for at in range(len(x)) if low[at] <= 0 <= high[at]]
-    clear = holds_zero[-1] + 1 if holds_zero else 0
+
+    def shown(values: Floats) -> tuple[float | None, ...]:
+        # It may become too early again: somebody with many games makes the others count for less.
+        pairs = zip(100 * values[first:], readable[first:], strict=True)
+        return tuple(float(value) if may_be_read else None for value, may_be_read in pairs)
+
+    mean, low, high = shown(looks.mean), shown(looks.mean - half), shown(looks.mean + half)
+    unclear = [
+        at
+        for at, (least, most) in enumerate(zip(low, high, strict=True))
+        if least is None or most is None or least <= 0 <= most
+    ]
+    clear = unclear[-1] + 1 if unclear else 0
     mark = None
     if clear < len(x):
         mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {int(x[clear]):,} games")
@@ -196,8 +227,10 @@ def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
 
 
 def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> IntervalChart:
+    hides = too_early(report) is not None
+
     def row(label: str, found: AnyTimeEstimate, link: str, *, is_total: bool = False) -> IntervalRow:
-        if found.low is None or found.high is None:
+        if hides or found.low is None or found.high is None:
             return IntervalRow(label, found.n, link=link, is_total=is_total)
         mean = None if found.mean is None else 100 * found.mean
         return IntervalRow(label, found.n, mean, 100 * found.low, 100 * found.high, link, is_total)
@@ -241,17 +274,23 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _stratum_rows(report: GamesReport) -> Rows:
-    return [
-        {
-            **asdict(each.stratum),
-            "games": each.score.n,
-            "persons": each.score.persons,
-            "score": each.score.mean,
-            "low": each.score.low,
-            "high": each.score.high,
-        }
-        for each in report.strata
-    ]
+    """One row a stratum; a difference for which it is too early is left out, as in the JSON."""
+    hides = too_early(report) is not None
+    rows = []
+    for each in report.strata:
+        found = each.score
+        shown = None if hides or found.too_early is not None else found
+        rows.append(
+            {
+                **asdict(each.stratum),
+                "games": found.n,
+                "persons": found.persons,
+                "score": None if shown is None else shown.mean,
+                "low": None if shown is None else shown.low,
+                "high": None if shown is None else shown.high,
+            }
+        )
+    return rows
 
 
 def _look_rows(looks: Looks) -> Rows:
@@ -262,36 +301,6 @@ def _look_rows(looks: Looks) -> Rows:
         for at, mean in enumerate(looks.mean)
         if looks.readable[at]
     ]
-
-
-def group_row(each: GroupStatistics) -> dict[str, Any]:
-    """A group as a flat row."""
-    row: dict[str, Any] = {
-        **each.group,
-        "games": each.games,
-        "persons": each.persons,
-        "wins": each.wins,
-        "draws": each.draws,
-        "losses": each.losses,
-        "performance": each.performance.rating,
-        "replies": each.replies,
-        "optimal": each.optimal,
-    }
-    for name, found in (
-        ("errors", each.errors),
-        ("cost", each.cost),
-        ("baits", each.baits),
-        ("falls", each.falls),
-    ):
-        row |= {
-            f"{name}_n": found.n,
-            f"{name}_happened": found.happened,
-            f"{name}_chance": found.chance,
-            f"{name}_model": found.model,
-            f"{name}_beyond_model_low": found.beyond_model.low,
-            f"{name}_beyond_model_high": found.beyond_model.high,
-        }
-    return row
 
 
 async def load(database: Database, query: Query) -> WorksView:
@@ -306,8 +315,9 @@ async def load(database: Database, query: Query) -> WorksView:
     looks = None
     if report is not None and report.games is not None:
         verdict, terms = verdict_of(report.games), terms_of(report.trial)
-        looks = await asyncio.to_thread(score_looks, report.rows, terms, at)
-        more = games_until_narrower(report.games.score.estimate, terms.design(terms.opt_games))
+        if report.games.guard.lacks_an_arm(report.games) is None:
+            looks = await asyncio.to_thread(score_looks, report.rows, terms, at)
+            more = games_until_narrower(report.games.score.estimate, terms.design(terms.opt_games))
     return WorksView(report, looks, verdict, more, tuple(groups), filter_texts(filters))
 
 

@@ -275,6 +275,43 @@ async def test_a_challenge_to_its_end(database: Database) -> None:
     assert said == ["challenging anna to othello 3+2"]
 
 
+async def test_a_challenge_from_a_page_waits_for_no_game(database: Database) -> None:
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        await tell(server)
+        running = asyncio.create_task(rig.actions.run(rig.time.sleep))
+        begun = asyncio.create_task(rig.actions.begin_challenge("anna", TERMS, by="dashboard", patience_s=0))
+        await called(server, "challenge anna othello")
+        async with asyncio.timeout(PATIENCE_S):
+            assert await begun == "anna is challenged to othello 3+2; no answer yet, or playing"
+        assert await rig.trail() == []
+        running.cancel()  # the program ends: the challenge has an owner, who withdraws it
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert not rig.actions._challenges
+        assert await rig.trail() == [("desdemona", "challenge", "dashboard", "cancelled")]
+
+
+async def test_a_refusal_is_told_at_once_and_a_later_one_in_the_trail(database: Database) -> None:
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        await tell(server)
+        odd = replace(TERMS, variant="draughts")
+        with pytest.raises(ControlError, match="arena has no variant 'draughts'"):
+            await rig.actions.begin_challenge("anna", odd, by="dashboard", patience_s=PATIENCE_S)
+        await rig.actions.begin_challenge("anna", TERMS, by="dashboard", patience_s=0)
+        (task,) = rig.actions._challenges
+        await called(server, "challenge anna othello")
+        server.replies.put_nowait(Reply("", False, "later"))
+        await asyncio.wait([task], timeout=PATIENCE_S)
+        assert [result for *_, result in await rig.trail()] == [
+            "refused: arena has no variant 'draughts'; known: othello, standard, chess960, fromPosition, "
+            "xiangqi, connect4",
+            "refused: anna did not accept: later",
+        ]
+        assert not rig.actions._challenges
+
+
 async def test_what_is_cancelled_fails_or_crashes_is_noted(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
     program = Program(tmp_path, HOME)
     async with program:
         await program.shows(
-            "home: playing as desdemona at arena", "link: up", "new games: begin", "arena: http"
+            "home: playing as desdemona at arena", "link: up", "New games begin.", "arena: http"
         )
         await online(program.url)
         status = json.loads((await program.ask("status", json=True))[0])
@@ -28,7 +28,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
         assert status["database"]["trouble"] == ""
         assert status["arena"]["games"] == 0
         assert await program.ask("pause", minutes=5) == ["paused for 5 minutes; games going on: 0"]
-        await program.shows("new games: none: paused by socket 0 s ago, for another ")
+        await program.shows("Paused by socket 0 s ago, for another ")
         async with aiohttp.ClientSession(program.url) as http:
             async with http.post("/api/person", json={"name": "Anna"}) as answer:
                 token = (await answer.json())["token"]

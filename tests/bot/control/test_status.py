@@ -132,7 +132,7 @@ def sample() -> Status:
 def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",
-        "new games: begin",
+        "New games begin.",
         "",
         "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
         "lag 35 ms",
@@ -156,20 +156,20 @@ def test_as_text() -> None:
 @pytest.mark.parametrize(
     ("admission", "shown"),
     [
-        (AdmissionStatus(Admission.PAUSED, AT, None, "ada"), "none: paused by ada 0 s ago, until `resume`"),
+        (AdmissionStatus(Admission.PAUSED, AT, None, "ada"), "Paused by ada 0 s ago, until you resume."),
         (
             AdmissionStatus(Admission.PAUSED, AT - timedelta(minutes=1), AT + timedelta(minutes=4), "socket"),
-            "none: paused by socket 1 min ago, for another 4 min",
+            "Paused by socket 1 min ago, for another 4 min.",
         ),
         (
             AdmissionStatus(Admission.DRAINING, None, None, "signal"),
-            "none: the program stops after its games, asked by signal",
+            "Stopping after the running games, asked by signal.",
         ),
     ],
 )
 def test_whether_games_begin(admission: AdmissionStatus, shown: str) -> None:
     lines = status_lines(replace(sample(), admission=admission, queue=(), last_error=None))
-    assert lines[1] == f"new games: {shown}"
+    assert lines[1] == shown
     assert lines[-1] == "last error: none"
     assert not any("waiting challenges" in line for line in lines)
 

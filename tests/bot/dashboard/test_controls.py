@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.base.events import Clock, Proposal
 from bot.dashboard.controls import ACTIONS
 from tests.bot.dashboard.conftest import Opened
 from tests.bot.dashboard.desk_samples import FakeActions
@@ -22,6 +23,21 @@ BY = {"by": "dashboard"}
         ({"action": "log", "level": "DEBUG"}, ("set_log_level", ("DEBUG",), BY)),
         ({"action": "say", "game": "g1", "text": "Hi!"}, ("say", ("g1", "Hi!"), {"account": None, **BY})),
         ({"action": "unblock", "name": "x", "account": "a"}, ("unblock", ("x",), {"account": "a", **BY})),
+        (
+            {
+                "action": "challenge",
+                "name": "x",
+                "account": "",
+                "variant": "othello",
+                "clock": " 3+2 ",
+                "rated": "rated",
+            },
+            (
+                "begin_challenge",
+                ("x", Proposal("othello", True, Clock(180, 2))),
+                {"account": None, **BY},
+            ),
+        ),
         ({"action": "ack", "alarm": "disk"}, ("acknowledge", ("disk",), BY)),
         ({"action": "snooze", "alarm": "disk", "minutes": "60"}, ("snooze", ("disk", 60.0), BY)),
     ],
@@ -99,6 +115,11 @@ async def test_refusals_are_shown_as_such(opened: Opened) -> None:
         ({}, "There is no action &#39;&#39;."),
         ({"action": "pause", "minutes": "ten"}, "minutes: &#39;ten&#39; is no number"),
         ({"action": "snooze", "alarm": "disk"}, "minutes: &#39;&#39; is no number"),
+        ({"action": "challenge", "clock": "3+2", "rated": "yes"}, "rated: &#39;yes&#39; is neither"),
+        (
+            {"action": "challenge", "clock": "3", "rated": "casual"},
+            "clock &#39;3&#39; is not of the form 3+2",
+        ),
     ],
 )
 async def test_forms_that_make_no_sense(opened: Opened, fields: dict[str, str], says: str) -> None:

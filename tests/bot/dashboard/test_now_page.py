@@ -18,7 +18,7 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert page.count('class="board"') == 4
         assert "<strong>Nxe5</strong> tempts: 44 % likely, and costs 29 % of the game." in page
         assert "<strong>grandpa_joe</strong> for chess at arena" in page
-        assert "Declined today: 6 (tooFast 4, variant 2)." in page
+        assert "Declined today: 6 (tooFast: 4; variant: 2)." in page
         assert "New games begin." in page
         assert "style=" not in page  # the security policy forbids it
         assert 'class="strip"' not in page
@@ -37,7 +37,7 @@ async def test_buttons_follow_the_state(opened: Opened) -> None:
         actions.now = sample_status(admission=paused)
         page = (await browser.get("/dash"))[1]
         assert offered(page) == {"resume", "drain"}
-        assert "Paused by dashboard, for another 5 min." in page
+        assert "Paused by dashboard 0 s ago, for another 5 min." in page
         actions.now = sample_status(admission=AdmissionStatus(Admission.DRAINING))
         assert offered((await browser.get("/dash"))[1]) == set()
 

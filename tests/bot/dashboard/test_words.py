@@ -16,7 +16,7 @@ from bot.control.status import (
     ErrorStatus,
     Status,
 )
-from bot.dashboard.words import Pill, admission_words, headline, in_words, pills, whereabouts
+from bot.dashboard.words import Pill, headline, in_words, pills, whereabouts
 from bot.game.search_pool import PoolLoad
 from tests.bot.dashboard.desk_samples import NOW, live_game, sample_status
 
@@ -78,25 +78,6 @@ def test_several_accounts_away() -> None:
 def test_where_it_plays() -> None:
     assert whereabouts(sample_status()) == "Playing at lichess, playstrategy and arena; up for 12 d."
     assert whereabouts(sample_status(accounts=())) == "No account is played; up for 12 d."
-
-
-@pytest.mark.parametrize(
-    ("admission", "said"),
-    [
-        (AdmissionStatus(Admission.OPEN), "New games begin."),
-        (AdmissionStatus(Admission.PAUSED, NOW, None, "dashboard"), "Paused by dashboard, until you resume."),
-        (
-            AdmissionStatus(Admission.PAUSED, NOW, NOW + timedelta(minutes=5), "socket"),
-            "Paused by socket, for another 5 min.",
-        ),
-        (
-            AdmissionStatus(Admission.DRAINING, None, None, "signal"),
-            "Stopping after the running games, asked by signal.",
-        ),
-    ],
-)
-def test_admission(admission: AdmissionStatus, said: str) -> None:
-    assert admission_words(admission, NOW) == said
 
 
 def test_pills_when_all_is_well() -> None:

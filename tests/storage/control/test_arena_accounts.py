@@ -8,8 +8,9 @@ from storage.arena import AccountTaken, ArenaAccess, RatingRecord
 from storage.control.arena_accounts import anonymise_account, rename_account, set_access
 from storage.control.blocks import add_block, list_blocks
 from storage.database import Database
-from storage.events import PROGRAM, list_events, record_event
+from storage.events import OPPONENT_RENAMED, PROGRAM, list_events, record_event
 from storage.games import get_game
+from storage.queries.opponent_report import get_opponent
 from storage.records import AccountKey
 from storage.tables.arena import ArenaChatLine, ArenaRating
 from tests.storage.samples import ARENA, opened
@@ -135,3 +136,22 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         {"challenger": "anna", "why": "Anna is on the block list, not Annabel", "count": 1},
         {"challenger": "deleted-1", "why": "deleted-1 is on the block list, not Annabel", "count": 1},
     ]
+
+
+async def test_former_names_are_kept_until_the_account_is_deleted(played: Database) -> None:
+    async with played.write() as session:
+        await rename_account(session, "anna", "Zoe", "arena")
+        await rename_account(session, "zoe", "Zoe", "arena")  # no other name
+        await rename_account(session, "ben", "Carl", "arena")  # we have not met
+        await opened(session, "later", opponent_id="zoe", opponent_name="Zoe")
+        known = await get_opponent(session, "arena", "zoe")
+        assert known is not None
+        assert (known.name, known.former_names) == ("Zoe", ("Anna",))
+        (event,) = await list_events(session, kind=OPPONENT_RENAMED)
+        assert (event.site, event.game_id) == ("arena", known.opponent_id)
+        await anonymise_account(session, "zoe", "arena")
+        gone = await get_opponent(session, "arena", "deleted-1")
+        assert gone is not None
+        assert (gone.name, gone.former_names) == ("deleted-1", ())
+        (event,) = await list_events(session, kind=OPPONENT_RENAMED)
+        assert event.detail == {"name": "deleted-1", "new_name": "deleted-1"}

@@ -12,6 +12,7 @@ from engine.errors import RecordError
 from engine.temptation import RULE
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, mark_dropped, mark_sent, void_after
+from storage.events import record_event
 from storage.exports import rows as exports
 from storage.exports.columns import ColumnKind, moment_text, rating_band
 from storage.exports.rows import EXPORTS, What, export_rows
@@ -19,7 +20,7 @@ from storage.filters import Filters
 from storage.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
-from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
+from tests.storage.samples import ARENA, FELL, OPTIMAL, decision, opened, settled
 
 SUNDAY = datetime(2026, 11, 29, 23, 30, 5, 999999, UTC)
 
@@ -86,8 +87,21 @@ async def test_a_game(database: Database) -> None:
         "baits_set": 0,
         "baits_taken": 0,
         "slips": 0,
+        "moves": "f5 d6 c3",
+        "initial_position": None,
+        "clock_initial_s": 180,
+        "clock_increment_s": 2,
     }
-    missing = {"chance", "our_rating", "opponent_rating", "expected", "points", "result", "ended_at"}
+    missing = {
+        "initial_position",
+        "chance",
+        "our_rating",
+        "opponent_rating",
+        "expected",
+        "points",
+        "result",
+        "ended_at",
+    }
     missing |= {"trial", "end_reason", "rating_diff", "duration_s", "baits_set", "baits_taken", "slips"}
     assert {name for name, value in second.items() if value is None} == missing
     assert (second["rating_band"], second["plies"], second["state"]) == ("unrated", 0, "open")
@@ -179,6 +193,15 @@ async def test_outcomes(database: Database) -> None:
         "is_bait_taken": 1,
         "probability": 0.4,
         "reply_time_s": 2.5,
+        "is_trap": 1,
+        "random_bait": 0.0,
+        "expected_bait": 0.0,
+        "random_fall": 0.0,
+        "expected_fall": 0.0,
+        "expected_optimal": None,
+        "model": "looks 1",
+        "is_current": 1,
+        "is_forecast_current": int(RULE == 1),
     }
     assert (found[1]["decision_id"], found[1]["is_error"], found[1]["has_bait"]) == (second, 1, 0)
     assert (found[1]["is_bait_taken"], found[1]["reply_time_s"]) == (0, None)
@@ -208,6 +231,8 @@ async def test_baits(database: Database) -> None:
         "is_program": 0,
         "opponent_rating": 1600,
         "at": "2026-11-29 23:30:05",
+        "expected": 0.0,
+        "is_current": int(RULE == 1),
     }
     async with database.write() as session:
         await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(is_decided=True))
@@ -280,6 +305,8 @@ async def test_games_are_selected(database: Database, what: What, monkeypatch: p
     async with database.write() as session:
         other = await opened(session, "two", site="lichess")
         await settled(session, other.id, 0, decision(quality=100), FELL)
+        for game, site in ((1, "arena"), (other.id, "lichess")):
+            await record_event(session, replace(ARENA, site=site), "alarm", {}, game_id=game)
     everything = await exported(database, what)
     on_arena = await exported(database, what, Filters(site="arena"))
     assert on_arena == [row for row in everything if row["game_id"] == 1]
@@ -289,7 +316,7 @@ async def test_games_are_selected(database: Database, what: What, monkeypatch: p
         row for row in everything if row not in on_arena
     ]
     assert await exported(database, what, only_games=set()) == []
-    key = "game_id" if what is What.GAMES else "decision_id"
+    key = {What.GAMES: "game_id", What.EVENTS: "event_id"}.get(what, "decision_id")
     assert [row[key] for row in everything] == sorted(row[key] for row in everything)
 
 

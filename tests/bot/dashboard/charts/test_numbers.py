@@ -114,7 +114,7 @@ def test_an_axis_is_straight() -> None:
         (DIFFERENCE, -0.04, "0.0"),
         (DIFFERENCE, 0, "0.0"),
         (DIFFERENCE, -12, f"{MINUS}12.0"),
-        (NumberStyle(1, unit=" s"), 4.25, "4.2 s"),
+        (NumberStyle(1, unit=" s"), 4.25, "4.3 s"),
         (NumberStyle(is_grouped=False), 1800, "1800"),
         (PLAIN, 1e15, "1e+15"),
         (PLAIN, -1e300, f"{MINUS}1e+300"),

@@ -31,8 +31,8 @@ async def test_each_opponent_is_counted(database: Database, visitor: Visitor, su
     told = await visitor.json("/dash/api/opponents?sort=games")
     clara, bert = told["opponents"]
     assert (clara["name"], clara["games"], clara["best_rating"], clara["decided"]) == ("Clara", 2, 1710, 2)
-    assert (clara["points"], clara["baits_met"], clara["baits_taken"], clara["slips"]) == (0.0, 2, 2, 0)
-    assert (bert["name"], bert["games"], bert["baits_met"], bert["decided"]) == ("Bert", 1, 0, 0)
+    assert (clara["points"], clara["baits_set"], clara["baits_taken"], clara["slips"]) == (0.0, 2, 2, 0)
+    assert (bert["name"], bert["games"], bert["baits_set"], bert["decided"]) == ("Bert", 1, 0, 0)
     assert (told["count"], told["returned"], told["programs"]) == (2, 0, 0)
     page = await visitor.text("/dash/opponents")
     assert '<a href="/dash/traps?opponent=Clara&amp;site=arena"><b class="mood-trap">2</b> of 2</a>' in page

@@ -1,0 +1,101 @@
+"""`desdemona opponent`: who is meant, and the same numbers as the dashboard's page."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from storage.control.blocks import add_block
+from storage.database import Database
+from storage.games import finish_game
+from storage.records import GameResult
+from tests.bot.cli.test_main import in_database
+from tests.bot.conftest import Command
+from tests.bot.dashboard.pages.test_opponent import regular
+from tests.storage.samples import opened
+
+NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def met(migrated_file: Path) -> None:
+    async def fill(database: Database) -> None:
+        await regular(database, 22)
+        async with database.write() as session:
+            await opened(session, "far", site="lichess", opponent_name="ANNA", opponent_id="other")
+            await opened(session, "bad", opponent_id="x\x1b[31m", opponent_name="\x1b[31mred")
+            for number, name in enumerate(("Ben", "Benno")):
+                game = await opened(
+                    session, name, opponent_id="ben", opponent_name=name, at=NOON + timedelta(days=number)
+                )
+                await finish_game(session, game.id, result=GameResult.WIN, end_reason="left", moves=["f5"])
+            await add_block(session, "arena", "ben")
+
+    in_database(migrated_file, fill)
+
+
+@pytest.mark.usefixtures("met")
+def test_a_person(desdemona: Command) -> None:
+    status, told, notes = desdemona("opponent", "BEN")
+    assert (status, notes) == (0, "")
+    lines = told.splitlines()
+    assert lines[:7] == [
+        "Benno (ben) at arena: person; blocked",
+        "formerly Ben",
+        "games: 2, 2026-11-01 to 2026-11-02; they score 0 % of 2; baits taken: 0 of 0; slips: 0",
+        "days with games: 2, 1 days apart in the median, 1 at most",
+        "  othello, trappy, we moved first: 2; won 2, drawn 0, lost 0",
+        "  rating at othello, blitz: 1600 at first, now 1600 (1600 to 1600 in 2 games)",
+        "suspect games: 2 (left early 2)",
+    ]
+    assert "too few" in told
+
+
+@pytest.mark.usefixtures("met")
+def test_progress(desdemona: Command) -> None:
+    _, told, _ = desdemona("opponent", "anna", "--site", "arena")
+    (block,) = [line for line in told.splitlines() if "1 to 20" in line]
+    assert "60" in block
+    assert "21.7 % (" in block
+    assert "21 to 22" in told
+    assert "numbers need 20 replies, as of 10 games." in " ".join(told.split())
+
+
+@pytest.mark.usefixtures("met")
+def test_json(desdemona: Command) -> None:
+    status, told, _ = desdemona("opponent", "anna", "--site", "arena", "--format", "json")
+    found = json.loads(told)
+    assert status == 0
+    assert (found["name"], found["games"], len(found["visits"])) == ("Anna", 22, 22)
+    assert [block["first"] for block in found["progress"][0]["blocks"]] == [1, 21]
+
+
+@pytest.mark.usefixtures("met")
+def test_control_characters_do_not_reach_the_terminal(desdemona: Command) -> None:
+    _, told, _ = desdemona("opponent", "x\x1b[31m")
+    assert "\x1b" not in told
+    assert told.startswith("?[31mred (x?[31m) at arena: person\n")
+
+
+@pytest.mark.usefixtures("met")
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("nobody",), "we have met no opponent 'nobody'"),
+        (("ben", "--site", "lichess"), "we have met no opponent 'ben' at lichess"),
+        (
+            ("ANNA",),
+            "several accounts have the name 'ANNA': 'anna' at arena, 'other' at lichess; "
+            "give the key, or --site",
+        ),
+    ],
+)
+def test_who_is_not_found(desdemona: Command, arguments: tuple[str, ...], complaint: str) -> None:
+    assert desdemona("opponent", *arguments) == (2, "", f"desdemona: {complaint}\n")
+
+
+@pytest.mark.usefixtures("met")
+def test_a_whole_key_goes_before_names(desdemona: Command) -> None:
+    _, told, _ = desdemona("opponent", "anna", "--format", "json")
+    assert json.loads(told)["site"] == "arena"

@@ -1,0 +1,74 @@
+"""What `desdemona export` writes, read back: all that the recomputations know of the database."""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import __main__ as program
+
+Row = dict[str, Any]
+TABLES = ("games", "decisions", "outcomes", "baits", "records", "events")
+
+
+class Exported:
+    """The rows of the exports, by their names.
+
+    Args:
+        rows: By the name of the export.
+    """
+
+    def __init__(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        self.games, self.decisions, self.outcomes, self.baits, self.records, self.events = (
+            list(rows[name]) for name in TABLES
+        )
+
+    @cached_property
+    def game(self) -> dict[int, Row]:
+        return {row["game_id"]: row for row in self.games}
+
+    @cached_property
+    def outcome(self) -> dict[int, Row]:
+        return {row["decision_id"]: row for row in self.outcomes}
+
+    @cached_property
+    def decisions_of(self) -> dict[int, list[Row]]:
+        return _by_game(self.decisions)
+
+    @cached_property
+    def baits_of(self) -> dict[int, list[Row]]:
+        """Those that count: forecast by today's rules."""
+        return _by_game([row for row in self.baits if row["is_current"]])
+
+    @cached_property
+    def outcomes_of(self) -> dict[int, list[Row]]:
+        return _by_game(self.outcomes)
+
+
+def _by_game(rows: Sequence[Row]) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["game_id"]].append(row)
+    return found
+
+
+def export(url: str, folder: Path) -> Exported:
+    """Run the commands on a database."""
+    rows: dict[str, list[Row]] = {}
+    for what in TABLES:
+        path = folder / f"{what}.jsonl"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            patch.setenv("DESDEMONA_STORAGE__URL", url)
+            options = ("--format", "jsonl", "--what", what, "--output", str(path))
+            patch.setattr(sys, "argv", ["desdemona", "export", *options])
+            with pytest.raises(SystemExit) as left:
+                program.main()
+        assert left.value.code in (0, None)
+        rows[what] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return Exported(rows)
