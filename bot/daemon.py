@@ -228,6 +228,9 @@ class ArenaHost:
         self._url = ""
         self._tokens: Mapping[str, str] = {}
         self._opened = asyncio.Event()
+        self._tried = asyncio.Event()
+        self._taken: RoleTaken | None = None
+        """As a standby: another program runs it."""
         self.open: Arena | None = None
         """The arena while it runs."""
 
@@ -265,6 +268,9 @@ class ArenaHost:
                 if not is_waiting:
                     logger.info("%s; waiting", error)
                 is_waiting = True
+                if self._is_standby and isinstance(error, RoleTaken):
+                    self._taken = error
+                    self._tried.set()
             await asyncio.sleep(STANDBY_S)
 
     async def _run_once(self) -> None:
@@ -277,15 +283,25 @@ class ArenaHost:
             who = f"{names} {'play' if len(self.bots) > 1 else 'plays'}" if names else "The arena is open"
             sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
             sys.stdout.flush()
+            self._taken = None
             self._opened.set()
+            self._tried.set()
             try:
                 await arena.role.watch()
             finally:  # at once: an account that starts again meanwhile has to wait
                 self._opened.clear()
+                self._tried.clear()
                 self.open = None
 
     async def address(self, bot: str) -> tuple[str, str]:
-        """The arena's local URL and a bot's token, once it is open."""
+        """The arena's local URL and a bot's token, once it is open.
+
+        Raises:
+            RoleTaken: Another program runs the arena, and we are its standby.
+        """
+        await self._tried.wait()
+        if self._taken is not None:
+            raise RoleTaken(str(self._taken))
         await self._opened.wait()
         return self._url, self._tokens[bot]
 

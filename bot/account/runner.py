@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from bot.account.lobby import Lobby
 from bot.account.pause import Pause
@@ -31,6 +32,8 @@ from storage.games import adopt_records
 from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 STANDBY_S = 1.0
 """Seconds between two attempts to take over a role that another program holds."""
@@ -89,6 +92,8 @@ class AccountRunner:
         self._name = ""
         """Of the account at its site, once we have signed in."""
         self._has_played = False
+        self.is_waiting = False
+        """As a standby: another program plays the account, and we wait to take it over."""
         self.lobby: Lobby | None = None
         """None: the account is not being played at the moment."""
 
@@ -123,6 +128,7 @@ class AccountRunner:
 
     def _wait_s(self, error: BaseException, wait_s: float) -> float:
         """How long to wait after a failure; raises it if it has to end the program."""
+        self.is_waiting = isinstance(error, RoleTaken) and self._machine.is_standby
         match error:
             case RoleLost():
                 return self._report(error, STANDBY_S)
@@ -150,7 +156,10 @@ class AccountRunner:
 
     async def _play(self, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as stack:
-            server = await stack.enter_async_context(self._open_server(self._config))
+            opening = stack.enter_async_context(self._open_server(self._config))
+            server = await _unless_stopped(stop, opening)  # the embedded arena may be long in opening
+            if server is None:
+                return
             log.site.set(server.site)
             # Sites send each event once: two programs on one account would each get half of them.  The role
             # is taken before signing in where that disconnects the other program, and where we know our name
@@ -165,7 +174,7 @@ class AccountRunner:
             self._name = account.name
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._holding(account.name, server.site))
-            self.trouble = ""
+            self.trouble, self.is_waiting = "", False
             await self._adopt(AccountKey(server.site, account.name.lower()))
             # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
             services = self._services(server, account.name, role)
@@ -285,6 +294,21 @@ async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
         async with asyncio.timeout(wait_s):
             await stop.wait()
     return stop.is_set()
+
+
+async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
+    """The result of something awaited; None, and it is cancelled, if told to stop first."""
+
+    async def result() -> T:
+        return await wanted
+
+    async with asyncio.TaskGroup() as tasks:
+        task, stopping = tasks.create_task(result()), tasks.create_task(stop.wait())
+        await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not task.done():
+            task.cancel()
+    return None if task.cancelled() else task.result()
 
 
 async def _drain(lobby: Lobby, drain_s: float) -> None:

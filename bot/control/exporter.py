@@ -38,6 +38,8 @@ def exposition(
     metrics.link_up.clear()
     links: dict[str, bool] = {}
     for account in status.accounts:
+        if account.is_standby:
+            continue  # the program that plays it has the link
         # One that has not signed in does not know its site yet.
         site = account.site or account.name
         links[site] = links.get(site, True) and not link_trouble(account)

@@ -170,7 +170,9 @@ class HealthWatch:
         return HealthSample(
             at_s=self._clock(),
             tally=watched.metrics.tally,
-            links=None if status is None else {each.name: link_trouble(each) for each in status.accounts},
+            links=None
+            if status is None
+            else {each.name: link_trouble(each) for each in status.accounts if not each.is_standby},
             overdue_s=None
             if status is None
             else {game.key: game.overdue_s for game in status.games if game.overdue_s is not None},

@@ -81,6 +81,8 @@ class AccountStatus:
     games: int
     waiting: int
     """Challenges that wait for a slot."""
+    is_standby: bool = False
+    """Another program plays it, and we wait to take it over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
     """The state of an account."""
     lobby = runner.lobby
     if lobby is None:
-        return AccountStatus(name, "", "", None, runner.trouble, 0, 0)
+        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting)
     link = lobby.link
     return AccountStatus(
         name,

@@ -255,6 +255,40 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     assert not host._opened.is_set()
 
 
+async def test_a_standby_says_who_has_the_arena_until_it_opens(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its account is told at once, not left to wait: it is a standby, too."""
+    told = asyncio.Event()
+
+    class Takeover(Openings):
+        @asynccontextmanager
+        async def running(self, *_: Any) -> AsyncIterator[str]:
+            if self.errors:
+                raise self.errors.pop()
+            await told.wait()
+            yield "http://127.0.0.1:1"
+
+        @property
+        def role(self) -> Any:
+            return SimpleNamespace(watch=asyncio.Event().wait)
+
+    monkeypatch.setattr("bot.daemon.Arena", Takeover(RoleTaken("another program runs it")))
+    monkeypatch.setattr("bot.daemon.STANDBY_S", 0.0)
+    host = ArenaHost(settings(tmp_path), {}, database, is_standby=True)
+    running = asyncio.create_task(host.run())
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            with pytest.raises(RoleTaken, match="another program runs it"):
+                await host.address("Desdemona")
+            told.set()
+            await host._opened.wait()
+            assert await host.address("Desdemona") == ("http://127.0.0.1:1", "first")
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
 @pytest.mark.parametrize("error", [RoleTaken("another runs it"), ConfigError("port"), StorageError("gone")])
 async def test_an_arena_that_cannot_open_at_the_start_ends_the_program(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception

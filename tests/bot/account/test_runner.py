@@ -25,7 +25,7 @@ Opened = Callable[[], FakeServer]
 
 @asynccontextmanager
 async def runner_of(
-    database: Database, opened: Opened, *, is_alone: bool = True
+    database: Database, opened: Opened, *, is_alone: bool = True, is_standby: bool = False
 ) -> AsyncIterator[tuple[AccountRunner, asyncio.Task[None]]]:
     """A runner at work, and its task; it is stopped at the end."""
 
@@ -35,7 +35,14 @@ async def runner_of(
 
     async with services(FakeServer(), database) as given:
         machine = Machine(
-            database, given.pool, given.strong, given.engines, given.models, MachineLimit(), given.rng
+            database,
+            given.pool,
+            given.strong,
+            given.engines,
+            given.models,
+            MachineLimit(),
+            given.rng,
+            is_standby,
         )
         runner = AccountRunner("home", config(), machine, open_server, is_alone=is_alone)
         stop = asyncio.Event()
@@ -156,8 +163,43 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
             await until(lambda: len(doors) >= 5)
             assert [door.calls.count("account") for door in doors[:4]] == [1, 0, 0, 0]
             assert "already runs the account desdemona at arena" in runner.trouble
+            assert not runner.is_waiting  # the machine is no standby
             await other.aclose()
             await until(lambda: runner.lobby)
+
+
+async def test_a_standby_says_that_it_waits(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.account.runner.STANDBY_S", 0.0)
+    async with AsyncExitStack() as other:
+        await other.enter_async_context(database.sole(role_of("Desdemona", "arena")))
+        async with runner_of(database, FakeServer, is_standby=True) as (runner, _):
+            await until(lambda: runner.is_waiting)
+            await other.aclose()
+            await until(lambda: runner.lobby)
+            assert not runner.is_waiting
+
+
+async def test_told_to_stop_while_its_server_opens(database: Database) -> None:
+    """The arena of a standby may be long in opening."""
+    began = asyncio.Event()
+
+    @asynccontextmanager
+    async def open_server(_: Config) -> AsyncIterator[Server]:
+        began.set()
+        await asyncio.Event().wait()
+        yield FakeServer()
+
+    async with services(FakeServer(), database) as given:
+        machine = Machine(
+            database, given.pool, given.strong, given.engines, given.models, MachineLimit(), given.rng
+        )
+        stop = asyncio.Event()
+        runner = AccountRunner("home", config(), machine, open_server, is_alone=True)
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+            tasks.create_task(runner.run(stop))
+            await began.wait()
+            stop.set()
+    assert runner.trouble == "stopped"
 
 
 async def test_a_token_that_is_another_accounts_by_now(database: Database) -> None:

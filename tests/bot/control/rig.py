@@ -30,7 +30,7 @@ class Rig:
         self.time = time
         self.stop = asyncio.Event()
         self.reloaded = "challenges"
-        self.runners: dict[str, Any] = {"home": SimpleNamespace(lobby=lobby, trouble="")}
+        self.runners: dict[str, Any] = {"home": SimpleNamespace(lobby=lobby, trouble="", is_waiting=False)}
         program = Program(self.runners, database, pool, pause, self.stop, lambda: self.reloaded)
         self.program = program
         self.actions = ControlActions(program)

@@ -44,6 +44,9 @@ def test_a_site_is_up_if_all_its_accounts_are() -> None:
         shown(metrics, status=replace(status, accounts=accounts))
         assert value(metrics, "link_up", site="lichess") == 0
         assert value(metrics, "link_up", site="away") == 0
+    shown(metrics, status=replace(status, accounts=(first, replace(away, is_standby=True))))
+    assert value(metrics, "link_up", site="lichess") == 1
+    assert value(metrics, "link_up", site="away") is None  # the program that plays it has the link
 
 
 def test_ratings_and_alarms() -> None:

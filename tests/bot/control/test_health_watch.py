@@ -78,6 +78,18 @@ async def test_a_program_that_is_well(database: Database, tmp_path: Path) -> Non
     assert rig.watch.form is not None
 
 
+async def test_a_standby_has_no_links_that_could_be_down(database: Database, tmp_path: Path) -> None:
+    rig = Rig(database, tmp_path)
+    for is_standby in (True, False):
+        account = AccountStatus("a", "", "", None, "another program plays it", 0, 0, is_standby)
+        rig.actions.now = sample_status(accounts=(account,))
+        rig.time.now += 15
+        await rig.watch.look()
+        rig.time.now += 61
+        await rig.watch.look()
+        assert rig.firing() == ([] if is_standby else ["link_down"])
+
+
 async def test_a_late_move_fires_is_recorded_and_told_of(database: Database, tmp_path: Path) -> None:
     rig = Rig(database, tmp_path)
     rig.actions.now = sample_status(games=(live_game("othello", our_turn=True, overdue_s=11.0),))

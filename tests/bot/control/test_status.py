@@ -33,7 +33,7 @@ AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 async def test_what_goes_on(database: Database) -> None:
     server = FakeServer()
     async with opened_rig(server, database, max_games=1) as rig:
-        rig.runners["away"] = SimpleNamespace(lobby=None, trouble="cannot sign in: 503")
+        rig.runners["away"] = SimpleNamespace(lobby=None, trouble="cannot sign in: 503", is_waiting=True)
         await rig.playing(server, 1)
         other = Opponent(id="ben", name="Ben", rating=None, is_bot=True)
         await tell(server, ChallengeReceived(replace(OFFER, id="waits", challenger=other)))
@@ -56,7 +56,7 @@ async def test_what_goes_on(database: Database) -> None:
         assert home.link is not None
         assert home.link.is_up
         assert home.link.event_at is not None
-        assert (away.link, away.trouble) == (None, "cannot sign in: 503")
+        assert (away.link, away.trouble, away.is_standby) == (None, "cannot sign in: 503", True)
         assert status.workers.threads == 1
         assert status.database.answer_ms is not None
         assert json.loads(json.dumps(status.to_json()))["games"][0]["opponent"] == "Anna"
