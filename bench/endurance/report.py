@@ -1,4 +1,4 @@
-"""What a long run showed: its first tenth against its last one, and whether each claim holds."""
+"""What a long run showed: its beginning against its end, and whether each claim holds."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,15 @@ from bench.endurance.samples import Sample
 from bench.soak import Claim
 
 GROWTH = 1.1
-"""Memory and threads are flat if late in the last life they are at most this many times the early value."""
+"""Flat means: at rest at the end at most this many times as much as at rest in the last life's beginning."""
 MORE_DESCRIPTORS = 8
 """So many more are flat, too: a few connections more or less are open at any moment."""
 SLOWER = 2.0
 """No page may take more than this many times as long at the end as at the start."""
 LEAST_MS = 50.0
 """Below that, a page is never called slow: a busy machine makes noise of that size."""
-LEAST_SAMPLES = 10
-"""In each part of a life, to say whether it was flat."""
-LEAST_FETCHES = 8
-"""Of a page in a tenth of the run, to compare it."""
+LEAST_FETCHES = 4
+"""Of a page in a rest, to compare it."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -33,6 +31,8 @@ class Fetch:
     """Of HTTP; 0: the program was not there."""
     games: int
     """Games that were over by then."""
+    rest: int | None = None
+    """Number of the rest in which it was asked for; None: games were on."""
 
 
 @dataclass
@@ -54,11 +54,15 @@ class Endured:
     failed: list[str] = field(default_factory=list)
     """Commands and stops that failed."""
     samples: list[Sample] = field(default_factory=list)
+    rests: list[Sample] = field(default_factory=list)
+    """Looks while no game was on: at the start, in the last life once it was warm, at the end."""
     fetches: list[Fetch] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """Games that the arena has and the bot's records lack, or have otherwise."""
     hanging: list[str] = field(default_factory=list)
     lost_on_time: list[str] = field(default_factory=list)
+    excused: list[str] = field(default_factory=list)
+    """Lost on time with so short a clock that a new start of the program may use it up."""
     wrong: list[str] = field(default_factory=list)
     """What `desdemona db recheck` complains of."""
     logged: list[str] = field(default_factory=list)
@@ -91,19 +95,13 @@ class Endured:
         return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
 
     def _flat(self, text: str, measure: str, slack: float = 0.0) -> Claim:
-        life = [each for each in self.samples if each.life == self.samples[-1].life]
-        early, late = self._parts(life)
-        if min(len(early), len(late)) < LEAST_SAMPLES:
-            return Claim(text, None, f"the last life had only {len(life)} samples")
-        first, last = (median(getattr(each, measure) for each in part) for part in (early, late))
+        life = [each for each in self.rests if each.life == self.rests[-1].life]
+        if len(life) < 2:
+            return Claim(text, None, "the last life has rested only once")
+        first, last = getattr(life[0], measure), getattr(life[-1], measure)
         holds = last <= max(first * GROWTH, first + slack)
-        return Claim(text, holds, f"{first:.0f} early in the last life, {last:.0f} at its end")
-
-    @staticmethod
-    def _parts(life: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample]]:
-        """The second and the last tenth of a life: the first one is warm-up."""
-        tenth = len(life) // 10
-        return life[tenth : 2 * tenth], life[len(life) - tenth :]
+        games = life[-1].games - life[0].games
+        return Claim(text, holds, f"{first:.0f}, and {last:.0f} after {games} more games")
 
     def _pages_answer(self) -> Claim:
         bad = Counter(f"{each.page}: {each.status}" for each in self.fetches if each.status not in (0, 200))
@@ -113,29 +111,38 @@ class Endured:
 
     def _pages_fast(self) -> Claim:
         slow, compared = [], 0
-        for page, (first, last) in self.times().items():
+        for page, (first, last) in self.times(at_rest=True).items():
             if min(len(first), len(last)) < LEAST_FETCHES:
                 continue
             compared += 1
-            for name, of in (("p50", median), ("p95", _p95)):
-                before, after = of(first), of(last)
-                if after > SLOWER * before and after > LEAST_MS:
-                    slow.append(f"{page} {name} {before:.0f} -> {after:.0f} ms")
-        text = f"no page slower at the end than {SLOWER:g} times the start"
+            before, after = median(first), median(last)
+            if after > SLOWER * before and after > LEAST_MS:
+                slow.append(f"{page} {before:.0f} -> {after:.0f} ms")
+        text = f"no page slower at the end than {SLOWER:g} times the start (median, at rest)"
         if not compared:
             return Claim(text, None, "too few answers")
         return Claim(text, not slow, "; ".join(slow) or f"{compared} pages")
 
-    def times(self) -> dict[str, tuple[list[float], list[float]]]:
-        """For each page, the milliseconds of the answers in the first and in the last tenth of the games."""
+    def times(self, *, at_rest: bool) -> dict[str, tuple[list[float], list[float]]]:
+        """For each page, the milliseconds of its answers at the start and at the end.
+
+        Args:
+            at_rest: In the first and in the last rest; else in the first and the last tenth of the games.
+        """
+        last_rest = len(self.rests) - 1
         found: dict[str, tuple[list[float], list[float]]] = {}
         for each in self.fetches:
             if each.status != 200:
                 continue
             both = found.setdefault(each.page, ([], []))
-            if each.games < self.games / 10:
+            if at_rest:
+                is_first, is_last = each.rest == 0, each.rest == last_rest > 0
+            else:
+                is_first = each.rest is None and each.games < self.games / 10
+                is_last = each.rest is None and each.games >= 0.9 * self.games
+            if is_first:
                 both[0].append(each.ms)
-            elif each.games >= 0.9 * self.games:
+            elif is_last:
                 both[1].append(each.ms)
         return found
 
@@ -151,25 +158,28 @@ class Endured:
             took = self.act_s[act]
             yield f"{act}: {number} times, median {median(took):.1f} s, longest {max(took):.1f} s"
         bot_s, people_s = self.processor_s
+        yield f"lost on time with a clock of seconds, which a new start may use up: {len(self.excused)}"
         yield f"processor time: program, commands and reader {bot_s:.0f} s, people {people_s:.0f} s"
         yield ""
-        yield f"{'':28} first tenth  last tenth  ratio   early in the last life  at its end  ratio"
-        life = [each for each in self.samples if each.life == self.samples[-1].life]
+        games = ", ".join(str(each.games) for each in self.rests)
+        yield f"{'':28} first tenth  last tenth  ratio   at rest, after games: {games}"
         firsts = [each for each in self.samples if each.games < self.games / 10]
         lasts = [each for each in self.samples if each.games >= 0.9 * self.games]
         for measure in MEASURES:
             cells = [
                 median([getattr(each, measure) for each in part]) if part else None
-                for part in (firsts, lasts, *self._parts(life))
+                for part in (firsts, lasts)
             ]
-            yield f"{measure:28} {_pair(cells[0], cells[1])}   {_pair(cells[2], cells[3], 22)}"
-        yield ""
-        yield f"{'page, ms':28} {'first tenth: p50, p95, n':26} {'last tenth: p50, p95, n':26} ratios"
-        for page, (first, last) in self.times().items():
-            ratios = ""
-            if first and last:
-                ratios = f"{median(last) / median(first):.2f} {_p95(last) / _p95(first):.2f}"
-            yield f"{page:28} {_spread(first):26} {_spread(last):26} {ratios}"
+            rests = " ".join(f"{getattr(each, measure):9.1f}" for each in self.rests)
+            yield f"{measure:28} {_pair(cells[0], cells[1])}   {rests}"
+        for text, at_rest in (("under load: first tenth", False), ("at rest: first", True)):
+            yield ""
+            yield f"{'page, ms':28} {f'{text}: p50, p95, n':36} {'last: p50, p95, n':26} ratios"
+            for page, (first, last) in self.times(at_rest=at_rest).items():
+                ratios = ""
+                if first and last:
+                    ratios = f"{median(last) / median(first):.2f} {_p95(last) / _p95(first):.2f}"
+                yield f"{page:28} {_spread(first):36} {_spread(last):26} {ratios}"
         yield ""
         for each in [*self.lost, *self.hanging, *self.lost_on_time, *self.wrong, *self.logged, *self.failed][
             :40
@@ -191,11 +201,11 @@ def _spread(values: Sequence[float]) -> str:
     return f"{median(values):7.1f} {_p95(values):8.1f} {len(values):5}" if values else "-"
 
 
-def _pair(first: float | None, last: float | None, width: int = 11) -> str:
+def _pair(first: float | None, last: float | None) -> str:
     if first is None or last is None:
-        return f"{'-':>{width}} {'-':>11} {'-':>6}"
+        return f"{'-':>11} {'-':>11} {'-':>6}"
     ratio = f"{last / first:.2f}" if first else "-"
-    return f"{first:{width}.1f} {last:11.1f} {ratio:>6}"
+    return f"{first:11.1f} {last:11.1f} {ratio:>6}"
 
 
 def _none(text: str, found: Sequence[str]) -> Claim:

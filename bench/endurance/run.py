@@ -11,6 +11,10 @@ In the first half of the games the program is killed by ``kill -9`` and stopped 
 its last life lasts for the other half and has to be flat: memory, descriptors, threads, tasks.  Spread over
 all games are log rotations with SIGHUP, backups, `db vacuum`, and, in the first half, `db prune`.
 
+Three times all people pause for a while: after a tenth of the games, when the last life is warm, and at the
+end.  What the program then takes, and how long the pages take, can be compared whatever the machine and the
+people's pace were like in between.
+
 At the end the bot's records are held against the arena's, game by game and move by move, `desdemona db
 recheck` recomputes them, and all log files are searched for errors.
 """
@@ -37,13 +41,14 @@ from sqlalchemy import func, select
 
 from bench.endurance.people import draw_wish
 from bench.endurance.report import Endured, Fetch
-from bench.endurance.samples import look
+from bench.endurance.samples import Sample, look
 from bench.soak import BOT, BROKEN, OWNER, match_of
 from bot.arena import export
 from storage import arena as arena_store
 from storage.database import Database
 from storage.events import list_events
 from storage.games import list_open_games
+from storage.tables.arena import ArenaGameRow
 from storage.tables.games import DecisionRow
 from tests.system.daemon import Daemon, free_port
 from tests.system.ledger import log_lines, troubles
@@ -51,11 +56,18 @@ from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
 """So many accounts for each game: most people come back."""
-EVERY_S = 2.0
-"""Between two looks at the program."""
+EVERY_S, TELL_S = 2.0, 30.0
+"""Between two looks at the program, and between two lines about it."""
 LISTENERS = 2
 SETTLING_S = 120.0
 KEPT_BACKUPS = 3
+LEAST_CLOCK_S = 60
+"""A shorter clock may run out while the program starts again."""
+REST_S = 45.0
+"""Without a game before a look at rest: longer than both sides keep idle connections, and long enough to fetch
+each page a few times."""
+RESTS = (0.1, 0.6)
+"""Shares of the run after which it rests, beside the end: at the start, and when the last life is warm."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 2,
     "engine__table_mb": 1,
@@ -112,8 +124,12 @@ class Endurance:
         """When each game was over, in seconds since 1970."""
         self._over: asyncio.Queue[None] = asyncio.Queue()
         self._taken_back: set[tuple[str, int, str]] = set()
-        self._begun = 0
+        self._begun = self._playing = 0
+        self._may_begin = asyncio.Event()
+        self._may_begin.set()
         self._rotated: list[Path] = []
+        self._rested: list[tuple[float, float]] = []
+        """When it rested, from and to, in seconds since 1970."""
         self._plan = self._planned(kills, stops, upkeep)
         self.found = Endured(at_once=at_once)
 
@@ -138,6 +154,7 @@ class Endurance:
             *((at, "db backup") for at in spread(-(-upkeep // 2), 0.05, 1.0)),
             *((at, "db vacuum") for at in spread(-(-upkeep // 4), 0.1, 0.95)),
             *((at, "db prune") for at in spread(-(-upkeep // 4), 0.1, 0.5)),
+            *((at, "rest") for at in RESTS),
         ]
         return sorted(plan)
 
@@ -157,9 +174,10 @@ class Endurance:
                 people = [tasks.create_task(self._sit(seat)) for seat in range(self._at_once)]
                 await asyncio.wait(people)
                 await acting
+                self.found.seconds = time.monotonic() - self._began
+                await self._rest()
                 for helper in helpers:
                     helper.cancel()
-            self.found.seconds = time.monotonic() - self._began
             await self._settle()
             status, said = await self._bot.stop()
             if status:
@@ -176,7 +194,9 @@ class Endurance:
         people: dict[int, Person] = {}
         try:
             while self._begun < self._wanted and self._progress < 1:
+                await self._may_begin.wait()
                 self._begun += 1
+                self._playing += 1
                 number = rng.randrange(mine)
                 if number not in people:
                     address = f"10.{seat}.{number >> 8}.{number & 255}"
@@ -184,6 +204,7 @@ class Endurance:
                         self._bot, f"p{seat}-{number}", rng.getrandbits(32), address=address
                     )
                 await self._play(people[number], draw_wish(rng))
+                self._playing -= 1
         finally:
             self.found.people += len(people)
             for person in people.values():
@@ -199,6 +220,7 @@ class Endurance:
     async def _act(self) -> None:
         """Do to the program what is planned, one thing after the other."""
         acts: dict[str, Callable[[], Awaitable[None]]] = {
+            "rest": self._rest,
             "kill -9": self._kill,
             "SIGTERM, start": self._restart,
             "log rotated": self._rotate,
@@ -213,6 +235,18 @@ class Endurance:
             await acts[name]()
             self.found.acts[name] += 1
             self.found.act_s[name].append(time.monotonic() - began)
+
+    async def _rest(self) -> None:
+        """Look at the program when no game is on and no connection left over from one."""
+        self._may_begin.clear()
+        while self._playing:
+            await self._over.get()
+        began = time.time()
+        await asyncio.sleep(REST_S)
+        if (seen := await self._look()) is not None:
+            self.found.rests.append(seen)
+        self._rested.append((began, time.time()))
+        self._may_begin.set()
 
     async def _kill(self) -> None:
         await self._bot.kill()
@@ -242,30 +276,34 @@ class Endurance:
 
     async def _watch(self) -> None:
         """Look at the program every few seconds, and say how far it is."""
-        began = time.monotonic()
         told = 0.0
+        while True:
+            await asyncio.sleep(EVERY_S)
+            if self._bot.has_ended:
+                raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
+            seen = await self._look()
+            if seen is None:
+                continue
+            self.found.samples.append(seen)
+            passed = time.monotonic() - self._began
+            if passed - told >= TELL_S:
+                told = passed
+                print(
+                    f"{passed:.0f} s: {seen.games} games, {seen.games / passed:.1f} a second; "
+                    f"{seen.rss_mb:.0f} MB, {seen.descriptors} descriptors, {seen.tasks} tasks",
+                    file=sys.stderr,
+                )
+
+    async def _look(self) -> Sample | None:
+        """A look at the program; None: it is not up."""
+        metrics = ""
         async with aiohttp.ClientSession(self._dashboard) as http:
-            while True:
-                await asyncio.sleep(EVERY_S)
-                if self._bot.has_ended:
-                    raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
-                metrics = ""
-                with suppress(aiohttp.ClientError, TimeoutError):
-                    async with http.get("/metrics", timeout=aiohttp.ClientTimeout(10)) as answer:
-                        metrics = await answer.text()
-                if not (self._bot.up.is_set() and metrics):
-                    continue
-                games = len(self._ids)
-                seen = look(self._bot.pid, self._database, games, self._bot.starts, metrics)
-                if seen is not None:
-                    self.found.samples.append(seen)
-                if seen is not None and (passed := time.monotonic() - began) - told >= 30:
-                    told = passed
-                    print(
-                        f"{passed:.0f} s: {games} games, {games / passed:.1f} a second; "
-                        f"{seen.rss_mb:.0f} MB, {seen.descriptors} descriptors, {seen.tasks} tasks",
-                        file=sys.stderr,
-                    )
+            with suppress(aiohttp.ClientError, TimeoutError):
+                async with http.get("/metrics", timeout=aiohttp.ClientTimeout(10)) as answer:
+                    metrics = await answer.text()
+        if not (self._bot.up.is_set() and metrics):
+            return None
+        return look(self._bot.pid, self._database, len(self._ids), self._bot.starts, metrics)
 
     async def _read_pages(self) -> None:
         """Run the process that fetches the pages, and end it by closing its input."""
@@ -315,7 +353,7 @@ class Endurance:
         own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         found.processor_s = (children.ru_utime + children.ru_stime, own.ru_utime + own.ru_stime)
         found.games = len(self._ids)
-        found.fetches = read_fetches(self._fetched, self._over_at)
+        found.fetches = read_fetches(self._fetched, self._over_at, self._rested)
         await self._hold_against_the_arena()
         # It judges what is not judged yet, so it comes last.
         status, out, err = await self._bot.ask("db", "recheck", "--format", "json")
@@ -333,15 +371,19 @@ class Endurance:
         found = self.found
         database = await Database.open(f"sqlite:///{self._database}")
         try:
+            async with database.read() as session:
+                keys = list(await session.scalars(select(ArenaGameRow.id).order_by(ArenaGameRow.created_at)))
             records = {}
-            for game_id in self._ids:
+            # All games of the arena: a kill may hide from a person that a challenge became a game.
+            for game_id in keys:
                 match = await match_of(database, game_id)
                 record = match.record
                 records[game_id] = export.export(match)
                 found.results[record.status] += 1
                 found.plies += len(record.moves)
                 if record.status == "outoftime" and record.winner == 1 - record.players.index(BOT):
-                    found.lost_on_time.append(f"{game_id}: lost on time at ply {len(record.moves)}")
+                    told = found.lost_on_time if record.initial_s >= LEAST_CLOCK_S else found.excused
+                    told.append(f"{game_id}: lost on time at ply {len(record.moves)}")
             async with database.read() as session:
                 found.hanging += [
                     f"{each}: at the arena" for each in await arena_store.list_open_ids(session)
@@ -355,12 +397,13 @@ class Endurance:
             await database.close()
 
 
-def read_fetches(path: Path, over_at: Sequence[float]) -> list[Fetch]:
+def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[float, float]]) -> list[Fetch]:
     """What the pages' reader wrote; each answer with the number of games that were over when it began.
 
     Args:
         path: Its file; the last line may be incomplete.
         over_at: When each game was over, in seconds since 1970, in order.
+        rested: When the program rested, from and to.
     """
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -369,7 +412,8 @@ def read_fetches(path: Path, over_at: Sequence[float]) -> list[Fetch]:
         except ValueError:
             continue
         began = each["at"] - each["ms"] / 1000
-        found.append(Fetch(each["page"], each["ms"], each["status"], bisect_right(over_at, began)))
+        rest = next((at for at, (since, until) in enumerate(rested) if since <= began < until), None)
+        found.append(Fetch(each["page"], each["ms"], each["status"], bisect_right(over_at, began), rest))
     return found
 
 
