@@ -96,6 +96,8 @@ class Page:
     """The filters that it has, by name; empty: none."""
     fresh_s: float = 10.0
     """For so many seconds it is shown again without asking the database."""
+    is_light: bool = False
+    """Its `load` computes next to nothing, so it may do so where moves wait for it."""
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True

@@ -28,6 +28,7 @@ from bot.dashboard.live import LiveStream
 from bot.dashboard.monitoring import monitoring_routes
 from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows, View
 from bot.dashboard.page_cache import PageCache, TooSlow
+from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment, query_text
 from storage.database import Database
 from storage.errors import FilterError, StorageError
@@ -77,6 +78,7 @@ class Dashboard:
         desk: The running program, for controls, alarms, metrics and health; None: there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
+        workers: Compute the pages, and are closed at the end; None: they are computed here.
 
     Raises:
         ConfigError: Others could reach it, and there is no token.
@@ -90,6 +92,7 @@ class Dashboard:
         desk: OperatorDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        workers: PageWorkers | None = None,
     ) -> None:
         self.listening = asyncio.Event()
         """Set when it has an address."""
@@ -97,7 +100,8 @@ class Dashboard:
         self._sleep = sleep
         self._access = Access(config, read_dashboard_token(config), clock)
         self._database = database
-        self._cache = PageCache(database, clock)
+        self._workers = workers
+        self._cache = PageCache(database, clock, None if workers is None else workers.load)
         self._live = LiveStream(self._cache.version)
         self._pages = pages
         self._desk = desk
@@ -154,6 +158,8 @@ class Dashboard:
                 await asyncio.gather(trying, return_exceptions=True)
             self._live.close()
             await self._cache.close()
+            if self._workers is not None:
+                await self._workers.close()
             await runner.cleanup()
 
     @property
