@@ -48,7 +48,7 @@ from storage import arena as arena_store
 from storage.database import Database
 from storage.events import list_events
 from storage.games import list_open_games
-from storage.tables.arena import ArenaGameRow
+from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow
 from tests.system.daemon import Daemon, free_port
 from tests.system.ledger import log_lines, troubles
@@ -64,8 +64,7 @@ KEPT_BACKUPS = 3
 LEAST_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
-"""Without a game before a look at rest: longer than both sides keep idle connections, and long enough to fetch
-each page a few times."""
+"""Without a game before a look at rest: idle connections are closed, and each page is fetched some times."""
 RESTS = (0.1, 0.6)
 """Shares of the run after which it rests, beside the end: at the start, and when the last life is warm."""
 SETTINGS: dict[str, Any] = {
@@ -94,6 +93,7 @@ class Endurance:
         kills: By ``kill -9``, in the first half.
         stops: By SIGTERM, in the first half.
         upkeep: Log rotations; half as many backups, a quarter as many of `db vacuum` and `db prune`.
+        rest_s: Seconds of each rest.
         limit_s: No game begins after so many seconds; what is done to the program is spread over them.
     """
 
@@ -108,11 +108,13 @@ class Endurance:
         stops: int,
         upkeep: int,
         limit_s: float = float("inf"),
+        rest_s: float = REST_S,
     ) -> None:
         self._folder = folder
         self._wanted = games
         self._at_once = at_once
         self._limit_s = limit_s
+        self._rest_s = rest_s
         self._began = 0.0
         self._rng = random.Random(seed)
         self._dashboard = f"http://127.0.0.1:{(port := free_port())}"
@@ -242,7 +244,7 @@ class Endurance:
         while self._playing:
             await self._over.get()
         began = time.time()
-        await asyncio.sleep(REST_S)
+        await asyncio.sleep(self._rest_s)
         if (seen := await self._look()) is not None:
             self.found.rests.append(seen)
         self._rested.append((began, time.time()))
@@ -372,7 +374,7 @@ class Endurance:
         database = await Database.open(f"sqlite:///{self._database}")
         try:
             async with database.read() as session:
-                keys = list(await session.scalars(select(ArenaGameRow.id).order_by(ArenaGameRow.created_at)))
+                keys = list(await session.scalars(select(ArenaGame.id).order_by(ArenaGame.created_at)))
             records = {}
             # All games of the arena: a kill may hide from a person that a challenge became a game.
             for game_id in keys:
@@ -382,7 +384,7 @@ class Endurance:
                 found.results[record.status] += 1
                 found.plies += len(record.moves)
                 if record.status == "outoftime" and record.winner == 1 - record.players.index(BOT):
-                    told = found.lost_on_time if record.initial_s >= LEAST_CLOCK_S else found.excused
+                    told = found.lost_on_time if (record.initial_s or 0) >= LEAST_CLOCK_S else found.excused
                     told.append(f"{game_id}: lost on time at ply {len(record.moves)}")
             async with database.read() as session:
                 found.hanging += [

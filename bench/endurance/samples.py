@@ -17,8 +17,9 @@ class Sample:
     life: int
     """Number of its process: one more after each start."""
     rss_mb: float
+    """Resident memory, with that of the processes that it has started."""
     pss_mb: float
-    """Resident memory, pages shared with other processes counted in part."""
+    """The same, pages shared with other processes counted in part."""
     descriptors: int
     threads: int
     tasks: int
@@ -40,11 +41,13 @@ def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sampl
     process = Path(f"/proc/{pid}")
     try:
         status = _fields(process / "status")
+        children = (process / "task" / str(pid) / "children").read_text().split()
+        family = [process, *(Path("/proc") / child for child in children)]
         return Sample(
             games=games,
             life=life,
-            rss_mb=status["VmRSS"] / 1024,
-            pss_mb=_fields(process / "smaps_rollup")["Pss"] / 1024,
+            rss_mb=sum(_fields(each / "status")["VmRSS"] for each in family) / 1024,
+            pss_mb=sum(_fields(each / "smaps_rollup")["Pss"] for each in family) / 1024,
             descriptors=len(os.listdir(process / "fd")),
             threads=status["Threads"],
             tasks=_tasks(metrics),

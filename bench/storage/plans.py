@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-LARGE = ("decisions", "outcomes", "forecasts", "reply_times")
+LARGE = ("decisions", "outcomes", "forecasts", "reply_times", "game_baits")
 """Tables with a row for each decision."""
 Statement = tuple[str, Any]
 """As the driver gets it, with its parameters."""
@@ -33,15 +33,37 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
 
 
 async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
-    """What the database says of a statement's ways through whole large tables; empty: there are none."""
+    """What the database says of a statement's ways through whole large tables; empty: there are none.
+
+    An index that is walked in its order until enough rows are found is not read whole.
+    """
     text, parameters = statement
+    is_limited = " LIMIT " in " ".join(text.split())
     if connection.dialect.name == "sqlite":
         plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", parameters)
-        return [row.detail for row in plan if _is_scan(row.detail)]
+        details = [row.detail for row in plan]
+        if is_limited and not any(detail.startswith("USE TEMP B-TREE") for detail in details):
+            return []
+        return [detail for detail in details if _is_scan(detail)]
     plan = await connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {text}", parameters)
     found = plan.scalar_one()
     (top,) = json.loads(found) if isinstance(found, str) else found
-    return [_told(node) for node in _nodes(top["Plan"]) if _is_whole(node)]
+    nodes = list(_nodes(top["Plan"]))
+    if is_limited and not _SORTING.intersection(node["Node Type"] for node in nodes):
+        nodes = [node for node in nodes if node["Node Type"] not in _IN_ORDER]
+    return [_told(node) for node in nodes if _is_whole(node)]
+
+
+_SORTING = {"Sort", "Incremental Sort", "Aggregate", "WindowAgg"}
+_IN_ORDER = {"Index Scan", "Index Only Scan"}
+
+
+async def plan_of(connection: AsyncConnection, statement: Statement) -> list[str]:
+    """The database's plan of a statement, in its own words."""
+    text, parameters = statement
+    is_sqlite = connection.dialect.name == "sqlite"
+    plan = await connection.exec_driver_sql(f"EXPLAIN {'QUERY PLAN ' if is_sqlite else ''}{text}", parameters)
+    return [row[-1] for row in plan]
 
 
 def _is_scan(detail: str) -> bool:

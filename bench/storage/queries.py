@@ -1,12 +1,16 @@
 """How long reports take on a large database, and whether the database reads whole tables for them.
 
-    python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20] [--sample 1000] [--groups]
+    python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20] [--sample 1000]
+        [--only groups pages others] [--plans 3]
 
 `bench.storage.generate` makes such a database; games that lack a summary get one first.  Measured is each
 grouping of `desdemona stats --by`, whole and with usual filters: reading and arithmetic, without the start
 of the program and without the table that it prints.  *cold*: on a new connection, on SQLite also with the
 file's pages dropped from the system's cache.  p50 and p95 are of the runs after that, with what one run used
-of this process's processor time.  Then follow the other readers of many games.  Each statement that was sent
+of this process's processor time; the ratio is p50 over that of a reference, the bare reading of eight columns
+of all games.  Then follow the pages of the dashboard, without its cache, at the moment at which the last game
+began, and the other readers of many games.  At the end stands how the database goes about the slowest
+statement of each of the slowest `--plans` readers.  Each statement that was sent
 is explained (EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the
 reader needs each reply, the exit status is 1.  At last the first games, `--sample` of them, are added up
 from their single replies, as all were before there were summaries.
@@ -17,15 +21,18 @@ import asyncio
 import os
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from typing import Self
 
-from sqlalchemy import func, select
+from sqlalchemy import URL, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
-from bench.storage.plans import full_scans, recorded
+from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
+from bot.dashboard.page import Page
+from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
 from storage.database import Database, create_engine, parse_url
 from storage.filters import Filters
 from storage.games import count_bot_games, count_by_player, list_games, list_open_games
@@ -126,6 +133,62 @@ def others(opponent: str) -> list[Reader]:
     ]
 
 
+def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
+    """The pages of the dashboard with their usual queries, as if it were this moment."""
+
+    class Then(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(moment.timestamp(), tz)
+
+    for module in (now, events, works, opponents, ratings):
+        module.datetime = Then  # type: ignore[attr-defined]
+    pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
+        (now.now_page(), ({},)),
+        (works.PAGE, ({},)),
+        (
+            traps.PAGE,
+            (
+                *({"sort": sort} for sort in traps.ORDERS),
+                {"outcome": "fell"},
+                {"outcome": "held", "player": "strong"},
+            ),
+        ),
+        (opponents.PAGE, ({}, {"sort": "fallen"})),
+        (games.PAGE, tuple({"sort": sort} for sort in games.ORDERS)),
+        (events.events_page(), ({}, {"days": "365"})),
+        (ratings.PAGE, ({},)),
+    )
+    return [(page.name, page, query) for page, queries in pages for query in queries]
+
+
+def page_work(page: Page, given: dict[str, str]) -> Work:
+    """A page as it is loaded, with no cache."""
+
+    async def work(session: AsyncSession) -> object:
+        database = Database(session_url(session), session_engine(session))
+        return await page.load(database, page.query(given, {}))
+
+    return work
+
+
+def session_engine(session: AsyncSession) -> AsyncEngine:
+    """The engine that a session of `timed` uses."""
+    assert isinstance(session.bind, AsyncEngine)
+    return session.bind
+
+
+def session_url(session: AsyncSession) -> URL:
+    """The same engine's address."""
+    return session_engine(session).url
+
+
+async def _reference(session: AsyncSession) -> object:
+    row = GameRow.__table__.c
+    columns = (row.id, row.opponent_id, row.site, row.game, row.player, row.speed, row.opponent_rating)
+    return (await (await session.connection()).execute(select(*columns, row.started_at))).all()
+
+
 async def timed(engine: AsyncEngine, work: Work) -> tuple[float, float]:
     """Seconds by the clock, and of this process's processor time."""
     wall, used = time.perf_counter(), time.process_time()
@@ -144,8 +207,20 @@ def drop_pages(engine: AsyncEngine) -> None:
             os.close(file)
 
 
-async def measure(url: str, reader: Reader, repeat: int) -> bool:
-    """Print a line about a reader; False if it reads whole tables and should not."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How long a reader took."""
+
+    name: str
+    p50: float
+    """Seconds."""
+    is_right: bool
+    """It reads no large table whole, or it must."""
+    slowest: Statement | None
+
+
+async def measure(url: str, reader: Reader, repeat: int, reference_s: float | None) -> Measured:
+    """Print a line about a reader."""
     engine = create_engine(parse_url(url))
     try:
         drop_pages(engine)
@@ -153,23 +228,42 @@ async def measure(url: str, reader: Reader, repeat: int) -> bool:
             cold, _ = await timed(engine, reader.work)
         runs = [await timed(engine, reader.work) for _ in range(repeat)]
         scans = []
+        slowest: tuple[float, Statement | None] = (-1.0, None)
         async with engine.connect() as connection:
             for statement in statements:
                 scans += await full_scans(connection, statement)
+                began = time.perf_counter()
+                (await connection.exec_driver_sql(*statement)).all()
+                slowest = max(slowest, (time.perf_counter() - began, statement), key=lambda each: each[0])
     finally:
         await engine.dispose()
     walls = sorted(wall for wall, _ in runs)
-    p95 = walls[min(len(walls) - 1, round(0.95 * len(walls)))]
+    p50, p95 = statistics.median(walls), walls[min(len(walls) - 1, round(0.95 * len(walls)))]
     used = statistics.median(used for _, used in runs)
+    ratio = "" if reference_s is None else f"  ratio {p50 / reference_s:5.1f}"
     verdict = (
         f"scans: {'; '.join(dict.fromkeys(scans))}" if scans else f"no scan ({len(statements)} statements)"
     )
     print(
-        f"{reader.name:<44} cold {1e3 * cold:6.0f}  p50 {1e3 * statistics.median(walls):6.0f}"
-        f"  p95 {1e3 * p95:6.0f}  processor {1e3 * used:6.0f} ms  {verdict}",
+        f"{reader.name:<44} cold {1e3 * cold:6.0f}  p50 {1e3 * p50:6.0f}  p95 {1e3 * p95:6.0f}{ratio}"
+        f"  processor {1e3 * used:6.0f} ms  {verdict}",
         flush=True,
     )
-    return not scans or reader.needs_replies
+    return Measured(reader.name, p50, not scans or reader.needs_replies, slowest[1])
+
+
+async def print_plans(url: str, found: list[Measured]) -> None:
+    """Print how the database goes about the slowest statement of each reader."""
+    engine = create_engine(parse_url(url))
+    try:
+        async with engine.connect() as connection:
+            for each in found:
+                if each.slowest is not None:
+                    print(f"\n{each.name}: {' '.join(each.slowest[0].split())[:200]}")
+                    for line in await plan_of(connection, each.slowest):
+                        print(f"    {line}")
+    finally:
+        await engine.dispose()
 
 
 async def sample(database: Database, games: int) -> None:
@@ -190,8 +284,8 @@ async def sample(database: Database, games: int) -> None:
     )
 
 
-async def run(url: str, repeat: int, games: int, *, all_readers: bool = True) -> bool:
-    """Measure everything; False if something reads whole tables and should not."""
+async def run(url: str, repeat: int, games: int, only: Sequence[str], plans: int) -> bool:
+    """Measure what is asked for; False if something reads whole tables and should not."""
     database = await Database.open(url)
     try:
         wall = time.perf_counter()
@@ -199,21 +293,34 @@ async def run(url: str, repeat: int, games: int, *, all_readers: bool = True) ->
         print(f"summaries made: {made:,} in {time.perf_counter() - wall:.0f} s")
         async with database.read() as session:
             opponent = await busiest(session)
-        readers = [Reader(f"--by {by.value}", groups((by,))) for by in By]
-        readers.append(
-            Reader("--by player,site,speed,month", groups((By.PLAYER, By.SITE, By.SPEED, By.MONTH)))
+            last = await session.scalar(select(func.max(GameRow.started_at)))
+        assert last is not None
+        reference = await measure(
+            url, Reader("reference: eight columns of all games", _reference), repeat, None
         )
-        readers += [
-            Reader(f"--by {by.value}, {name}", groups((by,), filters))
-            for name, filters in FILTERS.items()
-            for by in (By.PLAYER, By.PHASE)
-        ]
-        is_right = [await measure(url, reader, repeat) for reader in readers]
-        some = others(opponent) if all_readers else []
-        is_right += [await measure(url, reader, min(repeat, 3)) for reader in some]
+        readers = []
+        if "groups" in only:
+            readers += [Reader(f"--by {by.value}", groups((by,))) for by in By]
+            readers.append(
+                Reader("--by player,site,speed,month", groups((By.PLAYER, By.SITE, By.SPEED, By.MONTH)))
+            )
+            readers += [
+                Reader(f"--by {by.value}, {name}", groups((by,), filters))
+                for name, filters in FILTERS.items()
+                for by in (By.PLAYER, By.PHASE)
+            ]
+        if "pages" in only:
+            readers += [
+                Reader(f"page {name} {' '.join(query.values())}", page_work(page, query))
+                for name, page, query in pages_at(last)
+            ]
+        found = [await measure(url, reader, repeat, reference.p50) for reader in readers]
+        some = others(opponent) if "others" in only else []
+        found += [await measure(url, reader, min(repeat, 3), reference.p50) for reader in some]
         if games:
             await sample(database, games)
-        return all(is_right)
+        await print_plans(url, sorted(found, key=lambda each: -each.p50)[:plans])
+        return all(each.is_right for each in found)
     finally:
         await database.close()
 
@@ -225,9 +332,11 @@ def main() -> None:
     parser.add_argument("--url", required=True, help="as [storage] url in config.toml")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--sample", type=int, default=1000, help="games; 0: none")
-    parser.add_argument("--groups", action="store_true", help="only the groupings, not the other readers")
+    kinds = ("groups", "pages", "others")
+    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what is measured")
+    parser.add_argument("--plans", type=int, default=3, help="readers whose plan is printed")
     options = parser.parse_args()
-    if not asyncio.run(run(options.url, options.repeat, options.sample, all_readers=not options.groups)):
+    if not asyncio.run(run(options.url, options.repeat, options.sample, options.only, options.plans)):
         raise SystemExit(1)
 
 

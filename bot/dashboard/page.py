@@ -96,17 +96,25 @@ class Page:
     """The filters that it has, by name; empty: none."""
     fresh_s: float = 10.0
     """For so many seconds it is shown again without asking the database."""
-    is_light: bool = False
-    """Its `load` computes next to nothing, so it may do so where moves wait for it."""
+    refetch_s: float | None = None
+    """An open page fetches itself again after so many seconds at the earliest; None: after `fresh_s`."""
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True
-    add_live: Callable[[Any], Awaitable[View]] | None = None
-    """Adds to a loaded view what only memory knows, each time that it is shown."""
+    live: Callable[[], Awaitable[Any]] | None = None
+    """Gives what only the running program knows, each time that the page is shown, as a value that can be
+    pickled; None: there is nothing."""
+    show_live: Callable[[Any, Any], View] | None = None
+    """Adds it to a loaded view; a function of a module."""
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Makes the file at its path with ``/download``; None: there is none.  Raises what `load` raises."""
+
+    @property
+    def pause_s(self) -> int:
+        """Seconds between two fetches of an open page, at least."""
+        return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
 
     @property
     def template(self) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.base.errors import DesdemonaError
@@ -22,8 +22,6 @@ WATCH_S = 1.0
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 Version = tuple[int, int]
-Load = Callable[[Page, Query, float], Awaitable[View]]
-"""Computes a view within so many seconds."""
 
 
 class TooSlow(DesdemonaError):
@@ -47,12 +45,10 @@ class PageCache:
     Args:
         database: Where they are from.
         clock: Seconds of a monotonic clock.
-        load: Computes the views of pages that are not light; None: they are computed here.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], float], load: Load | None = None) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
-        self._load = load
         self._clock = clock
         self._watch = ChangeWatch(database)
         self._watching = asyncio.Lock()
@@ -117,11 +113,8 @@ class PageCache:
 
     async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
         try:
-            if page.is_light or self._load is None:
-                async with asyncio.timeout(LONGEST_S):
-                    view = await page.load(self._database, query)
-            else:
-                view = await self._load(page, query, LONGEST_S)
+            async with asyncio.timeout(LONGEST_S):
+                view = await page.load(self._database, query)
         except TimeoutError:
             raise TooSlow(
                 f"This takes longer than {LONGEST_S:.0f} s. Narrow it, for instance to a month or one game."

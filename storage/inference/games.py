@@ -10,6 +10,7 @@ The mean of psi is the difference trappy less standard, whatever m is; a good m 
 Elo it is M / mean(m (1 - m) ln(10) / 400).
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -275,14 +276,25 @@ def _strata(
     cost_psi: Floats,
     design: SequenceDesign,
 ) -> tuple[StratumResult, ...]:
-    found = {game.stratum for game in score_rows} | {game.stratum for game in cost_rows}
+    scored, costed = _by_stratum(score_rows), _by_stratum(cost_rows)
 
-    def of(rows: Sequence[TrialGame], psi: Floats, stratum: Stratum) -> AnyTimeEstimate:
-        at = [number for number, game in enumerate(rows) if game.stratum == stratum]
-        return estimate(psi[at], [rows[number].person for number in at], design)
+    def of(rows: Sequence[TrialGame], psi: Floats, at: Sequence[int]) -> AnyTimeEstimate:
+        return estimate(psi[np.array(at, np.intp)], [rows[number].person for number in at], design)
 
     results = [
-        StratumResult(stratum, of(score_rows, score_psi, stratum), of(cost_rows, cost_psi, stratum))
-        for stratum in found
+        StratumResult(
+            stratum,
+            of(score_rows, score_psi, scored.get(stratum, ())),
+            of(cost_rows, cost_psi, costed.get(stratum, ())),
+        )
+        for stratum in scored.keys() | costed.keys()
     ]
     return tuple(sorted(results, key=lambda result: (-result.score.n, str(result.stratum))))
+
+
+def _by_stratum(rows: Sequence[TrialGame]) -> dict[Stratum, list[int]]:
+    """The numbers of each stratum's games."""
+    found: dict[Stratum, list[int]] = defaultdict(list)
+    for number, game in enumerate(rows):
+        found[game.stratum].append(number)
+    return found

@@ -1,29 +1,44 @@
 """Confirmed baits: which fooled whom, and how often they are taken by phase and by rating.
 
 A bait is met when a reply to it is recorded; where the game ended before one it was never answered.
+
+What is listed and counted comes from the rows and summaries of games that are over
+(`storage.statistics.set_baits`); the baits of games without a valid summary are made from their decisions.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Row, and_, case, func, select
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Select, and_, exists, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
 
 from engine.expected import WHOLE
 from engine.judgement import RULE
+from storage.damage import decoding
 from storage.filters import Filters
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
-from storage.queries.overview import named_bait
+from storage.inference.persons import codes_of
 from storage.queries.shown_games import shown_games
+from storage.statistics.facts import require_rating
+from storage.statistics.read_columns import read_columns
+from storage.statistics.set_baits import (
+    PHASE_BYTES,
+    PHASE_PLIES,
+    SetBait,
+    packed_phases,
+    set_baits,
+    unpacked_phases,
+)
+from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.summaries import GameBaitRow, GameSummaryRow
 
-PHASE_PLIES = 20
-"""Length of a phase, in plies."""
 BAND = 200
 """Width of a band of ratings."""
 LEAST_PERSONS = 30
@@ -31,9 +46,10 @@ LEAST_PERSONS = 30
 MOST_SEARCHED = 20_000
 """The latest answered baits, among which the same one is looked for."""
 
+FEW = 3000
+"""So few baits are found by their games, and more in their order."""
+
 _BATCH = 500
-_LOWEST = -10_000
-"""Below every rating, so that a whole division rounds down; a multiple of `BAND`."""
 
 
 class BaitFate(StrEnum):
@@ -145,32 +161,55 @@ class BaitSummary:
     """In the order of play; phases without a bait are left out."""
     by_rating: tuple[BaitGroup, ...]
     """By rating, unrated opponents last."""
+    others: tuple[int, ...]
+    """Keys of the games that have no valid summary."""
 
 
 async def list_baits(
-    session: AsyncSession, filters: Filters, fate: BaitFate, order: BaitOrder, limit: int, offset: int = 0
+    session: AsyncSession,
+    filters: Filters,
+    fate: BaitFate,
+    order: BaitOrder,
+    limit: int,
+    offset: int = 0,
+    counts: BaitSummary | None = None,
 ) -> list[MetBait]:
-    """Baits that games set, each as often as it was set."""
-    orders: dict[BaitOrder, Any] = {
-        BaitOrder.SURPRISE: ForecastRow.bait_odds * ForecastRow.bait_cost,
-        BaitOrder.COST: ForecastRow.bait_cost,
-        BaitOrder.NEWEST: ForecastRow.decision_id,
-    }
-    # First the keys alone, from an index: sorting whole rows of all baits takes twice as long.
-    keys = await session.scalars(
-        select(ForecastRow.decision_id)
-        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(*named_bait(), *shown_games(filters), *_fate(fate))
-        .order_by(orders[order].desc(), ForecastRow.decision_id.desc())
-        .limit(limit)
-        .offset(offset)
-    )
-    return await _with_keys(session, keys.all())
+    """Baits that games set, each as often as it was set.
+
+    Args:
+        counts: `bait_counts` by the same filters in the same transaction, which saves a look-up and tells
+            the quicker way; None: not known.
+    """
+    many = None if counts is None else counts.everything.met + counts.everything.unanswered
+    others = await _without_summary(session, filters) if counts is None else counts.others
+    value = _VALUES[order]
+    statement = select(GameBaitRow.decision_id, value.label("value")).where(*_fate(fate))
+    if many is not None and many <= FEW:
+        # By the games: the order's index would be walked from end to end.
+        statement = statement.where(GameBaitRow.game_id.in_(_games(filters)))
+        statement = statement.order_by((value + 0).desc(), (GameBaitRow.decision_id + 0).desc())
+    else:
+        statement = statement.where(_is_of_game(filters))
+        statement = statement.order_by(value.desc(), GameBaitRow.decision_id.desc())
+    last = offset + limit
+    found = [(row.value, row.decision_id) for row in await session.execute(statement.limit(last))]
+    found += [
+        (_value_of(bait, order), bait.decision_id)
+        for baits in (await set_baits(session, others)).values()
+        for bait in baits
+        if _has_fate(bait, fate)
+    ]
+    found.sort(reverse=True)
+    return await _with_keys(session, [key for _, key in found[offset:last]])
 
 
 async def list_repeated(
-    session: AsyncSession, filters: Filters, fate: BaitFate, limit: int, offset: int = 0
+    session: AsyncSession,
+    filters: Filters,
+    fate: BaitFate,
+    limit: int,
+    offset: int = 0,
+    counts: BaitSummary | None = None,
 ) -> tuple[list[RepeatedBait], int]:
     """Baits that were met several times, those that are taken most often first.
 
@@ -179,108 +218,129 @@ async def list_repeated(
 
     Args:
         fate: `FELL`: that somebody took; `HELD`: that nobody did.
+        counts: As for `list_baits`.
 
     Returns:
         Those from `offset` on, at most `limit`; and how many there are.
     """
-    # First by columns that every row has: the moves of all games would be too much to read.
+    others = await _without_summary(session, filters) if counts is None else counts.others
     latest = (
-        select(
-            ForecastRow.decision_id,
-            ForecastRow.is_taken,
-            ForecastRow.bait,
-            DecisionRow.game_id,
-            DecisionRow.ply,
-            DecisionRow.move,
-            GameRow.game,
-        )
-        .select_from(ForecastRow)
-        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(*named_bait(), *shown_games(filters), ForecastRow.is_taken.is_not(None))
-        .order_by(ForecastRow.decision_id.desc())
+        select(GameBaitRow.decision_id, GameBaitRow.line, GameBaitRow.is_taken)
+        .where(GameBaitRow.is_taken.is_not(None), _is_of_game(filters))
+        .order_by(GameBaitRow.decision_id.desc())
         .limit(MOST_SEARCHED)
-        .subquery()
     )
-    alike = (latest.c.game, latest.c.ply, latest.c.move, latest.c.bait)
-    counted = select(latest, func.count().over(partition_by=alike).label("alike")).subquery()
-    rows = await session.execute(
-        select(counted, GameRow.initial_position, GameRow.moves)
-        .join(GameRow, GameRow.id == counted.c.game_id)
-        .where(counted.c.alike > 1)
-        .order_by(counted.c.decision_id.desc())
-    )
-    groups: dict[tuple[object, ...], list[Row[Any]]] = defaultdict(list)
-    for row in rows:
-        line = tuple(row.moves.split(" ", row.ply)[: row.ply])
-        groups[row.game, row.initial_position, line, row.move, row.bait].append(row)
-    found = [
-        (sum(row.is_taken for row in group), len(group), group[0].decision_id)
-        for group in groups.values()
-        if len(group) > 1
+    columns = await read_columns(session, latest)
+    met = list(zip(*columns.values(), strict=True))
+    met += [
+        (bait.decision_id, bait.line, bait.is_taken)
+        for baits in (await set_baits(session, others)).values()
+        for bait in baits
+        if bait.is_taken is not None
     ]
+    met.sort(reverse=True)
+    lines: dict[int, list[int]] = {}
+    for key, line, is_taken in met[:MOST_SEARCHED]:
+        sums = lines.setdefault(line, [0, 0, key])
+        sums[0] += is_taken
+        sums[1] += 1
+    found = [(taken, many, key) for taken, many, key in lines.values() if many > 1]
     if fate is not BaitFate.ALL:
         found = [each for each in found if bool(each[0]) is (fate is BaitFate.FELL)]
     found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
     shown = found[offset : offset + limit]
-    met = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
-    return [RepeatedBait(many, taken, met[key]) for taken, many, key in shown], len(found)
+    by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
+    return [RepeatedBait(many, taken, by_key[key]) for taken, many, key in shown], len(found)
 
 
 async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
-    """How often baits were set, met and taken."""
-    band = (GameRow.opponent_rating - _LOWEST) // BAND * BAND + _LOWEST
-    phase = DecisionRow.ply // PHASE_PLIES * PHASE_PLIES
-    is_met = ForecastRow.is_taken.is_not(None)
-    rows = (
-        await session.execute(
-            select(
-                phase.label("phase"),
-                band.label("band"),
-                GameRow.opponent_id.label("person"),
-                _sum(is_met, 1).label("met"),
-                _sum(ForecastRow.is_taken.is_(True), 1).label("taken"),
-                _sum(ForecastRow.is_taken.is_(None), 1).label("unanswered"),
-                _sum(is_met, ForecastRow.bait_expected).label("expected"),
-            )
-            .select_from(ForecastRow)
-            .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
-            .join(GameRow, GameRow.id == DecisionRow.game_id)
-            .where(*named_bait(), *shown_games(filters))
-            .group_by(phase, band, GameRow.opponent_id)
+    """How often baits were set, met and taken.
+
+    Raises:
+        RecordError: Something that is stored is damaged; the message names the game or decision.
+    """
+    statement = (
+        select(
+            GameRow.id,
+            GameRow.opponent_id,
+            GameRow.opponent_rating,
+            # Without a type, which would copy each value.
+            type_coerce(GameSummaryRow.bait_phases, NullType()).label("phases"),
         )
-    ).all()
-    phases, bands = {row.phase for row in rows}, {row.band for row in rows}
+        .outerjoin(GameSummaryRow, is_valid())
+        .where(*shown_games(filters))
+    )
+    columns = await read_columns(session, statement)
+    keys, parts = columns["id"], columns["phases"]
+    others = tuple(key for key, part in zip(keys, parts, strict=True) if part is None)
+    made = await set_baits(session, others)
+    parts = [
+        packed_phases(made.get(key, ())) if part is None else part
+        for key, part in zip(keys, parts, strict=True)
+    ]
+    with decoding("the summaries of games"):
+        rows = unpacked_phases(b"".join(parts))
+        lengths = [len(part) // PHASE_BYTES for part in parts]
+        games = np.repeat(np.arange(len(parts)), lengths)
+    try:
+        ratings = np.array(columns["opponent_rating"], np.float64)
+    except (TypeError, ValueError):
+        for key, rating in zip(keys, columns["opponent_rating"], strict=True):
+            with decoding(f"game {key}"):
+                require_rating("opponent_rating", rating)
+        raise
+    table = _BaitTable(
+        persons=codes_of(np.array(columns["opponent_id"], np.int64))[games],
+        phases=rows[:, 0].astype(np.intp) * PHASE_PLIES,
+        bands=(ratings // BAND * BAND)[games],
+        sums=rows[:, 1:],
+    )
     return BaitSummary(
-        _group(None, rows),
-        tuple(_group(start, (row for row in rows if row.phase == start)) for start in sorted(phases)),
-        tuple(
-            _group(start, (row for row in rows if row.band == start))
-            for start in sorted(bands, key=lambda each: (each is None, each))
-        ),
+        table.group(None, np.ones(len(rows), bool)),
+        tuple(table.group(start, table.phases == start) for start in np.unique(table.phases).tolist()),
+        tuple(table.group(start, which) for start, which in table.each_band()),
+        others,
     )
 
 
-def _group(start: int | None, rows: Iterable[Row[Any]]) -> BaitGroup:
-    counts: dict[int, list[float]] = defaultdict(lambda: [0.0] * 4)
-    for row in rows:
-        sums = counts[row.person]
-        for at, value in enumerate((row.met, row.taken, row.unanswered, row.expected)):
-            sums[at] += value
-    table = np.array(list(counts.values()), np.float64).reshape(-1, 4)
-    met = table[table[:, 0] > 0]
-    interval = fixed_mean_of_persons(met[:, 1], met[:, 0])
-    totals = table.sum(axis=0)
-    return BaitGroup(
-        start=start,
-        met=round(totals[0]),
-        taken=round(totals[1]),
-        unanswered=round(totals[2]),
-        expected=float(totals[3]),
-        persons=len(met),
-        interval=interval if interval.effective_persons >= LEAST_PERSONS else None,
-        effective_persons=interval.effective_persons,
-    )
+@dataclass(frozen=True, slots=True)
+class _BaitTable:
+    """The baits of each phase of each game, by column; shapes (rows,), and (rows, columns) of the sums."""
+
+    persons: NDArray[np.intp]
+    phases: NDArray[np.intp]
+    """First ply."""
+    bands: NDArray[np.float64]
+    """Lowest rating of the band; NaN: unrated."""
+    sums: NDArray[np.float64]
+    """`PHASE_COLUMNS` without the first one."""
+
+    def each_band(self) -> list[tuple[int | None, NDArray[np.bool_]]]:
+        """The bands in the order of `BaitSummary.by_rating`, each with the rows that it has."""
+        is_unrated = np.isnan(self.bands)
+        starts = np.unique(self.bands[~is_unrated]).tolist()
+        found: list[tuple[int | None, NDArray[np.bool_]]] = [
+            (int(start), self.bands == start) for start in starts
+        ]
+        return [*found, (None, is_unrated)] if is_unrated.any() else found
+
+    def group(self, start: int | None, which: NDArray[np.bool_]) -> BaitGroup:
+        """The group of some rows."""
+        persons, sums = self.persons[which], self.sums[which]
+        by_person = [np.asarray(np.bincount(persons, column), np.float64) for column in sums.T]
+        met = by_person[0] > 0
+        interval = fixed_mean_of_persons(by_person[1][met], by_person[0][met])
+        totals = sums.sum(axis=0).tolist()
+        return BaitGroup(
+            start=start,
+            met=round(totals[0]),
+            taken=round(totals[1]),
+            unanswered=round(totals[2]),
+            expected=totals[3],
+            persons=int(met.sum()),
+            interval=interval if interval.effective_persons >= LEAST_PERSONS else None,
+            effective_persons=interval.effective_persons,
+        )
 
 
 async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[MetBait]:
@@ -338,15 +398,47 @@ def _met(row: Any) -> MetBait:
     )
 
 
+async def _without_summary(session: AsyncSession, filters: Filters) -> Sequence[int]:
+    """Keys of the shown games that have no valid summary."""
+    return (await session.scalars(without_summary(*shown_games(filters)))).all()
+
+
+def _games(filters: Filters) -> Select[int]:
+    """Keys of the shown games whose rows in `GameBaitRow` count."""
+    return select(GameRow.id).join(GameSummaryRow, is_valid()).where(*shown_games(filters))
+
+
+def _is_of_game(filters: Filters) -> ColumnElement[bool]:
+    """Whether a row of `GameBaitRow` is of such a game, looked up for each row in turn."""
+    return exists(_games(filters).where(GameRow.id == GameBaitRow.game_id).correlate(GameBaitRow))
+
+
+_VALUES: dict[BaitOrder, Any] = {
+    BaitOrder.SURPRISE: GameBaitRow.surprise,
+    BaitOrder.COST: GameBaitRow.cost,
+    BaitOrder.NEWEST: GameBaitRow.decision_id,
+}
+
+
+def _value_of(bait: SetBait, order: BaitOrder) -> float:
+    """What a bait is listed by."""
+    values = {
+        BaitOrder.SURPRISE: bait.surprise,
+        BaitOrder.COST: float(bait.cost),
+        BaitOrder.NEWEST: float(bait.decision_id),
+    }
+    return values[order]
+
+
 def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:
     match fate:
         case BaitFate.FELL:
-            return (ForecastRow.is_taken.is_(True),)
+            return (GameBaitRow.is_taken.is_(True),)
         case BaitFate.HELD:
-            return (ForecastRow.is_taken.is_(False),)
+            return (GameBaitRow.is_taken.is_(False),)
         case BaitFate.ALL:
             return ()
 
 
-def _sum(condition: ColumnElement[bool], value: Any) -> ColumnElement[Any]:
-    return func.sum(case((condition, value), else_=0))
+def _has_fate(bait: SetBait, fate: BaitFate) -> bool:
+    return fate is BaitFate.ALL or bait.is_taken is (fate is BaitFate.FELL)

@@ -1,19 +1,20 @@
 """Events for the operator: what went wrong, what was declined and why, how long servers took."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, cast, func, select
+from sqlalchemy import ColumnElement, String, cast, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.queries.overview import quantile
+from storage.queries.elapsed import quantiles, seconds_between
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _LONGEST_REASON = 300
 """Characters of a reason that are read."""
 _MOST_TIMES = 50_000
+_SENT, _CONFIRMED = "sent ", "confirmed "
+"""Before a site's name: which of its times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,34 +121,41 @@ async def latest_events(
 
 async def site_times(session: AsyncSession, since: datetime) -> list[SiteTimes]:
     """How long the sites took with moves of games that began since a moment."""
-    rows = await session.execute(
+    latest = (
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(GameRow.started_at >= since, DecisionRow.sent_at.is_not(None))
-        .order_by(DecisionRow.id.desc())
+        # By the games' keys, or SQLite would walk all decisions.
+        .where(
+            DecisionRow.game_id.in_(select(GameRow.id).where(GameRow.started_at >= since)),
+            DecisionRow.sent_at.is_not(None),
+        )
+        # Not by the key itself, or SQLite would walk all decisions in its order.
+        .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)
+        .cte("latest")
     )
-    sent: dict[str, list[float]] = {}
-    confirmed: dict[str, list[float]] = {}
-    for row in rows:
-        sent.setdefault(row.site, []).append((row.sent_at - row.created_at).total_seconds())
-        if row.confirmed_at is not None:
-            confirmed.setdefault(row.site, []).append((row.confirmed_at - row.sent_at).total_seconds())
+    sent = seconds_between(session, latest.c.created_at, latest.c.sent_at)
+    confirmed = seconds_between(session, latest.c.sent_at, latest.c.confirmed_at)
+    times = union_all(
+        select((_SENT + latest.c.site).label("name"), sent.label("value")),
+        select((_CONFIRMED + latest.c.site).label("name"), confirmed.label("value")).where(
+            latest.c.confirmed_at.is_not(None)
+        ),
+    )
+    found = {row.name: row for row in await session.execute(quantiles(times, (50, 95)))}
     return [
         SiteTimes(
-            site,
-            len(times),
-            quantile(times, 0.5),
-            quantile(times, 0.95),
-            _quantile(confirmed.get(site, ()), 0.5),
-            _quantile(confirmed.get(site, ()), 0.95),
+            name.removeprefix(_SENT),
+            row.size,
+            row.q50,
+            row.q95,
+            0.0 if shown is None else shown.q50,
+            0.0 if shown is None else shown.q95,
         )
-        for site, times in sorted(sent.items())
+        for name, row in found.items()
+        if name.startswith(_SENT)
+        for shown in [found.get(_CONFIRMED + name.removeprefix(_SENT))]
     ]
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    return quantile(values, share) if values else 0.0
 
 
 def _which(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:

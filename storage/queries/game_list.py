@@ -6,18 +6,19 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, case, cast, func, select, type_coerce
+from sqlalchemy import ColumnElement, String, and_, case, func, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.filters import Filters, count_where, standing
-from storage.queries.overview import named_bait
 from storage.queries.shown_games import shown_games
 from storage.records import GameResult, GameStatus
+from storage.statistics.set_baits import named_bait
+from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
-from storage.tables.types import BigInt
+from storage.tables.summaries import GameSummaryRow
 
 
 class WhichResult(StrEnum):
@@ -156,19 +157,17 @@ async def list_game_lines(
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
         case GameOrder.FALLEN:
-            # Not grouped by the column itself: SQLite would walk all decisions in the order of its index.
-            # Cast, because SQLite joins by an index only what has a type.
-            game_id = cast(DecisionRow.game_id + 0, BigInt)
-            fallen = (
-                select(game_id.label("game_id"), func.count().label("fallen"))
-                .select_from(ForecastRow)
-                .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
-                .where(*named_bait(), ForecastRow.is_taken.is_(True))
-                .group_by(game_id)
-                .subquery()
+            # Of a game without a valid summary its baits are counted.
+            counted = (
+                select(func.count())
+                .select_from(DecisionRow)
+                .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+                .where(DecisionRow.game_id == GameRow.id, *named_bait(), ForecastRow.is_taken.is_(True))
+                .correlate(GameRow)
+                .scalar_subquery()
             )
-            statement = statement.outerjoin(fallen, fallen.c.game_id == GameRow.id)
-            statement = statement.order_by(func.coalesce(fallen.c.fallen, 0).desc(), *latest)
+            fallen = func.coalesce(GameSummaryRow.baits_taken, counted)
+            statement = statement.outerjoin(GameSummaryRow, is_valid()).order_by(fallen.desc(), *latest)
     rows = (await session.execute(statement.limit(limit).offset(offset))).all()
     counts = await _bait_counts(session, [row.id for row in rows])
     return [_line(row, counts.get(row.id, (0, 0, 0))) for row in rows]

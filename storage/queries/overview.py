@@ -4,15 +4,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
-from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import count_where, standing
+from storage.filters import count_where
+from storage.queries.elapsed import hour_of, quantiles
 from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.statistics.encounters import BaitCounts, counts_of_games
+from storage.statistics.set_baits import named_bait
+from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.summaries import GameSummaryRow
 
 _MOST_TIMES = 50_000
 """Moves of which the times are read; the latest count."""
@@ -91,46 +96,40 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
             .group_by(day)
         )
     }
-    baits = {
-        str(row.day): row
-        for row in await session.execute(
-            select(
-                day.label("day"),
-                func.count().label("baits"),
-                count_where(ForecastRow.is_taken.is_(True)).label("taken"),
-            )
-            .select_from(GameRow)
-            .join(DecisionRow, DecisionRow.game_id == GameRow.id)
-            .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-            .where(*counted, *named_bait())
-            .group_by(day)
-        )
-    }
+    baits = await _baits_by_day(session, day, counted)
     found = []
     for number in range(days):
         each = first + timedelta(days=number)
-        game, bait = games.get(str(each)), baits.get(str(each))
+        game, bait = games.get(str(each)), baits.get(str(each), BaitCounts())
         found.append(
             Day(
                 each,
                 games=0 if game is None else game.games,
                 decided=0 if game is None else game.decided,
                 points=0.0 if game is None else float(game.points),
-                baits_set=0 if bait is None else bait.baits,
-                baits_taken=0 if bait is None else bait.taken,
+                baits_set=bait.baits_set,
+                baits_taken=bait.baits_taken,
             )
         )
     return found
 
 
-def named_bait() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `DecisionRow` and `ForecastRow`: the move stands, and set a confirmed bait."""
-    return (
-        *standing(),
-        DecisionRow.is_decided.is_(False),
-        ForecastRow.rule == FORECAST_RULE,
-        ForecastRow.bait.is_not(None),
-    )
+async def _baits_by_day(
+    session: AsyncSession, day: ColumnElement[Any], which: Sequence[ColumnElement[bool]]
+) -> dict[str, BaitCounts]:
+    """What baits there were in the games of each day: from their summaries, or from their decisions."""
+    summary = GameSummaryRow
+    statement = select(GameRow.id, day.label("day"), summary.baits_set, summary.baits_taken)
+    rows = (await session.execute(statement.outerjoin(summary, is_valid()).where(*which))).all()
+    others = await counts_of_games(session, [row.id for row in rows if row.baits_set is None])
+    found: dict[str, BaitCounts] = defaultdict(BaitCounts)
+    for row in rows:
+        known = found[str(row.day)]
+        count = others.get(row.id, BaitCounts()) if row.baits_set is None else row
+        found[str(row.day)] = BaitCounts(
+            baits_set=known.baits_set + count.baits_set, baits_taken=known.baits_taken + count.baits_taken
+        )
+    return found
 
 
 async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:
@@ -181,28 +180,25 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
     """How long our moves took, by the hour in which they were made, the oldest first; hours without any are
     left out."""
     since = now - timedelta(hours=hours)
-    rows = await session.execute(
-        select(DecisionRow.created_at, DecisionRow.time_s)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(
-            # Games of correspondence that began earlier are few; the index on games serves this.
-            GameRow.started_at >= since - timedelta(days=2),
-            GameRow.site != MATCH_SITE,
-            DecisionRow.created_at >= since,
-        )
-        .order_by(DecisionRow.id.desc())
+    # Games of correspondence that began earlier are few; the index on games serves this.
+    games = select(GameRow.id).where(
+        GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE
+    )
+    latest = (
+        select(hour_of(session, DecisionRow.created_at).label("name"), DecisionRow.time_s.label("value"))
+        # By the games' keys, or SQLite would walk all decisions.
+        .where(DecisionRow.game_id.in_(games), DecisionRow.created_at >= since)
+        # Not by the key itself, or SQLite would walk all decisions in its order.
+        .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)
     )
-    by_hour: dict[datetime, list[float]] = defaultdict(list)
-    for row in rows:
-        by_hour[row.created_at.replace(minute=0, second=0, microsecond=0)].append(row.time_s)
     return [
-        MoveTimes(hour, len(times), quantile(times, 0.5), quantile(times, 0.95), max(times))
-        for hour, times in sorted(by_hour.items())
+        MoveTimes(
+            datetime.strptime(row.name, "%Y-%m-%d %H").replace(tzinfo=UTC),
+            row.size,
+            row.q50,
+            row.q95,
+            row.longest,
+        )
+        for row in await session.execute(quantiles(latest, (50, 95)))
     ]
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """The least value that at least this share of the values does not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

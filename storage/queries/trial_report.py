@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from engine.player_kinds import PLAYER_KINDS
@@ -119,8 +119,9 @@ async def trial_report(
         chosen = choose_arms(trial, arms)
         flags = await suspect_games(session)
         if len(chosen) == 2:
-            facts = await game_facts(session, filters, aborted=True)
-            costs = await mean_costs(session, filters)
+            chosen_games = replace(filters, trial=trial.name)
+            facts = await game_facts(session, chosen_games, aborted=True, numbered=False)
+            costs = await mean_costs(session, chosen_games)
             games, damaged = await trial_games(session, trial, chosen[0], chosen[1], facts, costs)
         if trial.draws_decisions:
             lots, damaged_lots = await trial_decisions(session, trial, filters)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -133,7 +133,11 @@ def model_text(name: str, sha256: str, prior: str) -> str:
 
 
 async def game_facts(
-    session: AsyncSession, filters: Filters | None = None, *, aborted: bool = False
+    session: AsyncSession,
+    filters: Filters | None = None,
+    *,
+    aborted: bool = False,
+    numbered: bool = True,
 ) -> list[GameFact]:
     """The games that pass the filters, in the order in which they began.
 
@@ -142,23 +146,13 @@ async def game_facts(
     Args:
         filters: Which games; None: all.
         aborted: Whether aborted games are there, too.  A trial needs them: a player was drawn for them.
+        numbered: Whether `games_before` is wanted, for which all games are numbered; else it is 0.
 
     Raises:
         RecordError: A game's row is damaged; the message names it.
     """
-    is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
-    # Numbered before the filters choose among them.
-    numbers = select(
-        GameRow.id,
-        is_counted.label("own"),
-        func.sum(is_counted)
-        .over(
-            partition_by=(GameRow.opponent_id, GameRow.game),
-            order_by=(GameRow.started_at, GameRow.id),
-        )
-        .label("number"),
-    ).subquery()
-    rows = await session.execute(
+    before, numbers = _games_before() if numbered else (literal(0), None)
+    statement = (
         select(
             GameRow.id,
             GameRow.site,
@@ -180,7 +174,7 @@ async def game_facts(
             GameRow.ended_at,
             func.length(GameRow.moves).label("length"),
             func.length(func.replace(GameRow.moves, " ", "")).label("letters"),
-            (numbers.c.number - numbers.c.own).label("before"),
+            before.label("before"),
             EngineConfigRow.engine_version,
             EngineConfigRow.assessment,
             EngineConfigRow.scale,
@@ -192,11 +186,31 @@ async def game_facts(
         )
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
-        .join(numbers, numbers.c.id == GameRow.id)
         .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *selected(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
-    return read_rows("game", rows, _game_fact)
+    if numbers is not None:
+        statement = statement.join(numbers, numbers.c.id == GameRow.id)
+    return read_rows("game", await session.execute(statement), _game_fact)
+
+
+def _games_before() -> tuple[ColumnElement[int], Subquery]:
+    """`GameFact.games_before`, and the table that it is a column of.
+
+    It is reckoned before any filters choose among the games.
+    """
+    is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
+    numbers = select(
+        GameRow.id,
+        is_counted.label("own"),
+        func.sum(is_counted)
+        .over(
+            partition_by=(GameRow.opponent_id, GameRow.game),
+            order_by=(GameRow.started_at, GameRow.id),
+        )
+        .label("number"),
+    ).subquery()
+    return numbers.c.number - numbers.c.own, numbers
 
 
 def require_ratings(row: Any) -> None:

@@ -31,6 +31,7 @@ from storage.statistics.facts import (
 )
 from storage.statistics.group_sums import CellTable, GameTable, cell_table, grouped_sums
 from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys
+from storage.statistics.read_columns import read_columns
 from storage.statistics.reply_sums import ROW_BYTES, packed, reply_sums, unpacked
 from storage.statistics.summaries import model_names, models_text
 from storage.statistics.valid_summaries import is_valid
@@ -40,8 +41,6 @@ from storage.tables.summaries import GameSummaryRow
 _SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
 _MONTH = re.compile(r"[0-9]{4}-[01][0-9]")
 _CONFIGURED = (By.VERSION, By.SETTINGS)
-_PART = 500
-"""Rows that are taken apart at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,13 +157,7 @@ async def read_groups(
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
     keys = complete_keys(by)
-    # Not by the session, which would make each row twice.
-    result = await (await session.connection()).execute(_games(session, keys, filters))
-    columns: dict[str, list[Any]] = {name: [] for name in (*result.keys(),)}
-    # Part by part: the garbage collector would look again and again through all rows at once.
-    for rows in result.partitions(_PART):
-        for column, values in zip(columns.values(), zip(*rows, strict=True), strict=True):
-            column.extend(values)
+    columns = await read_columns(session, _games(session, keys, filters))
     rows_of = (columns[name] for name in ("id", "state", "is_settled", "outdated"))
     counts = {
         key: count

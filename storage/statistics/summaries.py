@@ -12,6 +12,7 @@ counted from their decisions instead, so statistics are exact at any time: summa
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import isclose
 from typing import Any
@@ -26,10 +27,16 @@ from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.facts import ReplyFact, outdated_of_games, replies_of_games
 from storage.statistics.reply_sums import packed, reply_sums
-from storage.statistics.suspect_rows import ReplyCounts, reply_counts_of_games
+from storage.statistics.set_baits import SetBait, packed_phases, set_baits
+from storage.statistics.suspect_rows import (
+    GameBeginning,
+    ReplyCounts,
+    openings_of_games,
+    reply_counts_of_games,
+)
 from storage.statistics.valid_summaries import LAYOUT, is_valid, without_summary
 from storage.tables.games import GameRow
-from storage.tables.summaries import GameSummaryRow
+from storage.tables.summaries import GameBaitRow, GameSummaryRow
 
 BATCH = 50
 """Games that are summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
@@ -59,9 +66,7 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
     """
     closed = await _locked(session, games)
     made = await _summaries(session, closed)
-    await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(games)))
-    if made:
-        await session.execute(insert(GameSummaryRow), made)
+    await _replace(session, games, made)
     return len(made)
 
 
@@ -72,15 +77,12 @@ async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
         Keys of the games whose valid summary was wrong.
     """
     closed = await _locked(session, games)
-    made = {row["game_id"]: row for row in await _summaries(session, closed)}
+    made = {summary.game_id: summary for summary in await _summaries(session, closed)}
     known = await _known(session, games)
     changed = [game for game in games if not _are_same(known.get(game), made.get(game))]
-    wrong = [game for game in changed if game in known]
     if changed:
-        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(changed)))
-        if rows := [made[game] for game in changed if game in made]:
-            await session.execute(insert(GameSummaryRow), rows)
-    return wrong
+        await _replace(session, changed, [made[game] for game in changed if game in made])
+    return [game for game in changed if game in known]
 
 
 def models_text(names: Sequence[str]) -> str:
@@ -94,24 +96,53 @@ def model_names(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
-def _are_same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """A game's rows in both tables, by column."""
+
+    row: Mapping[str, Any]
+    baits: Sequence[Mapping[str, Any]]
+
+    @property
+    def game_id(self) -> int:
+        return int(self.row["game_id"])
+
+
+def _are_same(one: _Summary | None, other: _Summary | None) -> bool:
     """Whether two summaries are; a database adds floating-point numbers up in any order."""
-    if not one or not other:
+    if one is None or other is None:
         return one is other
-    near = isclose(one["optimal_expected"], other["optimal_expected"], rel_tol=1e-9)
-    return near and {**one, "optimal_expected": 0} == {**other, "optimal_expected": 0}
+    if not one.row or not isclose(one.row["optimal_expected"], other.row["optimal_expected"], rel_tol=1e-9):
+        return False
+    rows = ({**each.row, "optimal_expected": 0} for each in (one, other))
+    return next(rows) == next(rows) and list(one.baits) == list(other.baits)
 
 
-async def _known(session: AsyncSession, games: Sequence[int]) -> dict[int, dict[str, Any]]:
+async def _replace(session: AsyncSession, games: Sequence[int], made: Sequence[_Summary]) -> None:
+    """Exchange the rows of some games for others."""
+    for table in (GameSummaryRow, GameBaitRow):
+        await session.execute(delete(table).where(table.game_id.in_(games)))
+    if made:
+        await session.execute(insert(GameSummaryRow), [each.row for each in made])
+    if baits := [bait for each in made for bait in each.baits]:
+        await session.execute(insert(GameBaitRow), baits)
+
+
+async def _known(session: AsyncSession, games: Sequence[int]) -> dict[int, _Summary]:
     """The valid summaries of some games; of one that cannot be read only its key."""
     statement = select(GameSummaryRow.__table__).join(GameRow, is_valid())
+    listed = select(GameBaitRow.__table__).order_by(GameBaitRow.decision_id)
     try:
         rows = await session.execute(statement.where(GameSummaryRow.game_id.in_(games)))
-        return {row.game_id: dict(row._mapping) for row in rows}
+        found = {row.game_id: dict(row._mapping) for row in rows}
+        baits: dict[int, list[Mapping[str, Any]]] = {game: [] for game in games}
+        for bait in await session.execute(listed.where(GameBaitRow.game_id.in_(games))):
+            baits[bait.game_id].append(dict(bait._mapping))
+        return {game: _Summary(row, baits[game]) for game, row in found.items()}
     except Exception as error:
         require_damage(error)
     if len(games) == 1:
-        return {games[0]: {}}
+        return {games[0]: _Summary({}, ())}
     return {game: row for one in games for game, row in (await _known(session, [one])).items()}
 
 
@@ -124,7 +155,7 @@ async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
     return [row.id for row in rows if row.state in (GameStatus.FINISHED, GameStatus.ABORTED)]
 
 
-async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[dict[str, Any]]:
+async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[_Summary]:
     if not games:
         return []
     try:
@@ -132,10 +163,18 @@ async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[dict[s
         outdated = await outdated_of_games(session, games)
         baits = await counts_of_games(session, games)
         counts = await reply_counts_of_games(session, games)
+        listed = await set_baits(session, games)
+        openings = await openings_of_games(session, games)
         nobody, nothing = BaitCounts(), ReplyCounts()
         return [
-            _summary(
-                game, replies[game], outdated.get(game, 0), baits.get(game, nobody), counts.get(game, nothing)
+            _Summary(
+                {
+                    **_sums(game, replies[game]),
+                    **_counts(outdated.get(game, 0), baits.get(game, nobody), counts.get(game, nothing)),
+                    **_opening(openings[game]),
+                    "bait_phases": packed_phases(listed.get(game, ())),
+                },
+                [_bait(bait) for bait in listed.get(game, ())],
             )
             for game in games
         ]
@@ -147,15 +186,21 @@ async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[dict[s
     return [row for game in games for row in await _summaries(session, [game])]
 
 
-def _summary(
-    game: int, replies: Sequence[ReplyFact], outdated: int, baits: BaitCounts, counts: ReplyCounts
-) -> dict[str, Any]:
+def _sums(game: int, replies: Sequence[ReplyFact]) -> dict[str, Any]:
     sums = reply_sums(replies)
     return {
         "game_id": game,
         "layout": LAYOUT,
         "rule": RULE,
         "forecast_rule": FORECAST_RULE,
+        "models": models_text(sums.models),
+        "sums": packed(sums.rows),
+        "phase_sums": packed(sums.phase_rows),
+    }
+
+
+def _counts(outdated: int, baits: BaitCounts, counts: ReplyCounts) -> dict[str, Any]:
+    return {
         "outdated": outdated,
         "baits_set": baits.baits_set,
         "baits_taken": baits.baits_taken,
@@ -165,7 +210,19 @@ def _summary(
         "judged": counts.judged,
         "optimal": counts.optimal,
         "optimal_expected": counts.optimal_expected,
-        "models": models_text(sums.models),
-        "sums": packed(sums.rows),
-        "phase_sums": packed(sums.phase_rows),
+    }
+
+
+def _opening(opening: GameBeginning) -> dict[str, Any]:
+    return {"plies": opening.plies, "opening": opening.key}
+
+
+def _bait(bait: SetBait) -> dict[str, Any]:
+    return {
+        "decision_id": bait.decision_id,
+        "game_id": bait.game_id,
+        "line": bait.line,
+        "surprise": bait.surprise,
+        "cost": bait.cost,
+        "is_taken": bait.is_taken,
     }

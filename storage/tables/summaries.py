@@ -1,6 +1,6 @@
 """Summaries of the games that are over, from which statistics of many games are made."""
 
-from sqlalchemy import ForeignKey, LargeBinary, Text
+from sqlalchemy import ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
@@ -35,3 +35,30 @@ class GameSummaryRow(Base):
     # is the last column, so that reading the other never touches its pages.
     sums: Mapped[bytes] = mapped_column(LargeBinary)
     phase_sums: Mapped[bytes] = mapped_column(LargeBinary)
+    # Moves of both sides, and `storage.statistics.suspect_rows.opening_key`, null of shorter games.
+    plies: Mapped[int | None]
+    opening: Mapped[int | None] = mapped_column(BigInt)
+    # `storage.statistics.set_baits.packed_phases`.
+    bait_phases: Mapped[bytes | None] = mapped_column(LargeBinary)
+
+
+class GameBaitRow(Base):
+    """A confirmed bait of a game that has a summary; see `storage.statistics.set_baits`."""
+
+    __tablename__ = "game_baits"
+    __table_args__ = (
+        Index("ix_game_baits_game_id", "game_id"),
+        # For the gallery, which lists the first ones in either order.
+        Index("ix_game_baits_surprise", "surprise", "decision_id"),
+        Index("ix_game_baits_cost", "cost", "decision_id"),
+    )
+
+    decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
+    # `storage.statistics.set_baits.line_key`.
+    line: Mapped[int] = mapped_column(BigInt)
+    # Probability times cost.
+    surprise: Mapped[float]
+    cost: Mapped[int]
+    # Null: the game ended before the reply.
+    is_taken: Mapped[bool | None]

@@ -64,6 +64,5 @@ def ask_page(url: str) -> Page:
         parameters=frozenset({"sql"}),
         filters=(),
         fresh_s=2.0,
-        is_light=True,  # the question is answered in a process of its own
         is_live=False,
     )

@@ -15,7 +15,6 @@ from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
     MOST_SEARCHED,
-    PHASE_PLIES,
     BaitFate,
     BaitGroup,
     BaitOrder,
@@ -26,6 +25,7 @@ from storage.queries.baits import (
     list_repeated,
 )
 from storage.queries.shown_games import includes_matches
+from storage.statistics.set_baits import PHASE_PLIES
 
 CARDS = 12
 """On one page."""
@@ -204,10 +204,12 @@ async def load(database: Database, query: Query) -> TrapsView:
     async with database.read() as session:
         counts = await bait_counts(session, query.filters)
         if order == TAKEN:
-            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset)
+            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset, counts)
             found = [(each.latest, each.met, each.taken) for each in repeated]
         else:
-            listed = await list_baits(session, query.filters, fate, BaitOrder(order), CARDS, paging.offset)
+            listed = await list_baits(
+                session, query.filters, fate, BaitOrder(order), CARDS, paging.offset, counts
+            )
             found = [(each, int(each.is_taken is not None), int(bool(each.is_taken))) for each in listed]
             many = _count(counts.everything, fate)
         cards = []

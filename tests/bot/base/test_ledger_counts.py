@@ -16,7 +16,7 @@ from engine.temptation import ExpectedReplies, ReplyForecast, confirmed_by, fore
 from storage.database import Database, Role
 from storage.decisions import commit_decision, get_decision
 from storage.errors import StorageError
-from storage.queries.overview import named_bait
+from storage.statistics.set_baits import named_bait
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.ledger_samples import stored_game

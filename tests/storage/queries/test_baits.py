@@ -1,7 +1,7 @@
 """Every number is computed again here, from the forecasts and outcomes as they are recorded."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,7 +19,10 @@ from storage.queries import baits
 from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
 from storage.queries.game_list import GameOrder, WhichResult, list_game_lines
 from storage.records import MATCH_SITE
+from storage.statistics.set_baits import line_key
+from storage.statistics.summaries import games_over, remake, summarise
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.summaries import GameBaitRow
 from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
 
@@ -314,6 +317,71 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
                 if "SCAN forecasts" in step:
                     assert "USING COVERING INDEX ix_forecasts_bait" in step, statement
     assert len(said) > 5
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+async def test_rows_of_games_that_are_over_say_the_same(
+    database: Database, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """Whether all games, some or none are summarised; and whichever way the list is found."""
+    monkeypatch.setattr(baits, "FEW", few)
+    filters = Filters(max_opponent_rating=1550)
+
+    async def everything(session: AsyncSession) -> list[object]:
+        found: list[object] = []
+        for each in (Filters(), filters):
+            counts = await bait_counts(session, each)
+            found.append(replace(counts, others=()))
+            for fate in BaitFate:
+                found.append(await list_repeated(session, each, fate, 9, 0, counts))
+                for order in BaitOrder:
+                    listed = await list_baits(session, each, fate, order, 7, 3, counts)
+                    assert listed == await list_baits(session, each, fate, order, 7, 3)
+                    found.append(listed)
+        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 99)
+        return [*found, [line.game_id for line in lines]]
+
+    async with database.write() as session:
+        await many_games(session)
+        await session.execute(update(ForecastRow).values(bait_odds=0.1 + ForecastRow.decision_id % 7 / 10))
+        await session.execute(
+            update(ForecastRow).where(ForecastRow.decision_id % 5 == 0).values(is_taken=None)
+        )
+        before = await everything(session)
+        await session.execute(update(GameRow).values(state="finished", is_settled=True))
+        games = await games_over(session, 0, 99)
+        for some in (games[::3], games):
+            assert await summarise(session, some) == len(some)
+            assert tuple(sorted((await bait_counts(session, Filters())).others)) == tuple(
+                sorted(set(games) - set(some))
+            )
+            assert await everything(session) == before
+
+
+async def test_rows_of_baits_are_mended(database: Database) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one")
+        await session.execute(update(GameRow).values(state="finished", is_settled=True))
+        assert await summarise(session, [game.id]) == 1
+        assert await remake(session, [game.id]) == []
+        await session.execute(update(GameBaitRow).values(is_taken=None))
+        assert await remake(session, [game.id]) == [game.id]
+        assert await remake(session, [game.id]) == []
+        assert (await list_baits(session, Filters(), BaitFate.FELL, BaitOrder.COST, 9)) != []
+
+
+def test_a_line_is_its_game_start_moves_and_bait() -> None:
+    whole = ("chess", None, ("e2e4", "e7e5"), "g1f3", "d7d5")
+    others = [
+        ("xiangqi", None, ("e2e4", "e7e5"), "g1f3", "d7d5"),
+        ("chess", "", ("e2e4", "e7e5"), "g1f3", "d7d5"),
+        ("chess", None, ("e2e4",), "g1f3", "d7d5"),
+        ("chess", None, ("e2e4", "e7e5"), "g1h3", "d7d5"),
+        ("chess", None, ("e2e4", "e7e5"), "g1f3", "d7d6"),
+    ]
+    assert len({line_key(*each) for each in (whole, *others)}) == 6
+    assert line_key(*whole) == line_key(*whole)
+    assert -(2**63) <= line_key(*whole) < 2**63
 
 
 async def test_an_empty_database_has_nothing(database: Database) -> None:

@@ -159,6 +159,8 @@ def _forecast(rng: random.Random, decision_id: int) -> ForecastRow:
         cost_uniform=rng.choice([0.0, 1234.5, 5000.0]),
         cost_expected=rng.choice([0.0, 777.7, 9999.0]),
         bait="d6" if has_bait else None,
+        bait_odds=0.25 if has_bait else None,
+        bait_cost=2000 if has_bait else None,
         is_taken=rng.choice([None, False, True]) if has_bait else rng.choice([None, False]),
         confirm_depth=6,
         at=START,

@@ -1,0 +1,75 @@
+"""Times in SQL: the hour of a moment, seconds between two, and quantiles, computed by the database.
+
+A page that reads the times of fifty thousand moves would hold up the event loop, and with it the games.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    Integer,
+    Select,
+    SelectBase,
+    String,
+    case,
+    cast,
+    extract,
+    func,
+    select,
+    type_coerce,
+)
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_MICROSECONDS = 21
+"""Where the six digits after the seconds begin in a moment as SQLite stores it."""
+
+
+def hour_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
+    """The hour (UTC) in which a moment lies, as ``2026-11-25 18``."""
+    if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
+        return func.substr(type_coerce(moment, String), 1, 13)
+    return func.to_char(func.timezone("UTC", moment), "YYYY-MM-DD HH24")
+
+
+def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnElement[float]:
+    """Seconds from one moment to another, to the microsecond."""
+    if session.get_bind().dialect.name != "sqlite":
+        return cast(extract("epoch", later - earlier), Double)
+    texts = [type_coerce(each, String) for each in (later, earlier)]
+    seconds = [cast(func.strftime("%s", text), Integer) for text in texts]
+    parts = [cast(func.substr(text, _MICROSECONDS, 6), Integer) for text in texts]
+    return cast(seconds[0] - seconds[1], Double) + (parts[0] - parts[1]) / 1e6
+
+
+def quantiles(values: SelectBase, shares: Sequence[int]) -> Select[*tuple[Any, ...]]:
+    """The number of values in each group, some of their quantiles, and the greatest.
+
+    A quantile is the least value that at least this share of the values does not exceed.
+
+    Args:
+        values: Rows of two columns: ``name``, of the group, and ``value``.
+        shares: In hundredths.
+
+    Returns:
+        Rows of ``name``, ``size``, ``longest`` and, for each share, ``q50`` and so on, by name.
+    """
+    given = values.subquery()
+    ranked = select(
+        given.c.name,
+        given.c.value,
+        func.row_number().over(partition_by=given.c.name, order_by=given.c.value).label("rank"),
+        func.count().over(partition_by=given.c.name).label("size"),
+    ).subquery()
+    found = [
+        func.max(case((ranked.c.rank == (ranked.c.size * share + 99) // 100, ranked.c.value))).label(
+            f"q{share}"
+        )
+        for share in shares
+    ]
+    return (
+        select(ranked.c.name, func.count().label("size"), func.max(ranked.c.value).label("longest"), *found)
+        .group_by(ranked.c.name)
+        .order_by(ranked.c.name)
+    )
