@@ -142,6 +142,11 @@ async def load(database: Database, query: Query) -> EventsView:
         )
 
 
+def show_live(view: EventsView, alarms: tuple[AlarmStatus, ...]) -> View:
+    """See `bot.dashboard.page.Page.show_live`."""
+    return replace(view, alarms=alarms)
+
+
 def events_page(actions: ControlActions | None = None) -> Page:
     """The page.
 
@@ -149,8 +154,8 @@ def events_page(actions: ControlActions | None = None) -> Page:
         actions: The running program, for its alarms; None: there is none.
     """
 
-    async def add_live(view: EventsView) -> View:
-        return view if actions is None else replace(view, alarms=actions.alarms)
+    async def alarms() -> tuple[AlarmStatus, ...]:
+        return () if actions is None else actions.alarms
 
     return Page(
         "events",
@@ -160,5 +165,6 @@ def events_page(actions: ControlActions | None = None) -> Page:
         parameters=frozenset({"days", "kind", "number"}),
         filters=("site",),
         fresh_s=5.0,
-        add_live=add_live,
+        live=alarms,
+        show_live=show_live,
     )

@@ -41,7 +41,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """What the page shows: from the database, and, once `add_live` has added it, from the program."""
+    """What the page shows: from the database, and, once `show_live` has added it, from the program."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -199,14 +199,26 @@ async def load(database: Database, _query: Query) -> NowView:
         )
 
 
+def show_live(view: NowView, status: Status) -> View:
+    """See `bot.dashboard.page.Page.show_live`."""
+    return replace(view, status=status)
+
+
 def now_page(actions: ControlActions | None = None) -> Page:
     """The page.
 
     Args:
         actions: The running program; None: the page is of the database alone.
     """
-
-    async def add_live(view: NowView) -> View:
-        return view if actions is None else replace(view, status=await actions.status())
-
-    return Page("now", "/dash", "Now", load, filters=(), fresh_s=5.0, refetch_s=1.0, add_live=add_live)
+    live = None if actions is None else actions.status
+    return Page(
+        "now",
+        "/dash",
+        "Now",
+        load,
+        filters=(),
+        fresh_s=5.0,
+        refetch_s=1.0,
+        live=live,
+        show_live=show_live,
+    )

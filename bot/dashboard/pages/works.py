@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
@@ -318,6 +318,7 @@ async def load(database: Database, query: Query) -> WorksView:
         if report.games.guard.lacks_an_arm(report.games) is None:
             looks = await asyncio.to_thread(score_looks, report.rows, terms, at)
             more = games_until_narrower(report.games.score.estimate, terms.design(terms.opt_games))
+        report = replace(report, rows=())  # the view stays in memory, and needs none of them any more
     return WorksView(report, looks, verdict, more, tuple(groups), filter_texts(filters))
 
 
