@@ -6,7 +6,7 @@ BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
 
-.PHONY: run install test compiled dev bench lint map sanitize fuzz mutants stub lock clean
+.PHONY: run install test compiled dev wheel bench lint map sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
 	@echo "Starting the bot, which makes its database if there is none, and prints the page's address"
@@ -27,6 +27,15 @@ compiled: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --collect-only -q > build/collected || cat build/collected
 
 dev: $(VENV)/.installed-dev
+
+# The source archive, and from it the wheel for this Python, in dist/: what `pipx install` takes, without a compiler.
+wheel: export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+wheel: export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
+wheel: $(VENV)/.installed-dev
+	rm -f dist/desdemona-*.tar.gz
+	$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist dist/desdemona-*.tar.gz
+	@ls dist
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.native

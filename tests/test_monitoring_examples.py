@@ -113,3 +113,13 @@ def test_panels_do_not_overlap() -> None:
         cells = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
         assert not cells & taken
         taken |= cells
+
+
+def test_every_alert_has_a_test_for_promtool() -> None:
+    """A case in which it fires, and one in which it does not."""
+    groups = yaml.safe_load((FOLDER / "alerts.yaml").read_text("utf-8"))["groups"]
+    alerts = {rule["alert"] for group in groups for rule in group["rules"]}
+    tests = yaml.safe_load((FOLDER / "alerts_test.yaml").read_text("utf-8"))["tests"]
+    cases = [case for test in tests for case in test["alert_rule_test"]]
+    assert {case["alertname"] for case in cases if case.get("exp_alerts")} == alerts
+    assert {case["alertname"] for case in cases if not case.get("exp_alerts")} == alerts
