@@ -40,7 +40,7 @@ VARIANTS = {"othello": 4, "standard": 3, "xiangqi": 1.5, "connect4": 1.5}
 """The favourite games of people, by weight."""
 CLOCKS = {Clock(60, 1): 2, Clock(180, 2): 5, Clock(600, 5): 2}
 """Bullet, blitz and rapid."""
-DECLINED = Clock(10, 0)
+DECLINED = Clock(15, 0)
 """Too short for the bot's settings."""
 FAVOURITE = 0.8
 """Share of somebody's games that are of the favourite kind."""
@@ -152,7 +152,7 @@ def characters(people: int, rng: random.Random) -> list[Character]:
             clock=rng.choices(list(CLOCKS), list(CLOCKS.values()))[0],
             considered=rng.betavariate(4, 1),
             look_ahead=rng.choices(list(LOOK_AHEAD), list(LOOK_AHEAD.values()))[0],
-            visits=1 / (number + 4),
+            visits=1 / (number + 40),
         )
         for number in range(1, people + 1)
     ]
