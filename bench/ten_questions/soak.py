@@ -52,7 +52,7 @@ LOST_CENTI = 300
 """Who sees that much against them, and has played long enough, resigns."""
 LONGEST = 70
 """Plies after which people resign in any case, to keep games short."""
-SETTINGS: dict[str, object] = {
+SETTINGS: dict[str, Any] = {
     "engine__max_depth": 3,
     "engine__max_time_s": 0.5,
     "engine__table_mb": 1,

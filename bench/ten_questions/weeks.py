@@ -62,13 +62,14 @@ async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> No
     factor = length / max(last - first, timedelta(seconds=1))
 
     def shift(moment: datetime) -> timedelta:
-        return min(end + (moment - last) * factor, end) - moment
+        place: datetime = min(end + (moment - last) * factor, end)
+        return place - moment
 
     by_id = {row.id: shift(row.started_at) for row in games}
     by_key = {row.site_game_id: by_id[row.id] for row in games}
     for table, names in OF_GAMES:
         key = sa.inspect(table).primary_key[0]
-        game = key if table is GameRow else DecisionRow.game_id
+        game: Any = key if table is GameRow else DecisionRow.game_id
         statement = sa.select(key, game, *(getattr(table, name) for name in names))
         if table not in (GameRow, DecisionRow):
             statement = statement.join(DecisionRow, DecisionRow.id == key)
