@@ -97,7 +97,8 @@ def traps_text(view: TrapsView) -> Iterator[RenderableType]:
     every = view.counts.everything
     yield (
         f"{number(every.taken)} of {number(every.met)} baits fooled somebody: {percent(every.share)}; the "
-        f"models of people expected {percent(every.expected_share)}. 95 % interval, by person: {view.all_words}."
+        f"models of people expected {percent(every.expected_share)}. 95 % interval, by person: "
+        f"{view.all_words}."
     )
     yield _table(
         f"Baits, {view.orders[view.order]} first",
