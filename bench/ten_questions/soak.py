@@ -194,8 +194,9 @@ async def play(folder: Path, options: argparse.Namespace) -> None:
             nonlocal done
             while order:
                 at = next((at for at, number in enumerate(order) if number not in busy), None)
-                if at is None:
-                    return
+                if at is None:  # those who are left still play
+                    await asyncio.sleep(0.2)
+                    continue
                 number = order.pop(at)
                 busy.add(number)
                 person = people[number]

@@ -8,6 +8,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.filters import standing
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
@@ -29,13 +30,16 @@ class ThinkingTimes:
 
 
 async def thinking_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[ThinkingTimes]:
-    """The times of moves in games that began since a moment, matches on this machine aside."""
+    """The times of moves in games that began since a moment, matches on this machine aside.
+
+    Moves that were taken back, or never made, do not count.
+    """
     which = (GameRow.started_at >= since, GameRow.site == site if site else GameRow.site != MATCH_SITE)
     found = await session.execute(select(GameRow.id, GameRow.site, GameRow.game).where(*which))
     games = {row.id: (row.site, row.game) for row in found}
     rows = await session.execute(
         select(DecisionRow.game_id, DecisionRow.time_s)
-        .where(DecisionRow.game_id.in_(select(GameRow.id).where(*which)))
+        .where(DecisionRow.game_id.in_(select(GameRow.id).where(*which)), *standing())
         # Not by the key itself, or SQLite would walk all decisions in its order.
         .order_by((DecisionRow.id + 0).desc())
         .limit(_MOST_TIMES)

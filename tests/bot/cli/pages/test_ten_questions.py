@@ -90,7 +90,7 @@ def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Que
 
     opponents = told["Which opponents fall, and which return?"]
     assert opponents[0] == "63 opponents, 0 came back on another day."
-    assert any(line.startswith("person0 arena 5 1 ") for line in opponents)
+    assert any(line.startswith("person59 arena 5 1 ") for line in opponents)
 
     results = told["What are the results by week, game and rating band?"]
     monday = START - timedelta(days=START.weekday())
