@@ -20,7 +20,7 @@ from bot.dashboard.questions import questions
 
 HEIGHTS = {"/dash/events": 1250}
 HEIGHT = 900
-COLOURS = 48
+COLOURS = 32
 
 
 def names() -> dict[str, str]:

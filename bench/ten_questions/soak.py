@@ -8,7 +8,7 @@ default players; people come over HTTP, each from an address of its own.  They d
 of the four games and one speed, and some come back far more often than others.  Some resign, a few walk away
 and lose on time, a few challenge with a clock that the bot declines.  The program is killed a few times.
 
-All that takes minutes.  At the end each game is moved to its place in the weeks before today
+All that takes minutes.  At the end the games are spread evenly over the weeks before today
 (`bench.ten_questions.weeks`): its times are moved together, so how long anything took stays as it was.
 The games and people are the same for a seed; results, ratings and the lots of the trial are not.
 """

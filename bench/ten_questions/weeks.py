@@ -1,5 +1,6 @@
 """Moves the games of a database, which were all played within minutes, to their places in the past weeks."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -37,10 +38,10 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
 
 
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
-    """Stretch the time between games to so many weeks that end now.
+    """Spread the games evenly, in the order in which they began, over so many weeks that end now.
 
-    All times of a game move by the same amount, with its events: how long anything took stays as it was, and
-    so does the order in which games began.  Other events move to where the stretched time has them.
+    All times of a game move by the same amount, with its events: how long anything took stays as it was.
+    Other events move to the game that began last before them.
 
     Args:
         url: The database's, as in the settings; nobody else may use it meanwhile.
@@ -58,14 +59,14 @@ async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
 
 async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> None:
     games = (await session.execute(sa.select(GameRow.id, GameRow.site_game_id, GameRow.started_at))).all()
-    first, last = min(row.started_at for row in games), max(row.started_at for row in games)
-    factor = length / max(last - first, timedelta(seconds=1))
+    ordered = sorted(games, key=lambda row: (row.started_at, row.id))
+    step, starts = length / max(len(ordered) - 1, 1), [row.started_at for row in ordered]
+    by_rank: list[timedelta] = [end - length + rank * step - start for rank, start in enumerate(starts)]
 
     def shift(moment: datetime) -> timedelta:
-        place: datetime = min(end + (moment - last) * factor, end)
-        return place - moment
+        return by_rank[max(bisect_right(starts, moment) - 1, 0)]
 
-    by_id = {row.id: shift(row.started_at) for row in games}
+    by_id = {row.id: moved for row, moved in zip(ordered, by_rank, strict=True)}
     by_key = {row.site_game_id: by_id[row.id] for row in games}
     for table, names in OF_GAMES:
         key = sa.inspect(table).primary_key[0]
@@ -84,7 +85,7 @@ async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> No
     for event in events:
         at = event.at + (by_id[event.game_id] if event.game_id in by_id else shift(event.at))
         await session.execute(sa.update(EventRow).where(EventRow.id == event.id).values(at=at))
-    begin = first + shift(first)
+    begin = end - length
     await session.execute(sa.update(TrialRow).values(started_at=begin - timedelta(minutes=1)))
     met = sa.select(sa.func.min(GameRow.started_at)).where(GameRow.opponent_id == OpponentRow.id)
     await session.execute(sa.update(OpponentRow).values(first_seen_at=met.scalar_subquery()))

@@ -112,7 +112,7 @@ def traps_text(view: TrapsView) -> Iterator[RenderableType]:
                 number(card.taken),
                 percent(card.bait.cost),
                 card.who,
-                f"show {card.bait.game_id}, ply {card.bait.ply}",
+                card.link.partition("#")[0],
             )
             for card in view.cards
         ],

@@ -35,7 +35,7 @@ async def test_games_keep_their_order_and_durations(tmp_path: Path) -> None:
     database = await Database.open(url)
     async with database.write() as session:
         for number in range(3):
-            at = BEGAN + timedelta(minutes=number)
+            at = BEGAN + timedelta(minutes=number**2)
             game = await opened(session, f"g{number}", at=at)
             await settled(session, game.id, 0, decision(), FELL)
             await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", at=at + TOOK)
