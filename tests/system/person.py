@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -258,8 +258,7 @@ class Person:
             return
         if habits.flags_at is not None and len(moves) >= habits.flags_at:
             return
-        greedy = rules.name == "othello" and self._rng.random() < 0.5
-        move = max(legal, key=lambda m: self._gain(rules, position, m)) if greedy else self._rng.choice(legal)
+        move = self._choose(rules, position, legal)
         if habits.thinks_s:
             await asyncio.sleep(self._rng.random() * min(habits.thinks_s, state["left_s"] / 4))
         draw = self._rng.random() < habits.offers_draws
@@ -281,6 +280,12 @@ class Person:
         self._moved_at = time.monotonic()
         if self._rng.random() < habits.asks_back:
             await self._request("POST", f"{path}/takeback/yes", may_fail=True)
+
+    def _choose(self, rules: Game[Any], position: Any, legal: Sequence[int]) -> int:
+        """Which move to make: a random one, at Othello half the time the one that turns most discs."""
+        if rules.name == "othello" and self._rng.random() < 0.5:
+            return max(legal, key=lambda move: self._gain(rules, position, move))
+        return self._rng.choice(legal)
 
     @staticmethod
     def _gain(rules: Game[Any], position: Any, move: int) -> int:

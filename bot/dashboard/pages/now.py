@@ -18,6 +18,7 @@ from bot.dashboard.charts.lines import ChartLine, LineChart
 from bot.dashboard.charts.numbers import PLAIN, NumberStyle
 from bot.dashboard.charts.sparkline import Sparkline, sparkline
 from bot.dashboard.page import Page, Query, Rows, View
+from bot.dashboard.questions import Question, questions
 from bot.dashboard.words import Headline, Pill, headline, pills, whereabouts
 from storage.database import Database
 from storage.queries.event_log import EventCount, count_events
@@ -160,6 +161,11 @@ class NowView:
     def admission(self) -> str:
         """Whether new games begin, in a sentence."""
         return "" if self.status is None else admission_words(self.status.admission, self.status.at)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What operators ask, with links to the answers."""
+        return questions(datetime.now().astimezone())
 
     @property
     def is_paused(self) -> bool:
