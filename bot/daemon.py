@@ -31,6 +31,7 @@ from bot.control.desk import OperatorDesk
 from bot.control.health_watch import HealthWatch, Watched
 from bot.control.status import ArenaStatus
 from bot.dashboard.menu import pages
+from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.machine_limit import MachineLimit
 from bot.game.player import first_error
@@ -141,7 +142,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         if config.dashboard.enabled:
             desk = OperatorDesk(actions, watch, program.alarms, models, machine.metrics)
             shown = pages(config.dashboard, config.storage.url, actions)
-            dashboard = Dashboard(config.dashboard, database, shown, desk)
+            workers = PageWorkers(config.dashboard, config.storage.url)
+            dashboard = Dashboard(config.dashboard, database, shown, desk, workers=workers)
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)

@@ -1,14 +1,22 @@
 """What the program has done since it started, counted where it happens: for Prometheus and for alarms.
 
 Names and units follow Prometheus: ``desdemona_``, seconds, and ``_total`` for counters.  No label names a
-person.  Gauges are set when somebody asks (`bot.control.exporter`).
+person.  Gauges are set when somebody asks (`bot.control.exporter`).  Memory, descriptors and processor time
+of the process have Prometheus's own names: ``process_``.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
 
 NAMESPACE = "desdemona"
 SLOW_COMMIT_S = 0.25
@@ -64,6 +72,7 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # else a second series for each counter
         self.registry = registry or CollectorRegistry()
+        ProcessCollector(registry=self.registry)  # memory, descriptors, processor time: the client's own
         self.tally = MetricTotals()
         self._known_failures: dict[str, int] = {}
         self.build_info = self._gauge("build_info", "1; the labels say what runs.", "version", "engine")
@@ -72,6 +81,7 @@ class Metrics:
         self.link_up = self._gauge("link_up", "1: every account's link to the site is up.", "site")
         self.workers_busy = self._gauge("workers_busy", "Search threads with a job.")
         self.workers = self._gauge("workers", "Search threads.")
+        self.tasks = self._gauge("tasks", "Tasks of the event loop.")
         self.rating = self._gauge(
             "rating", "Our rating at the start of the last rated game.", "site", "game", "speed"
         )

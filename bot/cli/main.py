@@ -109,6 +109,11 @@ COMMANDS = {
         "Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with "
         "plots.",
     ),
+    "page": LazyCommand(
+        "bot.cli.pages.command",
+        "page_command",
+        "Show a page of the dashboard, or ten questions that the pages answer.",
+    ),
     "sql": LazyCommand("bot.cli.sql", "sql", "Answer a question in SQL, without changing anything."),
     "games": LazyCommand("bot.cli.games.command", "games", "List the latest games."),
     "opponent": LazyCommand(

@@ -1,5 +1,6 @@
 """What the operator's page needs of the running program: its actions, its health and its metrics."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,4 +34,5 @@ class OperatorDesk:
     async def exposition(self) -> bytes:
         """The metrics in Prometheus's text format."""
         status = await self.actions.status()
+        self.metrics.tasks.set(len(asyncio.all_tasks()))
         return exposition(self.metrics, status, self.watch.form, self.models.failures(), self.board.firing)

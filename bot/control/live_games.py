@@ -72,7 +72,8 @@ def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
 
 def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGame:
     stored, session, clocks_s = player.stored, player.session, player.clocks_s
-    is_shown = session.moves is not None and session.position is not None
+    # The site shows a game a moment before it is in the ledger.
+    is_shown = stored is not None and session.moves is not None and session.position is not None
     rules = get_game(session.game) if is_shown else None
     our_turn = None
     if rules is not None and not player.is_over:

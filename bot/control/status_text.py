@@ -19,6 +19,7 @@ def status_lines(status: Status) -> list[str]:
     workers = status.workers
     lines = [
         f"desdemona {status.version}, process {status.process}, up {duration(status.at - status.started_at)}",
+        f"health: {_health(status)}",
         admission_words(status.admission, status.at),
         "",
         *(_account(each, status.at) for each in status.accounts),
@@ -46,6 +47,19 @@ def status_lines(status: Status) -> list[str]:
     else:
         lines.append("last error: none")
     return lines
+
+
+def _health(status: Status) -> str:
+    """Whether all is well; what is wrong otherwise."""
+    wrong = [alarm.headline for alarm in status.firing]
+    if status.database.trouble:
+        wrong.append("The database does not answer.")
+    wrong += [
+        f"{account.name} is not connected."
+        for account in status.accounts
+        if account.link is None or account.link.up_since is None
+    ]
+    return " ".join(wrong) or "all is well"
 
 
 def _alarm(alarm: AlarmStatus, at: datetime) -> str:

@@ -3,7 +3,7 @@
 from bot.base.config import DashboardConfig
 from bot.control.actions import ControlActions
 from bot.dashboard.page import Page
-from bot.dashboard.pages import game, games, opponents, ratings, traps, works
+from bot.dashboard.pages import game, games, opponents, ratings, results, traps, works
 from bot.dashboard.pages.ask import ask_page
 from bot.dashboard.pages.events import events_page
 from bot.dashboard.pages.now import now_page
@@ -24,6 +24,7 @@ def pages(
     return (
         now_page(actions),
         works.PAGE,
+        results.PAGE,
         traps.PAGE,
         opponents.PAGE,
         opponent_page(actions),

@@ -101,8 +101,11 @@ class Page:
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True
-    add_live: Callable[[Any], Awaitable[View]] | None = None
-    """Adds to a loaded view what only memory knows, each time that it is shown."""
+    live: Callable[[], Awaitable[Any]] | None = None
+    """Gives what only the running program knows, each time that the page is shown, as a value that can be
+    pickled; None: there is nothing."""
+    show_live: Callable[[Any, Any], View] | None = None
+    """Adds it to a loaded view; a function of a module."""
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None

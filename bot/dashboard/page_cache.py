@@ -15,8 +15,8 @@ logger = logging.getLogger(__name__)
 
 LONGEST_S = 10.0
 """Seconds after which a computation is given up."""
-MOST = 200
-"""Views in memory; those not asked for longest go first."""
+MOST = 60
+"""Views in memory; those not asked for longest go first.  One of ten thousand games takes a megabyte."""
 WATCH_S = 1.0
 """The database is asked for changes at most so often."""
 
@@ -35,6 +35,8 @@ class Cached:
     view: View
     version: Version
     at: float
+    fresh_s: float
+    """For so long after `at` it is shown whatever the database's version."""
 
 
 class PageCache:
@@ -102,6 +104,13 @@ class PageCache:
         if not done.cancelled():
             done.exception()  # everybody who waited for it may have gone
 
+    def _forget_stale(self) -> None:
+        """Forget the views that will never be shown again: the database never has an earlier version."""
+        now = self._clock()
+        for key, each in list(self._views.items()):
+            if each.version != self._version and now - each.at >= each.fresh_s:
+                del self._views[key]
+
     async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
         try:
             async with asyncio.timeout(LONGEST_S):
@@ -110,7 +119,8 @@ class PageCache:
             raise TooSlow(
                 f"This takes longer than {LONGEST_S:.0f} s. Narrow it, for instance to a month or one game."
             ) from None
-        made = Cached(view, version, self._clock())
+        made = Cached(view, version, self._clock(), page.fresh_s)
+        self._forget_stale()
         self._views[key] = made
         self._views.move_to_end(key)
         if len(self._views) > MOST:

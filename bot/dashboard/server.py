@@ -4,14 +4,10 @@ It may fail without costing a move: where it cannot listen the bot plays on, and
 """
 
 import asyncio
-import csv
-import io
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +18,14 @@ from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.control.desk import OperatorDesk
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
-from bot.dashboard.controls import Controls, forget_said, said_last
-from bot.dashboard.filter_chips import chips
+from bot.dashboard.answers import AnswerMaker, PageForm, PageRequest, Surroundings
+from bot.dashboard.controls import ActionResult, Controls, forget_said, said_last
 from bot.dashboard.live import LiveStream
 from bot.dashboard.monitoring import monitoring_routes
-from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows, View
+from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query
 from bot.dashboard.page_cache import PageCache, TooSlow
-from bot.dashboard.rendering import environment, query_text
+from bot.dashboard.page_workers import PageWorkers
+from bot.dashboard.rendering import environment
 from storage.database import Database
 from storage.errors import FilterError, StorageError
 
@@ -41,8 +38,7 @@ MAX_ADDRESS_BYTES = 1 << 16
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
-TABLE = web.RequestKey("table", str)
-"""The table that a request for CSV names; empty: the first one."""
+_TYPES = {PageForm.HTML: "text/html", PageForm.JSON: "application/json", PageForm.CSV: "text/csv"}
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -56,17 +52,6 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
-    """A request for a page."""
-
-    request: web.Request
-    page: Page
-    query: Query
-    table: str
-    """Which table, for CSV; empty: the first."""
-
-
 class Dashboard:
     """The operator's page.
 
@@ -77,6 +62,7 @@ class Dashboard:
         desk: The running program, for controls, alarms, metrics and health; None: there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
+        workers: Make the pages, and are closed at the end; None: they are made here.
 
     Raises:
         ConfigError: Others could reach it, and there is no token.
@@ -90,6 +76,7 @@ class Dashboard:
         desk: OperatorDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        workers: PageWorkers | None = None,
     ) -> None:
         self.listening = asyncio.Event()
         """Set when it has an address."""
@@ -97,12 +84,13 @@ class Dashboard:
         self._sleep = sleep
         self._access = Access(config, read_dashboard_token(config), clock)
         self._database = database
+        self._workers = workers
         self._cache = PageCache(database, clock)
+        self._maker = AnswerMaker(pages, environment(), self._cache)
         self._live = LiveStream(self._cache.version)
         self._pages = pages
         self._desk = desk
         controls = None if desk is None else Controls(desk.actions, self._render)
-        self._templates = environment()
         self._app = web.Application(
             middlewares=[self._answer, self._access.guard], client_max_size=MAX_BODY_BYTES
         )
@@ -114,11 +102,11 @@ class Dashboard:
                 web.post(LOGIN, self._sign_in),
                 web.post("/dash/logout", self._sign_out),
                 web.get("/dash/stream", self._live.serve),
-                *(web.get(page.path, self._handler(page, self._html)) for page in pages),
+                *(web.get(page.path, self._handler(page, PageForm.HTML)) for page in pages),
                 *(
-                    web.get(f"/dash/api/{page.name}{_parts(page)}{ending}", self._handler(page, answer))
+                    web.get(f"/dash/api/{page.name}{_parts(page)}{ending}", self._handler(page, form))
                     for page in pages
-                    for ending, answer in ((".csv", self._csv), ("", self._json))
+                    for ending, form in ((".csv", PageForm.CSV), ("", PageForm.JSON))
                 ),
                 *(
                     web.get(f"{page.path}/download", self._download(page.download, page))
@@ -155,6 +143,8 @@ class Dashboard:
             self._live.close()
             await self._cache.close()
             await runner.cleanup()
+            if self._workers is not None:  # after the requests, which would fail
+                await self._workers.close()
 
     @property
     def _where(self) -> str:
@@ -181,48 +171,31 @@ class Dashboard:
 
     # --- Pages ------------------------------------------------------------------------------------------
 
-    def _handler(self, page: Page, answer: Callable[[PageRequest, View], web.Response]) -> Handler:
+    def _handler(self, page: Page, form: PageForm) -> Handler:
+        answer = self._maker.answer if self._workers is None else self._workers.answer
+
         async def handle(request: web.Request) -> web.Response:
             given = dict(request.query)
             wanted = given.pop("table", "")
-            query = page.query(given, request.match_info)
-            view = (await self._cache.get(page, query)).view
-            if page.add_live is not None:
-                view = await page.add_live(view)
-            return answer(PageRequest(request, page, query, wanted), view)
+            asked = PageRequest(
+                page.name,
+                page.query(given, request.match_info),
+                form,
+                dict(request.match_info),
+                wanted,
+                self._surroundings(said_last(request) if form is PageForm.HTML else None),
+                None if page.live is None else await page.live(),
+            )
+            made = await answer(asked)
+            response = web.Response(text=made.text, content_type=_TYPES[form], charset="utf-8")
+            if form is PageForm.HTML:
+                forget_said(request, response)
+            if form is PageForm.CSV:
+                name = f"{page.name}-{made.table}.csv"
+                response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+            return _private(response)
 
         return handle
-
-    def _html(self, asked: PageRequest, view: View) -> web.Response:
-        page, query, parts = asked.page, asked.query, asked.request.match_info
-        text = self._render(
-            page.template,
-            page=page,
-            view=view,
-            said=said_last(asked.request),
-            chips=chips(page, query),
-            query=query,
-            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in parts.values())}",
-            query_string=query_text({**query.texts(), **dict.fromkeys(parts, "")}),
-        )
-        response = web.Response(text=text, content_type="text/html")
-        forget_said(asked.request, response)
-        return _private(response)
-
-    def _json(self, _asked: PageRequest, view: View) -> web.Response:
-        text = json.dumps(view.to_json(), default=str, ensure_ascii=False)
-        return _private(web.Response(text=text, content_type="application/json"))
-
-    def _csv(self, asked: PageRequest, view: View) -> web.Response:
-        tables = view.tables()
-        if not tables:
-            raise BadQuery("this page has no table")
-        name = asked.table or next(iter(tables))
-        if name not in tables:
-            raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
-        response = web.Response(text=csv_text(tables[name]), content_type="text/csv", charset="utf-8")
-        response.headers["Content-Disposition"] = f'attachment; filename="{asked.page.name}-{name}.csv"'
-        return _private(response)
 
     def _download(self, make: Callable[[Database, Query], Awaitable[Download]], page: Page) -> Handler:
         async def handle(request: web.Request) -> web.Response:
@@ -234,13 +207,11 @@ class Dashboard:
         return handle
 
     def _render(self, template: str, **values: Any) -> str:
-        menu = [page for page in self._pages if page.is_in_menu]
-        return self._templates.get_template(template).render(
-            menu=menu,
-            has_session=self._access.needs_token,
-            loud_alarms=() if self._desk is None else self._desk.loud_alarms,
-            **values,
-        )
+        return self._maker.render(template, self._surroundings(), **values)
+
+    def _surroundings(self, said: ActionResult | None = None) -> Surroundings:
+        alarms = () if self._desk is None else self._desk.loud_alarms
+        return Surroundings(self._access.needs_token, alarms, said)
 
     # --- Signing in -------------------------------------------------------------------------------------
 
@@ -309,25 +280,6 @@ def _private(response: web.Response) -> web.Response:
     response.headers["Cache-Control"] = "private, no-cache"
     response.enable_compression()
     return response
-
-
-def csv_text(rows: Rows) -> str:
-    """Rows as CSV with a header.
-
-    A text that a spreadsheet would take for a formula is quoted with an apostrophe: names come from outside.
-    """
-    out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]))
-        writer.writeheader()
-        writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return value
 
 
 def _parts(page: Page) -> str:

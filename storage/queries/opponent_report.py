@@ -173,7 +173,7 @@ class OpponentReport:
             "decided": 0 if line is None else line.decided,
             "points": 0.0 if line is None else line.points,
             "best_rating": None if line is None else line.best_rating,
-            "baits_met": 0 if line is None else line.baits_met,
+            "baits_set": 0 if line is None else line.baits_set,
             "baits_taken": 0 if line is None else line.baits_taken,
             "slips": 0 if line is None else line.slips,
             "tallies": [asdict(each) for each in self.tallies],

@@ -8,6 +8,7 @@ for each; SQLite takes longer for that, by phase several times (docs/performance
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import compress
 from typing import Any
 
@@ -30,7 +31,7 @@ from storage.statistics.facts import (
     selected,
 )
 from storage.statistics.group_sums import CellTable, GameTable, cell_table, grouped_sums
-from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys
+from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys, week_text
 from storage.statistics.read_columns import read_columns
 from storage.statistics.reply_sums import ROW_BYTES, packed, reply_sums, unpacked
 from storage.statistics.summaries import model_names, models_text
@@ -101,10 +102,21 @@ class GroupRows:
             at = _CONFIGURED.index(key)
             return [self.configured[number][at] for number in self._column("engine_config_id")]
         found = self._column(key.value)
+        if key is By.WEEK:
+            return self._weeks(found)
         if key is By.MONTH and (odd := {text for text in set(found) if not _MONTH.fullmatch(str(text))}):
             number = next(key for key, text in zip(self._column("id"), found, strict=True) if text in odd)
             raise RecordError(f"game {number}: it began in no month, but in {min(odd, key=str)!r:.60}")
         return found
+
+    def _weeks(self, days: Sequence[Any]) -> Sequence[str]:
+        """The week of each of these days, which are texts."""
+        weeks = {}
+        for number, day in zip(self._column("id"), days, strict=True):
+            if day not in weeks:
+                with decoding(f"game {number}"):
+                    weeks[day] = week_text(date.fromisoformat(day))
+        return [weeks[day] for day in days]
 
     def _cells(self) -> CellTable:
         parts, lists = list(self._column("sums")), list(self._column("models"))
@@ -195,7 +207,8 @@ def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -
         By.GAME: GameRow.game.expression,
         By.SITE: GameRow.site.expression,
         By.SPEED: GameRow.speed.expression,
-        By.MONTH: _month(session),
+        By.WEEK: _day(session, 10).label("week"),
+        By.MONTH: _day(session, 7).label("month"),
         By.OPPONENT_KIND: OpponentRow.is_bot.label("is_bot"),
     }
     chosen = [columns[key] for key in keys if key in columns]
@@ -221,11 +234,11 @@ def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -
     return statement.where(GameRow.state != GameStatus.ABORTED, *selected(filters))
 
 
-def _month(session: AsyncSession) -> ColumnElement[str]:
-    """The month in which a game began, in UTC."""
+def _day(session: AsyncSession, length: int) -> ColumnElement[str]:
+    """The day on which a game began, in UTC: so many characters of a text like ``2026-11-25``."""
     if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
-        return func.substr(type_coerce(GameRow.started_at, String), 1, 7).label("month")
-    return func.to_char(func.timezone("UTC", GameRow.started_at), "YYYY-MM").label("month")
+        return func.substr(type_coerce(GameRow.started_at, String), 1, length)
+    return func.to_char(func.timezone("UTC", GameRow.started_at), "YYYY-MM-DD"[:length])
 
 
 def _late() -> Select[int]:

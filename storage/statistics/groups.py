@@ -10,6 +10,7 @@ Differences have confidence sequences by person (`storage.inference.any_time`): 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -28,6 +29,7 @@ class By(StrEnum):
     SITE = "site"
     SPEED = "speed"
     RATING_BAND = "rating-band"
+    WEEK = "week"
     MONTH = "month"
     OPPONENT_KIND = "opponent-kind"
     VERSION = "version"
@@ -44,6 +46,7 @@ OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.SITE: lambda game: game.site,
     By.SPEED: lambda game: game.speed,
     By.RATING_BAND: lambda game: band_text(game.opponent_rating),
+    By.WEEK: lambda game: week_text(game.started_at.date()),
     By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
     By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
     By.VERSION: lambda game: game.version,
@@ -64,6 +67,11 @@ def band_text(rating: int | None) -> str:
         return "unrated"
     least = rating // RATING_BAND * RATING_BAND
     return f"{least} to {least + RATING_BAND - 1}"
+
+
+def week_text(day: date) -> str:
+    """The week of a day, as the date of its Monday: ``2026-11-23``."""
+    return str(day - timedelta(days=day.weekday()))
 
 
 def phase_text(ply: int) -> str:

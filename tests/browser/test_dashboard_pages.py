@@ -22,6 +22,7 @@ from tests.patience import PATIENCE_S
 from tests.storage.samples import FELL, decision, opened, settled
 
 PATHS = (
+    *("/dash", "/dash/results", "/dash/results?by=week,game,rating-band", "/dash/events"),
     *("/dash/traps", "/dash/traps?sort=taken", "/dash/games", "/dash/games/1", "/dash/games/7?ply=2"),
     *("/dash/ask", "/dash/ask?sql=select+*+from+ask_games", "/dash/ask?sql=select+*+from+accounts"),
 )

@@ -4,7 +4,8 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -44,6 +45,14 @@ class Habits:
     """Longest time for a move, in seconds; less when the clock runs down."""
     says: float = 0.0
     """Chance of a line of chat with a move."""
+    flags_at: int | None = None
+    """Move no more with so many moves made, and let the clock run out."""
+    leaves_at: int | None = None
+    """Close the game with so many moves made and never open it again: the opponent may claim it."""
+    blinks_at: int | None = None
+    """Lose the connection once with so many moves made, and come back."""
+    is_rude: bool = False
+    """Send with each move a request that the server has to refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +89,42 @@ class _Board:
         return gone
 
 
-class Person:
-    """Joins under a nickname and plays games to their end, through restarts of the server."""
+RUDE: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("POST", "/api/board/game/{game}/move/zz9", {}),
+    ("POST", "/api/board/game/{game}/move/%00%1b%5b31m", {}),
+    ("POST", "/api/board/game/abcdefgh/move/e2e4", {}),
+    ("POST", "/api/board/game/{game}/chat", {"data": {"text": "x" * 5000}}),
+    ("POST", "/api/board/game/{game}/chat", {"data": {"text": "\x1b[31m<img onerror=alert(1)>\u202e"}}),
+    ("POST", "/api/board/game/{game}/claim-victory", {}),
+    ("POST", "/api/challenge/{bot}", {"data": {"variant": "go", "clock.limit": "-1"}}),
+    ("POST", "/api/challenge/nobody", {"json": ["not", "fields"]}),
+    ("POST", "/api/bot/account/upgrade", {}),
+    ("GET", "/api/board/game/stream/abcdefgh", {}),
+)
+"""What the server has to refuse, and at worst to show as text: method, path, body."""
+GONE_POLL_S = 0.25
+DECLINED_S = 0.1
+"""Until the next challenge."""
 
-    def __init__(self, place: Place, name: str, seed: int, bot: str = "desdemona") -> None:
+
+class Person:
+    """Joins under a nickname and plays games to their end, through restarts of the server.
+
+    Args:
+        place: Where.
+        name: To join under; another one if it is taken.
+        seed: Of moves and whims.
+        bot: Id of the account to challenge.
+        address: As a proxy would tell it to the server, which has to trust it; empty: none.
+    """
+
+    def __init__(self, place: Place, name: str, seed: int, bot: str = "desdemona", address: str = "") -> None:
         self.name = name
         self.taken_back: set[tuple[str, int, str]] = set()
         """Moves that were on the board and were taken back: game, ply, move."""
         self._place = place
         self._bot = bot
+        self._address = address
         self._rng = random.Random(seed)
         self._http = aiohttp.ClientSession(place.url, timeout=aiohttp.ClientTimeout(sock_read=60))
         self.answers_s: list[float] = []
@@ -108,14 +144,34 @@ class Person:
         await self._join()
         game_id = await self._challenge(wish)
         self._moved_at = None
+        habits = wish.habits
+        has_blinked = False
         while True:
             try:
-                async for state in self._states(game_id):
-                    if state["status"] != "started":
-                        return game_id
-                    await self._move(game_id, state, wish.habits)
+                async with aclosing(self._states(game_id)) as states:
+                    async for state in states:
+                        if state["status"] != "started":
+                            return game_id
+                        made = len(state["moves"].split())
+                        if habits.leaves_at is not None and made >= habits.leaves_at:
+                            break
+                        if habits.blinks_at is not None and made >= habits.blinks_at and not has_blinked:
+                            has_blinked = True
+                            break
+                        await self._move(game_id, state, habits)
+                if habits.leaves_at is not None:
+                    await self._until_over(game_id)
+                    return game_id
             except LOST_LINK:
                 await self._place.up.wait()
+
+    async def _until_over(self, game_id: str) -> None:
+        """Wait for the end of a game without looking at its stream."""
+        while True:
+            playing = await self._request("GET", "/api/account/playing")
+            if all(game["gameId"] != game_id for game in playing["nowPlaying"]):
+                return
+            await asyncio.sleep(GONE_POLL_S)
 
     async def pester(self, enough: Callable[[], bool]) -> None:
         """Send challenges that are too fast for the bot, and take each back at once."""
@@ -158,6 +214,8 @@ class Person:
                         gone = event["type"] in ("challengeDeclined", "challengeCanceled")
                         if gone and event["challenge"]["id"] == made["id"]:
                             break
+                await asyncio.sleep(DECLINED_S)
+                await self._place.up.wait()  # it declines while it is stopping
             except LOST_LINK:
                 await self._place.up.wait()
                 if game_id := await self._started():
@@ -168,7 +226,7 @@ class Person:
         playing = await self._request("GET", "/api/account/playing")
         return next((str(game["gameId"]) for game in playing["nowPlaying"]), None)
 
-    async def _states(self, game_id: str) -> AsyncIterator[dict[str, Any]]:
+    async def _states(self, game_id: str) -> AsyncGenerator[dict[str, Any], None]:
         async with self._http.get(f"/api/board/game/stream/{game_id}", headers=self._headers) as stream:
             more: dict[str, Any] = {}
             colour = ""
@@ -198,13 +256,20 @@ class Person:
         if habits.resign_at is not None and len(moves) >= habits.resign_at:
             await self._request("POST", f"{path}/resign", may_fail=True)
             return
-        greedy = rules.name == "othello" and self._rng.random() < 0.5
-        move = max(legal, key=lambda m: self._gain(rules, position, m)) if greedy else self._rng.choice(legal)
+        if habits.flags_at is not None and len(moves) >= habits.flags_at:
+            return
+        move = self._choose(rules, position, legal)
         if habits.thinks_s:
             await asyncio.sleep(self._rng.random() * min(habits.thinks_s, state["left_s"] / 4))
         draw = self._rng.random() < habits.offers_draws
         if self._rng.random() < habits.says:
             await self._request("POST", f"{path}/chat", data={"text": "!eval"}, may_fail=True)
+        if habits.is_rude:
+            method, where, more = self._rng.choice(RUDE)
+            refused = await self._request(
+                method, where.format(game=game_id, bot=self._bot), may_fail=True, **more
+            )
+            assert "error" in refused or where.endswith("/chat"), (where, refused)
         # A refusal (the move was played, the answer lost) is no matter: the stream has the truth.
         await self._request(
             "POST",
@@ -216,13 +281,22 @@ class Person:
         if self._rng.random() < habits.asks_back:
             await self._request("POST", f"{path}/takeback/yes", may_fail=True)
 
+    def _choose(self, rules: Game[Any], position: Any, legal: Sequence[int]) -> int:
+        """Which move to make: a random one, at Othello half the time the one that turns most discs."""
+        if rules.name == "othello" and self._rng.random() < 0.5:
+            return max(legal, key=lambda move: self._gain(rules, position, move))
+        return self._rng.choice(legal)
+
     @staticmethod
     def _gain(rules: Game[Any], position: Any, move: int) -> int:
         return 0 if move == PASS else int(rules.play(position, move).waiter.bit_count())
 
     @property
     def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        return {
+            **({"Authorization": f"Bearer {self._token}"} if self._token else {}),
+            **({"X-Forwarded-For": self._address} if self._address else {}),
+        }
 
     async def _request(self, method: str, path: str, *, may_fail: bool = False, **more: Any) -> Any:
         """One call, repeated when the server is killed under it."""

@@ -85,7 +85,7 @@ def _lines(report: "OpponentReport") -> Iterator[str]:
     score = "no result" if line.score is None else f"they score {100 * line.score:.0f} % of {line.decided}"
     yield (
         f"games: {line.games}, {line.first_at:{_DAY}} to {line.last_at:{_DAY}}; {score}; "
-        f"baits taken: {line.baits_taken} of {line.baits_met}; slips: {line.slips}"
+        f"baits taken: {line.baits_taken} of {line.baits_set}; slips: {line.slips}"
     )
     gaps = report.gaps
     between = f", {median(gaps):g} days apart in the median, {max(gaps)} at most" if gaps else ""

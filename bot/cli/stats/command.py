@@ -36,8 +36,8 @@ def stats(
         str,
         typer.Option(
             metavar="NAMES",
-            help="What to group by, separated by commas: player, game, site, speed, rating-band, month, "
-            "opponent-kind, version, settings, phase, model.",
+            help="What to group by, separated by commas: player, game, site, speed, rating-band, week, "
+            "month, opponent-kind, version, settings, phase, model.",
         ),
     ] = "player",
     arms: Annotated[

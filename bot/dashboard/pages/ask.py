@@ -57,5 +57,12 @@ def ask_page(url: str) -> Page:
         return AskPageView(question, answer, error, EXAMPLES, VIEWS)
 
     return Page(
-        "ask", "/dash/ask", "Ask", load, parameters=frozenset({"sql"}), filters=(), fresh_s=2.0, is_live=False
+        "ask",
+        "/dash/ask",
+        "Ask",
+        load,
+        parameters=frozenset({"sql"}),
+        filters=(),
+        fresh_s=2.0,
+        is_live=False,
     )

@@ -1,4 +1,4 @@
-"""What went wrong: events by kind and reason, the latest ones, and how long the sites took."""
+"""What went wrong: events by kind and reason, how games ended, how long moves took us and the sites."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -10,6 +10,7 @@ from bot.control.actions import ControlActions
 from bot.dashboard.page import Page, Query, Rows, View
 from bot.dashboard.rendering import NO_VALUE, number, query_text
 from storage.database import Database
+from storage.queries.endings import EndingCount, count_endings
 from storage.queries.event_log import (
     EventCount,
     LoggedEvent,
@@ -19,6 +20,7 @@ from storage.queries.event_log import (
     latest_events,
     site_times,
 )
+from storage.queries.thinking_times import ThinkingTimes, thinking_times
 
 SPANS = ("30", "1", "7", "90", "365")
 """Days that can be chosen; the first by default."""
@@ -62,6 +64,8 @@ class EventsView:
     number: int
     """Of the page of latest events, from 1."""
     has_more: bool
+    endings: tuple[EndingCount, ...] = ()
+    thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
     """Those that are not ok, or snoozed."""
 
@@ -105,6 +109,8 @@ class EventsView:
             "counts": [asdict(each) for each in self.counts],
             "latest": [asdict(each) for each in self.latest],
             "times": [asdict(each) for each in self.times],
+            "endings": [asdict(each) for each in self.endings],
+            "thinking": [asdict(each) for each in self.thinking],
             "alarms": [asdict(each) for each in self.alarms],
         }
 
@@ -114,6 +120,8 @@ class EventsView:
             "counts": [asdict(each) for each in self.counts],
             "latest": [{**asdict(each), "detail": self.told(each)} for each in self.latest],
             "times": [asdict(each) for each in self.times],
+            "endings": [asdict(each) for each in self.endings],
+            "thinking": [asdict(each) for each in self.thinking],
             "alarms": [asdict(each) for each in self.alarms],
         }
 
@@ -139,7 +147,14 @@ async def load(database: Database, query: Query) -> EventsView:
             tuple(await site_times(session, now - timedelta(days=min(days, LAG_DAYS)), site=site)),
             page,
             len(latest) > PER_PAGE,
+            tuple(await count_endings(session, since, site=site)),
+            tuple(await thinking_times(session, datetime.now(UTC) - timedelta(days=min(days, 7)), site=site)),
         )
+
+
+def show_live(view: EventsView, alarms: tuple[AlarmStatus, ...]) -> View:
+    """See `bot.dashboard.page.Page.show_live`."""
+    return replace(view, alarms=alarms)
 
 
 def events_page(actions: ControlActions | None = None) -> Page:
@@ -149,8 +164,8 @@ def events_page(actions: ControlActions | None = None) -> Page:
         actions: The running program, for its alarms; None: there is none.
     """
 
-    async def add_live(view: EventsView) -> View:
-        return view if actions is None else replace(view, alarms=actions.alarms)
+    async def alarms() -> tuple[AlarmStatus, ...]:
+        return () if actions is None else actions.alarms
 
     return Page(
         "events",
@@ -160,5 +175,6 @@ def events_page(actions: ControlActions | None = None) -> Page:
         parameters=frozenset({"days", "kind", "number"}),
         filters=("site",),
         fresh_s=5.0,
-        add_live=add_live,
+        live=alarms,
+        show_live=show_live,
     )

@@ -18,6 +18,7 @@ from bot.dashboard.charts.lines import ChartLine, LineChart
 from bot.dashboard.charts.numbers import PLAIN, NumberStyle
 from bot.dashboard.charts.sparkline import Sparkline, sparkline
 from bot.dashboard.page import Page, Query, Rows, View
+from bot.dashboard.questions import Question, questions
 from bot.dashboard.words import Headline, Pill, headline, pills, whereabouts
 from storage.database import Database
 from storage.queries.event_log import EventCount, count_events
@@ -41,7 +42,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """What the page shows: from the database, and, once `add_live` has added it, from the program."""
+    """What the page shows: from the database, and, once `show_live` has added it, from the program."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -162,6 +163,11 @@ class NowView:
         return "" if self.status is None else admission_words(self.status.admission, self.status.at)
 
     @property
+    def questions(self) -> tuple[Question, ...]:
+        """What operators ask, with links to the answers."""
+        return questions(datetime.now().astimezone())
+
+    @property
     def is_paused(self) -> bool:
         """Whether the operator holds back new games."""
         return self.status is not None and self.status.admission.state is Admission.PAUSED
@@ -199,14 +205,26 @@ async def load(database: Database, _query: Query) -> NowView:
         )
 
 
+def show_live(view: NowView, status: Status) -> View:
+    """See `bot.dashboard.page.Page.show_live`."""
+    return replace(view, status=status)
+
+
 def now_page(actions: ControlActions | None = None) -> Page:
     """The page.
 
     Args:
         actions: The running program; None: the page is of the database alone.
     """
-
-    async def add_live(view: NowView) -> View:
-        return view if actions is None else replace(view, status=await actions.status())
-
-    return Page("now", "/dash", "Now", load, filters=(), fresh_s=5.0, refetch_s=1.0, add_live=add_live)
+    live = None if actions is None else actions.status
+    return Page(
+        "now",
+        "/dash",
+        "Now",
+        load,
+        filters=(),
+        fresh_s=5.0,
+        refetch_s=1.0,
+        live=live,
+        show_live=show_live,
+    )

@@ -357,16 +357,17 @@ async def load(database: Database, query: Query) -> OpponentView:
     )
 
 
+def show_live(view: OpponentView, status: Status) -> OpponentView:
+    """The view of an opponent of the running program."""
+    return replace(view, status=status)
+
+
 def opponent_page(actions: ControlActions | None = None) -> Page:
     """The page.
 
     Args:
         actions: The running program; None: the page is of the database alone.
     """
-
-    async def add_live(view: OpponentView) -> OpponentView:
-        return view if actions is None else replace(view, status=await actions.status())
-
     return Page(
         "opponent",
         "/dash/opponent",
@@ -375,6 +376,7 @@ def opponent_page(actions: ControlActions | None = None) -> Page:
         parameters=frozenset({"site", "id", "page"}),
         filters=tuple(name for name in FIELDS if name not in _OTHERS),
         is_in_menu=False,
-        add_live=add_live,
+        live=None if actions is None else actions.status,
+        show_live=show_live,
         under="opponents",
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
@@ -70,6 +70,8 @@ class WorksView:
     verdict: Verdict | None
     more_games: int | None
     """So many games more until the interval is a third narrower; None: it cannot be told."""
+    games_to_know: int | None
+    """So many games more until the verdict is clear if the difference stays what it is; None: not told."""
     groups: tuple[GroupStatistics, ...]
     """All games that pass the filters, by game and player."""
     filters: Mapping[str, str]
@@ -138,6 +140,7 @@ class WorksView:
                 "endpoint": report.trial.endpoint.value,
                 "verdict": None if self.verdict is None else self.verdict.name.lower(),
                 "more_games": self.more_games,
+                "games_to_know": self.games_to_know,
                 "games": None if report.games is None else report.games.to_json(),
                 "decisions": None if report.decisions is None else report.decisions.to_json(),
                 "unreadable": [each.to_json() for each in (*report.damaged_games, *report.damaged_decisions)],
@@ -182,14 +185,30 @@ def games_until_narrower(score: AnyTimeEstimate, design: SequenceDesign) -> int 
     interval, or a million do not."""
     if score.low is None or not score.sd:
         return None
-    wanted = float(design.width(score.n)) * 2 / 3
-    low, high = score.n, score.n + 1_000_000
-    if float(design.width(high)) > wanted:
+    return _games_until(score.n, float(design.width(score.n)) * 2 / 3, design)
+
+
+def games_until_known(score: AnyTimeEstimate, design: SequenceDesign) -> int | None:
+    """How many games more make the verdict clear, if mean and deviation stay what they are.
+
+    It is clear when the interval leaves 0, or lies within `NEGLIGIBLE` of it.  None: there is no interval, or
+    a million games do not.
+    """
+    if score.low is None or score.mean is None or not score.sd:
+        return None
+    wanted = max(abs(score.mean), NEGLIGIBLE - abs(score.mean)) / score.sd
+    return _games_until(score.n, wanted, design)
+
+
+def _games_until(n: int, width: float, design: SequenceDesign) -> int | None:
+    """How many games more than `n` make half of an interval so wide, in deviations; None: over a million."""
+    low, high = n - 1, n + 1_000_000
+    if float(design.width(high)) > width:
         return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if float(design.width(middle)) <= wanted else (middle, high)
-    return high - score.n
+        low, high = (low, middle) if float(design.width(middle)) <= width else (middle, high)
+    return high - n
 
 
 def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
@@ -311,14 +330,16 @@ async def load(database: Database, query: Query) -> WorksView:
     async with database.read() as session:
         read = await read_groups(session, filters, (By.GAME, By.PLAYER))
     groups = await asyncio.to_thread(read.statistics)
-    verdict = more = None
+    verdict = more = known = None
     looks = None
     if report is not None and report.games is not None:
         verdict, terms = verdict_of(report.games), terms_of(report.trial)
         if report.games.guard.lacks_an_arm(report.games) is None:
             looks = await asyncio.to_thread(score_looks, report.rows, terms, at)
-            more = games_until_narrower(report.games.score.estimate, terms.design(terms.opt_games))
-    return WorksView(report, looks, verdict, more, tuple(groups), filter_texts(filters))
+            score, design = report.games.score.estimate, terms.design(terms.opt_games)
+            more, known = games_until_narrower(score, design), games_until_known(score, design)
+        report = replace(report, rows=())  # the view stays in memory, and needs none of them any more
+    return WorksView(report, looks, verdict, more, known, tuple(groups), filter_texts(filters))
 
 
 PAGE = Page(

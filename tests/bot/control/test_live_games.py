@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from bot.control.live_games import live_games
+from bot.dashboard.board_cards import board_cards, shapes_of
 from bot.game.player import ArmedBait, GamePlayer
 from bot.game.session import Session, SessionState
 from storage.database import Database
@@ -40,6 +43,22 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
         await rig.playing(server, 3)
         (game,) = live_games("home", rig.lobby)
         assert game.bait is None or game.bait.odds != 0.25  # the reply has come
+
+
+async def test_a_game_that_is_shown_and_not_stored_yet(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No page may draw a board of which it does not know the game."""
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        await rig.playing(server, 1)
+        with monkeypatch.context() as patched:
+            patched.setattr(GamePlayer, "stored", None)  # the ledger opens the game a moment later
+            (game,) = live_games("home", rig.lobby)
+    assert (game.game, game.position, game.our_turn, game.last_move) == ("", "", None, ())
+    (card,) = board_cards([game])
+    assert (card.board, card.saying) == (None, "Joining the game.")
+    shapes_of([game])
 
 
 async def test_a_late_move(database: Database) -> None:

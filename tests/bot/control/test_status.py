@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from bot.alarms.board import AlarmStatus
+from bot.alarms.lifecycle import AlarmState
 from bot.base.events import ChallengeReceived, Opponent
 from bot.control.live_games import LiveGame
 from bot.control.status import (
@@ -132,6 +134,7 @@ def sample() -> Status:
 def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",
+        "health: away is not connected.",
         "New games begin.",
         "",
         "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
@@ -169,9 +172,24 @@ def test_as_text() -> None:
 )
 def test_whether_games_begin(admission: AdmissionStatus, shown: str) -> None:
     lines = status_lines(replace(sample(), admission=admission, queue=(), last_error=None))
-    assert lines[1] == shown
+    assert lines[2] == shown
     assert lines[-1] == "last error: none"
     assert not any("waiting challenges" in line for line in lines)
+
+
+def test_health() -> None:
+    well = replace(sample(), accounts=sample().accounts[:1])
+    assert status_lines(well)[1] == "health: all is well"
+    (account,) = well.accounts
+    assert account.link is not None
+    down = replace(account, link=replace(account.link, up_since=None))
+    silent = DatabaseStatus("data/desdemona.db", None, "no answer in 2 s")
+    lines = status_lines(replace(well, accounts=(down,), database=silent))
+    assert lines[1] == "health: The database does not answer. home is not connected."
+    alarm = AlarmStatus(
+        "disk", AlarmState.FIRING, AT, "The disk is full.", "0.8 GB are free", "Make room.", "", None
+    )
+    assert status_lines(replace(well, alarms=(alarm,)))[1] == "health: The disk is full."
 
 
 def test_as_json() -> None:

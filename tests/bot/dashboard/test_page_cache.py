@@ -108,6 +108,23 @@ async def test_memory_is_bounded(database: Database) -> None:
     await cache.close()
 
 
+async def test_what_will_never_be_shown_again_is_forgotten(database: Database) -> None:
+    """On a bot that plays, each view would otherwise stay until many others have been asked for."""
+    load, clock = CountingLoad(), Clock()
+    cache, page = PageCache(database, clock), page_of(load)
+    await cache.get(page, Query(own={"n": "stale"}))
+    clock.now += 4.9
+    await cache.get(page, Query(own={"n": "fresh"}))
+    await change(database)
+    clock.now += WATCH_S
+    await cache.get(page, Query(own={"n": "new"}))
+    assert [own for _, own in cache._views] == [(("n", "fresh"),), (("n", "new"),)]
+    clock.now += 100
+    await cache.get(page, Query(own={"n": "newest"}))  # nothing has changed: "new" may still be shown
+    assert [own for _, own in cache._views] == [(("n", "new"),), (("n", "newest"),)]
+    await cache.close()
+
+
 async def test_the_watch_sees_what_others_commit(database: Database) -> None:
     watch = ChangeWatch(database)
     first = await watch.version()

@@ -8,9 +8,10 @@ import aiohttp
 import pytest
 
 from bot.base.config import DashboardConfig
+from bot.dashboard.answers import csv_text
 from bot.dashboard.page import NoSuchThing
 from bot.dashboard.page_cache import LONGEST_S
-from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard, csv_text
+from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard
 from storage.database import Database
 from storage.errors import StorageError
 from storage.filters import Filters

@@ -241,7 +241,7 @@ def _check_results(
         len(points) - sum(points),
         max(ratings, default=None),
     )
-    assert (line.baits_met, line.baits_taken, line.slips) == (
+    assert (line.baits_set, line.baits_taken, line.slips) == (
         len(met),
         sum(each["is_taken"] or 0 for each in met),
         len(slips),

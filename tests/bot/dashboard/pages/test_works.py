@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.dashboard.pages.works import Verdict, games_until_narrower, verdict_of
+from bot.dashboard.pages.works import Verdict, games_until_known, games_until_narrower, verdict_of
 from storage.database import Database
 from storage.filters import Filters
 from storage.games import finish_game
@@ -130,3 +130,18 @@ async def test_games_until_the_interval_is_a_third_narrower(database: Database) 
     wanted = float(design.width(score.n)) * 2 / 3
     assert float(design.width(score.n + more)) <= wanted < float(design.width(score.n + more - 1))
     assert games_until_narrower(replace(score, low=None), design) is None
+
+
+async def test_games_until_the_verdict_is_clear(database: Database) -> None:
+    await play(database)
+    score, design = (await reported(database)).score.estimate, SequenceDesign(1000)
+    assert score.sd is not None
+    assert games_until_known(score, design) == 0  # the interval leaves 0 already
+    # 5 points: when the interval leaves 0.  1 point: when it lies within the 3 that are negligible.
+    for mean, half in ((0.05, 0.05), (0.01, 0.02), (-0.01, 0.02)):
+        more = games_until_known(replace(score, mean=mean), design)
+        assert more is not None
+        n = score.n + more
+        assert score.sd * float(design.width(n)) <= half < score.sd * float(design.width(n - 1))
+    assert games_until_known(replace(score, low=None), design) is None
+    assert games_until_known(replace(score, mean=0.015, sd=50.0), design) is None

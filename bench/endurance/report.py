@@ -1,0 +1,212 @@
+"""What a long run showed: its beginning against its end, and whether each claim holds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+
+from bench.endurance.samples import Sample
+from bench.soak import Claim
+
+GROWTH = 1.1
+"""Flat means: at rest at the end at most this many times as much as at rest in the last life's beginning."""
+MORE_DESCRIPTORS = 8
+"""So many more are flat, too: a few connections more or less are open at any moment."""
+SLOWER = 2.0
+"""No page may take more than this many times as long at the end as at the start."""
+LEAST_MS = 50.0
+"""Below that, a page is never called slow: a busy machine makes noise of that size."""
+LEAST_FETCHES = 4
+"""Of a page in a rest, to compare it."""
+MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """One answer of the dashboard."""
+
+    page: str
+    ms: float
+    status: int
+    """Of HTTP; 0: the program was not there."""
+    games: int
+    """Games that were over by then."""
+    rest: int | None = None
+    """Number of the rest in which it was asked for; None: games were on."""
+
+
+@dataclass
+class Endured:
+    """The results of a run."""
+
+    games: int = 0
+    at_once: int = 0
+    seconds: float = 0.0
+    results: Counter[str] = field(default_factory=Counter)
+    """Games by how they ended at the arena."""
+    plies: int = 0
+    people: int = 0
+    decisions: int = 0
+    acts: Counter[str] = field(default_factory=Counter)
+    """What was done to the program meanwhile, by name."""
+    act_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """How long each took."""
+    failed: list[str] = field(default_factory=list)
+    """Commands and stops that failed."""
+    samples: list[Sample] = field(default_factory=list)
+    rests: list[Sample] = field(default_factory=list)
+    """Looks while no game was on: at the start, in the last life once it was warm, at the end."""
+    fetches: list[Fetch] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """Games that the arena has and the bot's records lack, or have otherwise."""
+    hanging: list[str] = field(default_factory=list)
+    lost_on_time: list[str] = field(default_factory=list)
+    excused: list[str] = field(default_factory=list)
+    """Lost on time with so short a clock that a new start of the program may use it up."""
+    wrong: list[str] = field(default_factory=list)
+    """What `desdemona db recheck` complains of."""
+    logged: list[str] = field(default_factory=list)
+    """Tracebacks and errors in the log."""
+    processor_s: tuple[float, float] = (0.0, 0.0)
+    """Of the program in all its lives, with its operator's commands and the pages' reader; of the people."""
+
+    @property
+    def claims(self) -> list[Claim]:
+        """All properties that the run should show."""
+        return [
+            _none("no game lost or half recorded", self.lost),
+            _none("no game left open", self.hanging),
+            _none("no game lost on time by the bot", self.lost_on_time),
+            _none("`desdemona db recheck` finds nothing", self.wrong),
+            _none("no traceback and no error in the log", self.logged),
+            _none("every command and stop succeeded", self.failed),
+            self._flat("memory flat (RSS)", "rss_mb"),
+            self._flat("memory flat (PSS)", "pss_mb"),
+            self._flat("descriptors flat", "descriptors", MORE_DESCRIPTORS),
+            self._flat("threads flat", "threads", 1),
+            self._flat("tasks flat", "tasks", MORE_DESCRIPTORS),
+            self._pages_answer(),
+            self._pages_fast(),
+        ]
+
+    @property
+    def complaints(self) -> list[str]:
+        """The reasons why the run did not pass."""
+        return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
+
+    def _flat(self, text: str, measure: str, slack: float = 0.0) -> Claim:
+        life = [each for each in self.rests if each.life == self.rests[-1].life]
+        if len(life) < 2:
+            return Claim(text, None, "the last life has rested only once")
+        first, last = getattr(life[0], measure), getattr(life[-1], measure)
+        holds = last <= max(first * GROWTH, first + slack)
+        games = life[-1].games - life[0].games
+        return Claim(text, holds, f"{first:.0f}, and {last:.0f} after {games} more games")
+
+    def _pages_answer(self) -> Claim:
+        bad = Counter(f"{each.page}: {each.status}" for each in self.fetches if each.status not in (0, 200))
+        # Not ready is an answer: while it signs in, or while the database is rewritten.
+        told = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
+        return Claim("every page answers", not told, ", ".join(told) or f"{len(self.fetches)} answers")
+
+    def _pages_fast(self) -> Claim:
+        slow, compared = [], 0
+        for page, (first, last) in self.times(at_rest=True).items():
+            if min(len(first), len(last)) < LEAST_FETCHES:
+                continue
+            compared += 1
+            before, after = median(first), median(last)
+            if after > SLOWER * before and after > LEAST_MS:
+                slow.append(f"{page} {before:.0f} -> {after:.0f} ms")
+        text = f"no page slower at the end than {SLOWER:g} times the start (median, at rest)"
+        if not compared:
+            return Claim(text, None, "too few answers")
+        return Claim(text, not slow, "; ".join(slow) or f"{compared} pages")
+
+    def times(self, *, at_rest: bool) -> dict[str, tuple[list[float], list[float]]]:
+        """For each page, the milliseconds of its answers at the start and at the end.
+
+        Args:
+            at_rest: In the first and in the last rest; else in the first and the last tenth of the games.
+        """
+        last_rest = len(self.rests) - 1
+        found: dict[str, tuple[list[float], list[float]]] = {}
+        for each in self.fetches:
+            if each.status != 200:
+                continue
+            both = found.setdefault(each.page, ([], []))
+            if at_rest:
+                is_first, is_last = each.rest == 0, each.rest == last_rest > 0
+            else:
+                is_first = each.rest is None and each.games < self.games / 10
+                is_last = each.rest is None and each.games >= 0.9 * self.games
+            if is_first:
+                both[0].append(each.ms)
+            elif is_last:
+                both[1].append(each.ms)
+        return found
+
+    def lines(self) -> Iterator[str]:
+        """The report."""
+        yield (
+            f"{self.games} games by {self.people} people, {self.at_once} at a time, in {self.seconds:.0f} s: "
+            f"{self.games / self.seconds:.1f} games, {self.plies / self.seconds:.0f} plies, "
+            f"{self.decisions / self.seconds:.0f} decisions a second"
+        )
+        yield f"ended by {', '.join(f'{n} {what}' for what, n in self.results.most_common())}"
+        for act, number in self.acts.items():
+            took = self.act_s[act]
+            yield f"{act}: {number} times, median {median(took):.1f} s, longest {max(took):.1f} s"
+        bot_s, people_s = self.processor_s
+        yield f"lost on time with a clock of seconds, which a new start may use up: {len(self.excused)}"
+        yield f"processor time: program, commands and reader {bot_s:.0f} s, people {people_s:.0f} s"
+        yield ""
+        games = ", ".join(str(each.games) for each in self.rests)
+        yield f"{'':28} first tenth  last tenth  ratio   at rest, after games: {games}"
+        firsts = [each for each in self.samples if each.games < self.games / 10]
+        lasts = [each for each in self.samples if each.games >= 0.9 * self.games]
+        for measure in MEASURES:
+            cells = [
+                median([getattr(each, measure) for each in part]) if part else None
+                for part in (firsts, lasts)
+            ]
+            rests = " ".join(f"{getattr(each, measure):9.1f}" for each in self.rests)
+            yield f"{measure:28} {_pair(cells[0], cells[1])}   {rests}"
+        for text, at_rest in (("under load: first tenth", False), ("at rest: first", True)):
+            yield ""
+            yield f"{'page, ms':28} {f'{text}: p50, p95, n':36} {'last: p50, p95, n':26} ratios"
+            for page, (first, last) in self.times(at_rest=at_rest).items():
+                ratios = ""
+                if first and last:
+                    ratios = f"{median(last) / median(first):.2f} {_p95(last) / _p95(first):.2f}"
+                yield f"{page:28} {_spread(first):36} {_spread(last):26} {ratios}"
+        yield ""
+        for each in [*self.lost, *self.hanging, *self.lost_on_time, *self.wrong, *self.logged, *self.failed][
+            :40
+        ]:
+            yield f"  {each}"
+        can_tell = all(claim.holds is not None for claim in self.claims)
+        well = "passed" if can_tell else "passed, as far as a run this short can tell"
+        yield "verdict: " + ("NOT PASSED" if self.complaints else well)
+        for claim in self.claims:
+            word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
+            yield f"  {word:11} {claim.text}: {claim.because}"
+
+
+def _p95(values: Sequence[float]) -> float:
+    return quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{median(values):7.1f} {_p95(values):8.1f} {len(values):5}" if values else "-"
+
+
+def _pair(first: float | None, last: float | None) -> str:
+    if first is None or last is None:
+        return f"{'-':>11} {'-':>11} {'-':>6}"
+    ratio = f"{last / first:.2f}" if first else "-"
+    return f"{first:11.1f} {last:11.1f} {ratio:>6}"
+
+
+def _none(text: str, found: Sequence[str]) -> Claim:
+    return Claim(text, not found, f"{len(found)} found")

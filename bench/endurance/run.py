@@ -1,0 +1,455 @@
+"""Months compressed: many short games while the program is killed, stopped, backed up, pruned and watched.
+
+    python -m bench.endurance.run [--games 10000] [--at-once 16] [--seed 1] [--kills 10] [--stops 10]
+                                  [--upkeep 20] [--minutes M] [--folder FOLDER]
+
+`desdemona run` plays at its own arena against scripted people over HTTP: a shallow search, short games that
+people resign, abort, leave, lose on time, drop out of and come back to; some are rude.  A trial is on.  All
+the while a process of its own fetches each page of the dashboard in turn, and two listen for its changes.
+
+In the first half of the games the program is killed by ``kill -9`` and stopped by SIGTERM again and again;
+its last life lasts for the other half and has to be flat: memory, descriptors, threads, tasks.  Spread over
+all games are log rotations with SIGHUP, backups, `db vacuum`, and, in the first half, `db prune`.
+
+Three times all people pause for a while: after a tenth of the games, when the last life is warm, and at the
+end.  What the program then takes, and how long the pages take, can be compared whatever the machine and the
+people's pace were like in between.
+
+At the end the bot's records are held against the arena's, game by game and move by move, `desdemona db
+recheck` recomputes them, and all log files are searched for errors.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from sqlalchemy import func, select
+
+from bench.endurance.people import draw_wish
+from bench.endurance.report import Endured, Fetch
+from bench.endurance.samples import Sample, look
+from bench.soak import BOT, BROKEN, OWNER, match_of
+from bot.arena import export
+from storage import arena as arena_store
+from storage.database import Database
+from storage.events import list_events
+from storage.games import list_open_games
+from storage.tables.arena import ArenaGame
+from storage.tables.games import DecisionRow
+from tests.system.daemon import Daemon, free_port
+from tests.system.ledger import log_lines, troubles
+from tests.system.person import Person, Wish
+
+PEOPLE_PER_GAME = 0.1
+"""So many accounts for each game: most people come back."""
+EVERY_S, TELL_S = 2.0, 30.0
+"""Between two looks at the program, and between two lines about it."""
+LISTENERS = 2
+SETTLING_S = 120.0
+KEPT_BACKUPS = 3
+LEAST_CLOCK_S = 60
+"""A shorter clock may run out while the program starts again."""
+REST_S = 45.0
+"""Without a game before a look at rest: idle connections are closed, and each page is fetched some times."""
+RESTS = (0.1, 0.6)
+"""Shares of the run after which it rests, beside the end: at the start, and when the last life is warm."""
+SETTINGS: dict[str, Any] = {
+    "engine__max_depth": 2,
+    "engine__table_mb": 1,
+    "challenges__min_initial_s": 0,
+    "manners__takebacks": 1,
+    "trial__hold_s": 0,
+    "chat__watchers": True,
+    "arena__gone_s": 2,
+    "arena__first_move_s": 120,
+    "arena__trusted_proxies": '["127.0.0.1"]',
+    "shutdown__drain_s": 1,
+    "dashboard__ask": True,
+}
+
+
+class Endurance:
+    """One run.
+
+    Args:
+        folder: For the database, the log, backups, and what the pages' reader writes.
+        games: How many.
+        at_once: People at the arena at a time.
+        seed: Of people, games and the order of what is done to the program.
+        kills: By ``kill -9``, in the first half.
+        stops: By SIGTERM, in the first half.
+        upkeep: Log rotations; half as many backups, a quarter as many of `db vacuum` and `db prune`.
+        rest_s: Seconds of each rest.
+        limit_s: No game begins after so many seconds; what is done to the program is spread over them.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        games: int,
+        at_once: int,
+        seed: int,
+        kills: int,
+        stops: int,
+        upkeep: int,
+        limit_s: float = float("inf"),
+        rest_s: float = REST_S,
+    ) -> None:
+        self._folder = folder
+        self._wanted = games
+        self._at_once = at_once
+        self._limit_s = limit_s
+        self._rest_s = rest_s
+        self._began = 0.0
+        self._rng = random.Random(seed)
+        self._dashboard = f"http://127.0.0.1:{(port := free_port())}"
+        self._bot = Daemon(folder, dashboard__port=port, challenges__max_games=2 * at_once, **SETTINGS)
+        self._database = folder / "data" / "desdemona.db"
+        self._fetched = folder / "pages.jsonl"
+        self._ids: list[str] = []
+        self._over_at: list[float] = []
+        """When each game was over, in seconds since 1970."""
+        self._over: asyncio.Queue[None] = asyncio.Queue()
+        self._taken_back: set[tuple[str, int, str]] = set()
+        self._begun = self._playing = 0
+        self._may_begin = asyncio.Event()
+        self._may_begin.set()
+        self._rotated: list[Path] = []
+        self._rested: list[tuple[float, float]] = []
+        """When it rested, from and to, in seconds since 1970."""
+        self._plan = self._planned(kills, stops, upkeep)
+        self.found = Endured(at_once=at_once)
+
+    @property
+    def _progress(self) -> float:
+        """How much of the run is over, from 0 to 1: by games, or by time if it is short."""
+        return max(len(self._ids) / self._wanted, (time.monotonic() - self._began) / self._limit_s)
+
+    def _planned(self, kills: int, stops: int, upkeep: int) -> list[tuple[float, str]]:
+        """What is done to the program, each with the share of the run after which."""
+
+        def spread(number: int, first: float, last: float) -> list[float]:
+            """Evenly, so that no life is much longer than another."""
+            step = (last - first) / max(1, number)
+            return [first + step * (at + 0.5) for at in range(number)]
+
+        ends = ["kill -9"] * kills + ["SIGTERM, start"] * stops
+        self._rng.shuffle(ends)
+        plan = [
+            *zip(spread(len(ends), 0.02, 0.5), ends, strict=True),
+            *((at, "log rotated") for at in spread(upkeep, 0.0, 1.0)),
+            *((at, "db backup") for at in spread(-(-upkeep // 2), 0.05, 1.0)),
+            *((at, "db vacuum") for at in spread(-(-upkeep // 4), 0.1, 0.95)),
+            *((at, "db prune") for at in spread(-(-upkeep // 4), 0.1, 0.5)),
+            *((at, "rest") for at in RESTS),
+        ]
+        return sorted(plan)
+
+    async def run(self) -> Endured:
+        """Play all games, and judge them."""
+        (self._folder / "backups").mkdir(exist_ok=True)
+        async with self._bot:
+            await self._command("trial", "trial", "start", "endurance")
+            self._began = time.monotonic()
+            async with asyncio.TaskGroup() as tasks:
+                helpers = [
+                    tasks.create_task(self._watch()),
+                    tasks.create_task(self._read_pages()),
+                    *(tasks.create_task(self._listen()) for _ in range(LISTENERS)),
+                ]
+                acting = tasks.create_task(self._act())
+                people = [tasks.create_task(self._sit(seat)) for seat in range(self._at_once)]
+                await asyncio.wait(people)
+                await acting
+                self.found.seconds = time.monotonic() - self._began
+                await self._rest()
+                for helper in helpers:
+                    helper.cancel()
+            await self._settle()
+            status, said = await self._bot.stop()
+            if status:
+                self.found.failed.append(f"the last SIGTERM: exit status {status}: {said[-300:]}")
+        await self._judge()
+        return self.found
+
+    # --- While it runs ----------------------------------------------------------------------------------
+
+    async def _sit(self, seat: int) -> None:
+        """Play game after game, each as one of the people of this seat."""
+        rng = random.Random(self._rng.getrandbits(32) + seat)
+        mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
+        people: dict[int, Person] = {}
+        try:
+            while self._begun < self._wanted and self._progress < 1:
+                await self._may_begin.wait()
+                self._begun += 1
+                self._playing += 1
+                number = rng.randrange(mine)
+                if number not in people:
+                    address = f"10.{seat}.{number >> 8}.{number & 255}"
+                    people[number] = Person(
+                        self._bot, f"p{seat}-{number}", rng.getrandbits(32), address=address
+                    )
+                await self._play(people[number], draw_wish(rng))
+                self._playing -= 1
+        finally:
+            self.found.people += len(people)
+            for person in people.values():
+                await person.close()
+
+    async def _play(self, person: Person, wish: Wish) -> None:
+        self._ids.append(await person.play(wish))
+        self._over_at.append(time.time())
+        self._over.put_nowait(None)
+        self._taken_back |= person.taken_back
+        person.taken_back.clear()
+
+    async def _act(self) -> None:
+        """Do to the program what is planned, one thing after the other."""
+        acts: dict[str, Callable[[], Awaitable[None]]] = {
+            "rest": self._rest,
+            "kill -9": self._kill,
+            "SIGTERM, start": self._restart,
+            "log rotated": self._rotate,
+            "db backup": self._backup,
+            "db vacuum": lambda: self._command("db vacuum", "db", "vacuum", "--force"),
+            "db prune": lambda: self._command("db prune", "db", "prune", "--keep-profiles", "0d", "--yes"),
+        }
+        for share, name in self._plan:
+            while self._progress < share:
+                await self._over.get()
+            began = time.monotonic()
+            await acts[name]()
+            self.found.acts[name] += 1
+            self.found.act_s[name].append(time.monotonic() - began)
+
+    async def _rest(self) -> None:
+        """Look at the program when no game is on and no connection left over from one."""
+        self._may_begin.clear()
+        while self._playing:
+            await self._over.get()
+        began = time.time()
+        await asyncio.sleep(self._rest_s)
+        if (seen := await self._look()) is not None:
+            self.found.rests.append(seen)
+        self._rested.append((began, time.time()))
+        self._may_begin.set()
+
+    async def _kill(self) -> None:
+        await self._bot.kill()
+        await self._bot.start()
+
+    async def _restart(self) -> None:
+        status, said = await self._bot.stop()
+        if status:
+            self.found.failed.append(f"SIGTERM: exit status {status}: {said[-300:]}")
+        await self._bot.start()
+
+    async def _rotate(self) -> None:
+        old = self._bot.log.with_name(f"desdemona.log.{len(self._rotated) + 1}")
+        self._bot.log.rename(old)
+        self._rotated.append(old)
+        os.kill(self._bot.pid, signal.SIGHUP)
+
+    async def _backup(self) -> None:
+        await self._command(
+            "db backup", "db", "backup", str(self._folder / "backups"), "--keep", str(KEPT_BACKUPS)
+        )
+
+    async def _command(self, name: str, *arguments: str) -> None:
+        status, out, err = await self._bot.ask(*arguments)
+        if status:
+            self.found.failed.append(f"{name}: exit status {status}: {(out + err)[-300:]}")
+
+    async def _watch(self) -> None:
+        """Look at the program every few seconds, and say how far it is."""
+        told = 0.0
+        while True:
+            await asyncio.sleep(EVERY_S)
+            if self._bot.has_ended:
+                raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
+            seen = await self._look()
+            if seen is None:
+                continue
+            self.found.samples.append(seen)
+            passed = time.monotonic() - self._began
+            if passed - told >= TELL_S:
+                told = passed
+                print(
+                    f"{passed:.0f} s: {seen.games} games, {seen.games / passed:.1f} a second; "
+                    f"{seen.rss_mb:.0f} MB, {seen.descriptors} descriptors, {seen.tasks} tasks",
+                    file=sys.stderr,
+                )
+
+    async def _look(self) -> Sample | None:
+        """A look at the program; None: it is not up."""
+        metrics = ""
+        async with aiohttp.ClientSession(self._dashboard) as http:
+            with suppress(aiohttp.ClientError, TimeoutError):
+                async with http.get("/metrics", timeout=aiohttp.ClientTimeout(10)) as answer:
+                    metrics = await answer.text()
+        if not (self._bot.up.is_set() and metrics):
+            return None
+        return look(self._bot.pid, self._database, len(self._ids), self._bot.starts, metrics)
+
+    async def _read_pages(self) -> None:
+        """Run the process that fetches the pages, and end it by closing its input."""
+        command = (sys.executable, "-m", "bench.endurance.pages", self._dashboard, str(self._fetched))
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
+        )
+        assert process.stdin is not None
+        try:
+            status = await process.wait()
+            raise RuntimeError(f"the pages' reader has ended with {status}")
+        finally:
+            process.stdin.close()
+            await process.wait()
+
+    async def _listen(self) -> None:
+        """Hold the stream of changes open, as a page does."""
+        quiet = aiohttp.ClientTimeout(total=None, sock_read=60)
+        async with aiohttp.ClientSession(self._dashboard, timeout=quiet) as http:
+            while True:
+                with suppress(aiohttp.ClientError, TimeoutError):
+                    async with http.get("/dash/stream") as stream:
+                        async for _ in stream.content:
+                            pass
+                await self._bot.up.wait()
+                await asyncio.sleep(0.5)
+
+    async def _settle(self) -> None:
+        """Wait until the bot has closed all its records, with a time limit."""
+        database = await Database.open(f"sqlite:///{self._database}", upgrade=False)
+        try:
+            until = time.monotonic() + SETTLING_S
+            while await self._open(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
+                await asyncio.sleep(0.2)
+        finally:
+            await database.close()
+
+    @staticmethod
+    async def _open(database: Database) -> list[str]:
+        async with database.read() as session:
+            return [game.site_game_id for game in await list_open_games(session, OWNER)]
+
+    # --- Afterwards -------------------------------------------------------------------------------------
+
+    async def _judge(self) -> None:
+        found = self.found
+        own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        found.processor_s = (children.ru_utime + children.ru_stime, own.ru_utime + own.ru_stime)
+        found.games = len(self._ids)
+        found.fetches = read_fetches(self._fetched, self._over_at, self._rested)
+        await self._hold_against_the_arena()
+        # It judges what is not judged yet, so it comes last.
+        status, out, err = await self._bot.ask("db", "recheck", "--format", "json")
+        told = json.loads(out) if out.startswith("{") else {}
+        if status or not told:
+            found.wrong.append(f"db recheck: exit status {status}: {(err or out)[-500:]}")
+        for name in ("judged", "forecast", "completed", "summaries", "left"):
+            if told.get(name):
+                found.wrong.append(f"db recheck: {name}: {told[name]}")
+        for path in (*self._rotated, self._bot.log):
+            found.logged += log_lines(path, "ERROR", "CRITICAL")
+            found.logged += [line for line in path.read_text().splitlines() if "Traceback" in line]
+
+    async def _hold_against_the_arena(self) -> None:
+        found = self.found
+        database = await Database.open(f"sqlite:///{self._database}")
+        try:
+            async with database.read() as session:
+                keys = list(await session.scalars(select(ArenaGame.id).order_by(ArenaGame.created_at)))
+            records = {}
+            # All games of the arena: a kill may hide from a person that a challenge became a game.
+            for game_id in keys:
+                match = await match_of(database, game_id)
+                record = match.record
+                records[game_id] = export.export(match)
+                found.results[record.status] += 1
+                found.plies += len(record.moves)
+                if record.status == "outoftime" and record.winner == 1 - record.players.index(BOT):
+                    told = found.lost_on_time if (record.initial_s or 0) >= LEAST_CLOCK_S else found.excused
+                    told.append(f"{game_id}: lost on time at ply {len(record.moves)}")
+            async with database.read() as session:
+                found.hanging += [
+                    f"{each}: at the arena" for each in await arena_store.list_open_ids(session)
+                ]
+                found.decisions = await session.scalar(select(func.count(DecisionRow.id))) or 0
+                for kind in (*BROKEN, "undecided_move"):
+                    found.lost += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
+            found.hanging += [f"{each}: in the records" for each in await self._open(database)]
+            found.lost += await troubles(database, records, taken_back=self._taken_back, bot=BOT)
+        finally:
+            await database.close()
+
+
+def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[float, float]]) -> list[Fetch]:
+    """What the pages' reader wrote; each answer with the number of games that were over when it began.
+
+    Args:
+        path: Its file; the last line may be incomplete.
+        over_at: When each game was over, in seconds since 1970, in order.
+        rested: When the program rested, from and to.
+    """
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            each = json.loads(line)
+        except ValueError:
+            continue
+        began = each["at"] - each["ms"] / 1000
+        rest = next((at for at, (since, until) in enumerate(rested) if since <= began < until), None)
+        found.append(Fetch(each["page"], each["ms"], each["status"], bisect_right(over_at, began), rest))
+    return found
+
+
+def main() -> int:
+    """Run it; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--games", type=int, default=10_000)
+    parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--stops", type=int, default=10)
+    parser.add_argument("--upkeep", type=int, default=20, help="log rotations; other work in proportion")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="longest time for the games")
+    parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.ERROR)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        run = Endurance(
+            folder,
+            games=given.games,
+            at_once=given.at_once,
+            seed=given.seed,
+            kills=given.kills,
+            stops=given.stops,
+            upkeep=given.upkeep,
+            limit_s=60 * given.minutes,
+        )
+        found = asyncio.run(run.run())
+    for line in found.lines():
+        print(line)
+    return 1 if found.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""What a running program takes, read from outside: memory, descriptors, threads, tasks, and its files."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+TASKS = "desdemona_tasks "
+"""The line of `/metrics` with the number of asyncio tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One look at the program."""
+
+    games: int
+    """Games that were over by then."""
+    life: int
+    """Number of its process: one more after each start."""
+    rss_mb: float
+    """Resident memory, with that of the processes that it has started."""
+    pss_mb: float
+    """The same, pages shared with other processes counted in part."""
+    descriptors: int
+    threads: int
+    tasks: int
+    database_mb: float
+    wal_mb: float
+    """SQLite's write-ahead log."""
+
+
+def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sample | None:
+    """Look at a process; None: it is gone.
+
+    Args:
+        pid: Its number.
+        database: Its SQLite file.
+        games: As in `Sample`.
+        life: As in `Sample`.
+        metrics: What its `/metrics` says; empty: nothing.
+    """
+    process = Path(f"/proc/{pid}")
+    try:
+        status = _fields(process / "status")
+        children = (process / "task" / str(pid) / "children").read_text().split()
+        family = [process, *(Path("/proc") / child for child in children)]
+        return Sample(
+            games=games,
+            life=life,
+            rss_mb=sum(_fields(each / "status")["VmRSS"] for each in family) / 1024,
+            pss_mb=sum(_fields(each / "smaps_rollup")["Pss"] for each in family) / 1024,
+            descriptors=len(os.listdir(process / "fd")),
+            threads=status["Threads"],
+            tasks=_tasks(metrics),
+            database_mb=_mb(database),
+            wal_mb=_mb(Path(f"{database}-wal")),
+        )
+    except (OSError, KeyError):  # killed; of a process that is ending, the fields go first
+        return None
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """The whole numbers of a file of `Name:  123 kB` lines."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, _, rest = line.partition(":")
+        words = rest.split()
+        if words and words[0].isdecimal():
+            found[name] = int(words[0])
+    return found
+
+
+def _tasks(metrics: str) -> int:
+    lines = [line for line in metrics.splitlines() if line.startswith(TASKS)]
+    return int(float(lines[0].split()[1])) if lines else 0
+
+
+def _mb(path: Path) -> float:
+    return path.stat().st_size / 1e6 if path.exists() else 0.0

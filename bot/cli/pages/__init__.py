@@ -1,0 +1,1 @@
+"""`desdemona page`: the pages of the dashboard in the terminal."""

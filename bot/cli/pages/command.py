@@ -1,0 +1,112 @@
+"""`desdemona page`: a page of the dashboard in the terminal."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.common import FormatOption, OutputFormat, UsageError, ask_database, console, print_json
+from bot.cli.filters import selects_games
+
+if TYPE_CHECKING:
+    from bot.dashboard.page import Page, View
+    from storage.database import Database
+    from storage.filters import Filters
+
+
+@selects_games
+def page_command(
+    context: typer.Context,
+    filters: "Filters",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[PAGE]",
+            help="works, results, traps, opponents, events or ratings; without it, questions",
+        ),
+    ] = "",
+    sort: Annotated[str, typer.Option(help="Of traps and opponents: which come first.")] = "",
+    outcome: Annotated[str, typer.Option(help="Of traps: all, fell or held.")] = "",
+    by: Annotated[str, typer.Option(metavar="NAMES", help="Of results: as of `stats --by`.")] = "",
+    days: Annotated[str, typer.Option(help="Of events: how many days.")] = "",
+    kind: Annotated[str, typer.Option(help="Of events: only this kind.")] = "",
+    arms: Annotated[str, typer.Option(metavar="A,B", help="Of works: compare these players.")] = "",
+    number: Annotated[str, typer.Option("--page", help="Which page of a long list.")] = "",
+    table: Annotated[str, typer.Option(help="Which table, for --format csv; by default the first.")] = "",
+    output: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """Show a page of the dashboard, or ten questions that the pages answer.
+
+    The bot need not run.  Filters and options are those of the page's address, and so are the numbers.
+    """
+    if not name:
+        _print_questions()
+        return
+    own = {"sort": sort, "outcome": outcome, "by": by, "days": days, "kind": kind, "arms": arms}
+    page = _page(name)
+    own["number" if "number" in page.parameters else "page"] = number
+    view = _load(context, page, filters, own)
+    if output is OutputFormat.JSON:
+        print_json(_plain(view.to_json()))
+    elif output is OutputFormat.CSV:
+        _print_csv(view, table)
+    else:
+        from bot.cli.pages.texts import TEXTS
+
+        screen = console()
+        for part in TEXTS[name](view):
+            screen.print(part)
+
+
+def _page(name: str) -> "Page":
+    from bot.cli.pages.texts import TEXTS
+    from bot.dashboard.pages import opponents, ratings, results, traps, works
+    from bot.dashboard.pages.events import events_page
+
+    pages = (works.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
+    known = {page.name: page for page in pages}
+    assert known.keys() == TEXTS.keys(), "each page has its text"  # noqa: S101
+    if name not in known:
+        raise UsageError(f"page: {name!r} is not known; known: {', '.join(known)}")
+    return known[name]
+
+
+def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> "View":
+    from bot.dashboard.page import BadQuery
+    from storage.errors import FilterError
+    from storage.queries.filter_language import filter_texts
+
+    given = {**filter_texts(filters), **{name: text for name, text in own.items() if text}}
+
+    async def read(database: "Database") -> "View":
+        return await page.load(database, page.query(given, {}))
+
+    try:
+        return ask_database(context, read)
+    except (BadQuery, FilterError) as error:
+        raise UsageError(f"page {page.name}: {error}") from None
+
+
+def _plain(value: object) -> object:
+    """A view's JSON with texts for times and the like, as the page has them."""
+    import json
+
+    found: object = json.loads(json.dumps(value, default=str))
+    return found
+
+
+def _print_csv(view: "View", name: str) -> None:
+    from bot.dashboard.answers import csv_text
+
+    tables = view.tables()
+    if name and name not in tables:
+        raise UsageError(f"--table: {name!r} is not known; known: {', '.join(tables)}")
+    print(csv_text(tables[name or next(iter(tables))]), end="")
+
+
+def _print_questions() -> None:
+    from bot.dashboard.questions import questions
+
+    for number, question in enumerate(questions(datetime.now().astimezone()), 1):
+        print(f"{number:2}. {question.text}\n    desdemona {question.command}\n    {question.link}")

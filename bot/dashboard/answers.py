@@ -1,0 +1,148 @@
+"""Makes the answer to a request for a page: its view as HTML, JSON or CSV.
+
+What a request needs of the running program comes with it as plain values, so that another process can answer
+(`bot.dashboard.page_workers`).
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from jinja2 import Environment
+
+from bot.alarms.board import AlarmStatus
+from bot.dashboard.controls import ActionResult
+from bot.dashboard.filter_chips import chips
+from bot.dashboard.page import BadQuery, Page, Query, Rows, View
+from bot.dashboard.page_cache import PageCache
+from bot.dashboard.rendering import query_text
+
+
+class PageForm(StrEnum):
+    """What a page is answered as."""
+
+    HTML = "html"
+    JSON = "json"
+    CSV = "csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every page shows beside its own contents."""
+
+    has_session: bool = False
+    """One can sign out."""
+    loud_alarms: tuple[AlarmStatus, ...] = ()
+    said: ActionResult | None = None
+    """What came of the reader's last action."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A request for a page."""
+
+    page: str
+    """Its name."""
+    query: Query
+    form: PageForm
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """The parts of its path."""
+    table: str = ""
+    """Which table, for CSV; empty: the first."""
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    live: Any = None
+    """See `bot.dashboard.page.Page.live`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadePage:
+    """A page as text."""
+
+    text: str
+    table: str = ""
+    """The name of the table, for CSV."""
+
+
+class AnswerMaker:
+    """Makes answers.
+
+    Args:
+        pages: All pages, in the order of the menu.
+        templates: See `bot.dashboard.rendering.environment`.
+        cache: Their views.
+    """
+
+    def __init__(self, pages: Sequence[Page], templates: Environment, cache: PageCache) -> None:
+        self._pages = {page.name: page for page in pages}
+        self._templates = templates
+        self._cache = cache
+
+    async def answer(self, asked: PageRequest) -> MadePage:
+        """The answer to a request.
+
+        Raises:
+            BadQuery: There is no such table.
+            TooSlow, StorageError, DesdemonaError: As `PageCache.get`.
+        """
+        page = self._pages[asked.page]
+        view = (await self._cache.get(page, asked.query)).view
+        if page.show_live is not None and asked.live is not None:
+            view = page.show_live(view, asked.live)
+        if asked.form is PageForm.JSON:
+            return MadePage(json.dumps(view.to_json(), default=str, ensure_ascii=False))
+        if asked.form is PageForm.CSV:
+            return _csv(asked, view)
+        text = self.render(
+            page.template,
+            asked.surroundings,
+            page=page,
+            view=view,
+            chips=chips(page, asked.query),
+            query=asked.query,
+            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}",
+            query_string=query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")}),
+        )
+        return MadePage(text)
+
+    def render(self, template: str, surroundings: Surroundings, **values: Any) -> str:
+        """A template's text."""
+        return self._templates.get_template(template).render(
+            menu=[page for page in self._pages.values() if page.is_in_menu],
+            has_session=surroundings.has_session,
+            loud_alarms=surroundings.loud_alarms,
+            said=surroundings.said,
+            **values,
+        )
+
+
+def _csv(asked: PageRequest, view: View) -> MadePage:
+    tables = view.tables()
+    if not tables:
+        raise BadQuery("this page has no table")
+    name = asked.table or next(iter(tables))
+    if name not in tables:
+        raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
+    return MadePage(csv_text(tables[name]), name)
+
+
+def csv_text(rows: Rows) -> str:
+    """Rows as CSV with a header.
+
+    A text that a spreadsheet would take for a formula is quoted with an apostrophe: names come from outside.
+    """
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value

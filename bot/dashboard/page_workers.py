@@ -1,0 +1,100 @@
+"""Makes pages in processes of their own: in the program's own process, moves would wait for them.
+
+A page takes tens to hundreds of milliseconds of Python.  On the event loop they delay every move that comes
+meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start when the
+first page is asked for, run at a lower priority, keep the views themselves, and read the database over
+connections of their own.
+"""
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from bot.base.config import DashboardConfig
+from bot.base.errors import DesdemonaError
+from bot.base.process_pool import ProcessPool, WorkerDied
+from bot.dashboard.answers import AnswerMaker, MadePage, PageRequest
+from bot.dashboard.menu import pages
+from bot.dashboard.page_cache import LONGEST_S, PageCache, TooSlow
+from bot.dashboard.rendering import environment
+from storage.database import Database
+
+PROCESSES = 2
+"""So that a slow page does not hold up the others; the second one starts only when both are needed."""
+NICE = 5
+"""How much lower their priority is."""
+PATIENCE_S = 3 * LONGEST_S
+"""Longest wait for an answer: others may be before it, and a process may have to start."""
+
+
+class PageWorkers:
+    """Processes that answer requests for pages; `close` them.
+
+    Args:
+        config: The dashboard's settings, from which the pages follow.
+        url: The database's URL, with its password.
+    """
+
+    def __init__(self, config: DashboardConfig, url: str) -> None:
+        self._config = config
+        self._url = url
+        self._pool = ProcessPool(PROCESSES)
+
+    async def answer(self, asked: PageRequest) -> MadePage:
+        """The answer to a request for one of `bot.dashboard.menu.pages`.
+
+        Raises:
+            TooSlow: It takes too long.
+            DesdemonaError: The process ended, for instance for lack of memory.
+            StorageError, DesdemonaError: As `bot.dashboard.answers.AnswerMaker.answer`.
+        """
+        job = self._pool.run(_answer, _Job(self._config, self._url, asked))
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await asyncio.wrap_future(job)
+        except TimeoutError:
+            raise TooSlow("The pages before this one take too long; try again.") from None
+        except WorkerDied:
+            raise DesdemonaError("The process that makes the pages has ended; try again.") from None
+
+    async def close(self) -> None:
+        """End the processes, whatever they are doing."""
+        await asyncio.to_thread(self._pool.close)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A request, and what a process needs that has just started."""
+
+    config: DashboardConfig = field(repr=False)
+    url: str = field(repr=False)
+    """Has the password."""
+    asked: PageRequest
+
+
+class _Worker:
+    """What a process keeps: an event loop, the open database, and the pages."""
+
+    def __init__(self, job: _Job) -> None:
+        with suppress(OSError):
+            os.nice(NICE)
+        self._runner = asyncio.Runner()
+        database = self._runner.run(Database.open(job.url, upgrade=False))
+        cache = PageCache(database, time.monotonic)
+        self._maker = AnswerMaker(pages(job.config, job.url), environment(), cache)
+
+    def answer(self, asked: PageRequest) -> MadePage:
+        return self._runner.run(self._maker.answer(asked))
+
+
+_worker: _Worker | None = None
+
+
+def _answer(job: _Job) -> MadePage:
+    """MadePage a request, in a worker process."""
+    global _worker
+    if _worker is None:
+        _worker = _Worker(job)
+    return _worker.answer(job.asked)

@@ -1,0 +1,52 @@
+"""Ten questions that operators ask, with the command and the page that answer each in one step."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question."""
+
+    text: str
+    command: str
+    """Of `desdemona`; ``MONTH`` stands for the first day of this month."""
+    link: str
+    """The page's address, likewise."""
+
+    def at(self, now: datetime) -> "Question":
+        """The question in the month of a moment."""
+        first = f"{now:%Y-%m}-01"
+        return Question(self.text, self.command.replace("MONTH", first), self.link.replace("MONTH", first))
+
+
+QUESTIONS = (
+    Question("Is trappy better this month?", "page works --since MONTH", "/dash/works?since=MONTH"),
+    Question(
+        "Which trap works best against people rated 1500 to 1700?",
+        "page traps --people --min-rating 1500 --max-rating 1700 --sort taken",
+        "/dash/traps?opponents=people&min-rating=1500&max-rating=1700&sort=taken",
+    ),
+    Question(
+        "Which opponents fall, and which return?",
+        "page opponents --sort fallen",
+        "/dash/opponents?sort=fallen",
+    ),
+    Question(
+        "What are the results by week, game and rating band?",
+        "page results --by week,game,rating-band",
+        "/dash/results?by=week,game,rating-band",
+    ),
+    Question("What is the bot doing right now?", "status", "/dash"),
+    Question("Is it healthy?", "status", "/dash"),
+    Question("Which errors, time-outs and declines were there?", "page events", "/dash/events"),
+    Question("How long do moves take, and how much lag is there?", "page events", "/dash/events#thinking"),
+    Question("How did our ratings develop?", "page ratings", "/dash/ratings"),
+    Question("How many more games until we know?", "page works", "/dash/works"),
+)
+"""In the order of the operator's guide, "Ten questions"."""
+
+
+def questions(now: datetime) -> tuple[Question, ...]:
+    """The ten questions in the month of a moment, in the moment's own time zone."""
+    return tuple(question.at(now) for question in QUESTIONS)

@@ -1,0 +1,56 @@
+"""How games ended, aborted ones included: results and reasons, by site."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.records import MATCH_SITE, GameStatus
+from storage.tables.games import GameRow
+
+
+@dataclass(frozen=True, slots=True)
+class EndingCount:
+    """Games that ended alike."""
+
+    site: str
+    result: str
+    """Ours: win, draw or loss; ``aborted``; ``unknown``."""
+    reason: str
+    """As the site calls it; empty: it gave none."""
+    count: int
+    last_at: datetime
+    """When the latest of them began."""
+
+
+async def count_endings(session: AsyncSession, since: datetime, *, site: str = "") -> list[EndingCount]:
+    """The games that began since a moment and are over, the most frequent endings first.
+
+    Games of matches on this machine do not count.
+    """
+    rows = await session.execute(
+        select(
+            GameRow.site,
+            GameRow.state,
+            GameRow.result,
+            func.coalesce(GameRow.end_reason, "").label("reason"),
+            func.count().label("times"),
+            func.max(GameRow.started_at).label("last_at"),
+        )
+        .where(
+            GameRow.started_at >= since,
+            GameRow.state != GameStatus.OPEN,
+            GameRow.site == site if site else GameRow.site != MATCH_SITE,
+        )
+        .group_by(GameRow.site, GameRow.state, GameRow.result, "reason")
+    )
+    found = [
+        EndingCount(row.site, _result(row.state, row.result), row.reason, row.times, row.last_at)
+        for row in rows
+    ]
+    return sorted(found, key=lambda each: (-each.count, each.site, each.result, each.reason))
+
+
+def _result(state: GameStatus, result: str | None) -> str:
+    return "aborted" if state is GameStatus.ABORTED else "unknown" if result is None else str(result)

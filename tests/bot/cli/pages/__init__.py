@@ -1,0 +1,1 @@
+"""`desdemona page`."""

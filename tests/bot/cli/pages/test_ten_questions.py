@@ -1,0 +1,177 @@
+"""The commands of the ten questions answer them, on a small database whose answers are known."""
+
+import csv
+import io
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.cli.pages.texts import bars
+from bot.dashboard.questions import QUESTIONS, Question, questions
+from storage.database import Database
+from storage.events import record_event
+from storage.games import finish_game
+from storage.records import GameResult
+from storage.trials import NewTrial, start_trial
+from tests.bot.cli.test_main import in_database
+from tests.bot.conftest import Command
+from tests.bot.dashboard.samples import met_bait
+from tests.storage.samples import ARENA, decision, opened, settled
+
+START = (datetime.now(UTC) - timedelta(hours=2)).replace(minute=0, second=0, microsecond=0)
+"""When the games begin, all within one day."""
+EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}
+GUIDE = Path(__file__).parents[4] / "docs" / "operators-guide.md"
+GAMES = 300
+
+
+@pytest.fixture(scope="module")
+def answered() -> dict[str, Question]:
+    return {question.text: question for question in questions(START.astimezone())}
+
+
+@pytest.fixture
+def played(migrated_file: Path) -> None:
+    """A trial of 60 people in which trappy wins all games and standard loses all; three met the same bait."""
+
+    async def fill(database: Database) -> None:
+        rng = random.Random(1)
+        plan = NewTrial(name="t1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}})
+        async with database.write() as session:
+            trial = await start_trial(session, plan, at=START - timedelta(hours=1))
+            for number in range(GAMES):
+                player, person = rng.choice(plan.arms), f"person{number % 60}"
+                at = START + timedelta(seconds=number)
+                game = await opened(
+                    session,
+                    f"g{number}",
+                    player=player,
+                    selection=EVEN,
+                    trial_id=trial.id,
+                    our_rating=1500 + number,
+                    opponent_id=person,
+                    opponent_name=person,
+                    at=at,
+                )
+                if number == 0:
+                    await settled(session, game.id, 0, decision(), None)
+                result = GameResult.WIN if player == "trappy" else GameResult.LOSS
+                reason = "time" if number < 3 else "normal"
+                await finish_game(session, game.id, result=result, end_reason=reason, at=at)
+            for number, reply in enumerate(("d7d5", "d7d5", "e7e5")):
+                await met_bait(session, f"bait{number}", reply, opponent=f"Bo{number}", rated=False)
+            await record_event(session, ARENA, "challenge_declined", {"reason": "tooFast"})
+
+    in_database(migrated_file, fill)
+
+
+@pytest.mark.usefixtures("played")
+def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Question]) -> None:
+    told = {}
+    for question in answered.values():
+        if question.command == "status":
+            continue
+        status, out, err = desdemona(*question.command.split())
+        assert (status, err) == (0, ""), question
+        told[question.text] = [" ".join(line.split()) for line in out.splitlines()]
+
+    works = told["Is trappy better this month?"]
+    assert works[0] == "Trappy scores more."
+    assert float(works[1].split()[2]) == pytest.approx(100, abs=5)
+    assert works[1].split(maxsplit=3)[3].startswith("points more in a hundred games: between +9")
+    assert f"by {GAMES} games with 60 people." in " ".join(works)
+
+    traps = told["Which trap works best against people rated 1500 to 1700?"]
+    assert traps[0].startswith("2 of 3 baits fooled somebody: 67 %;")
+    assert any(line.startswith("Chess e4 d5 3 2 ") for line in traps)
+
+    opponents = told["Which opponents fall, and which return?"]
+    assert opponents[0] == "63 opponents, 0 came back on another day."
+    assert any(line.startswith("person59 arena 5 1 ") for line in opponents)
+
+    results = told["What are the results by week, game and rating band?"]
+    monday = START - timedelta(days=START.weekday())
+    group = f"{monday:%Y-%m-%d} Othello arena 1600 to 1799"
+    (othello,) = [line for line in results if line.startswith(group)]
+    wins, losses = (int(othello.split()[at]) for at in (7, 9))
+    assert wins + losses == GAMES
+
+    events = told["Which errors, time-outs and declines were there?"]
+    assert any(line.startswith("challenge declined arena tooFast 1 ") for line in events)
+    assert sum(int(line.split()[3]) for line in events if line.split()[1:3] == ["time", "arena"]) == 3
+    times = told["How long do moves take, and how much lag is there?"]
+    assert any(line.startswith("Othello arena 1 ") for line in times)
+
+    ratings = told["How did our ratings develop?"]
+    assert any(line.startswith("Othello, blitz, desdemona at arena 1799 ") for line in ratings)
+    assert (
+        "If the difference stays what it is, it is known now." in told["How many more games until we know?"]
+    )
+
+
+@pytest.mark.usefixtures("played")
+def test_json_and_csv_are_the_pages(desdemona: Command) -> None:
+    _, out, _ = desdemona("page", "traps", "--outcome", "fell", "--format", "json")
+    assert json.loads(out)["all"]["taken"] == 2
+    assert len(json.loads(out)["baits"]) == 2
+    _, out, _ = desdemona("page", "events", "--format", "csv", "--table", "endings")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert sum(int(row["count"]) for row in rows if row["reason"] == "time") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("nothing",), "page: 'nothing' is not known; known: works, results, traps"),
+        (("results", "--by", "moon"), "page results: by: 'moon' is not known; known: player, game"),
+        (("ratings", "--sort", "games"), "page ratings: 'sort' is no filter of this page; known: account,"),
+        (("traps", "--format", "csv", "--table", "x"), "--table: 'x' is not known; known: baits, phases"),
+        (("events", "--days", "8"), "page events: days: '8' is not known; known: 30, 1, 7, 90, 365"),
+        (("opponents", "--page", "0"), "page opponents: page: '0' is no whole number from 1"),
+    ],
+)
+@pytest.mark.usefixtures("migrated_file")
+def test_what_there_is_not_is_named(desdemona: Command, arguments: tuple[str, ...], complaint: str) -> None:
+    status, out, err = desdemona("page", *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"desdemona: {complaint}")
+
+
+@pytest.mark.usefixtures("migrated_file")
+def test_an_empty_database_has_answers_too(desdemona: Command) -> None:
+    for name in ("works", "results", "traps", "opponents", "events", "ratings"):
+        assert desdemona("page", name)[0] == 0
+
+
+def test_questions_are_listed_with_this_month(desdemona: Command) -> None:
+    _, out, _ = desdemona("page")
+    lines = out.splitlines()
+    assert len(lines) == 3 * len(QUESTIONS) == 30
+    first = f"{datetime.now().astimezone():%Y-%m}-01"
+    assert lines[:3] == [
+        " 1. Is trappy better this month?",
+        f"    desdemona page works --since {first}",
+        f"    /dash/works?since={first}",
+    ]
+
+
+def test_the_guide_has_each_question_with_its_command_and_page() -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+    section = guide[guide.index("## Ten questions") :]
+    for number, question in enumerate(QUESTIONS, 1):
+        assert f"### {number}. {question.text}" in section
+        assert f"desdemona {question.command}".replace("MONTH", "2026-11-01") in section
+        assert question.link.replace("MONTH", "2026-11-01") in section
+
+
+@pytest.mark.parametrize(
+    ("values", "drawn"),
+    [([1500], "▁"), ([1, 8], "▁█"), ([5, 5, 5], "▁▁▁"), (range(60), "▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▅▅▅▅▆▆▆▆▆▇▇▇▇██")],
+)
+def test_bars(values: list[float], drawn: str) -> None:
+    assert len(bars(values)) == len(drawn)
+    assert bars(values)[0] in "▁"
+    assert bars(values)[-1] == drawn[-1]
