@@ -95,6 +95,7 @@ GAMES = export_of(
         GameRow.state,
         GameRow.result,
         GameRow.end_reason,
+        OpponentRow.site_id.label("opponent_site_id"),
         GameRow.rating_diff,
         GameRow.started_at,
         GameRow.ended_at,
@@ -192,5 +193,6 @@ GAMES = export_of(
         ),
         ("clock_initial_s", _WHOLE, "each side's time in seconds; null: none", named("clock_initial_s")),
         ("clock_increment_s", _WHOLE, "seconds added for each move; null: none", named("clock_increment_s")),
+        ("opponent_site_id", _TEXT, "the opponent's key at the site", named("opponent_site_id")),
     ],
 )

@@ -91,6 +91,7 @@ async def test_a_game(database: Database) -> None:
         "initial_position": None,
         "clock_initial_s": 180,
         "clock_increment_s": 2,
+        "opponent_site_id": "anna",
     }
     missing = {
         "initial_position",

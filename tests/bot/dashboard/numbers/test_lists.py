@@ -79,6 +79,7 @@ def _game_json(data: Exported, game: Row) -> Row:
     return {
         **{name: game[name] for name in same},
         "rated": bool(game["rated"]),
+        "opponent_site_id": game["opponent_site_id"],
         "opponent_is_bot": bool(game["is_program"]),
         "started_at": iso(game["started_at"]),
         "baits_set": found.baits_set,
@@ -96,7 +97,7 @@ def _game_line(data: Exported, game: Row) -> str:
     baits = f"{found.baits_taken} of {found.baits_set}" if found.baits_set else "no baits"
     return " | ".join(
         (
-            f"{game['opponent']}{program} / {rating}{against}",
+            f"{game['opponent']}{program} / {rating}{against} · opponent",
             f"{TITLES[game['game']]} / {game['player']} · {game['site']}",
             f"{_ended(game)}{reason}",
             f"{game['plies']:,}",
@@ -155,6 +156,7 @@ def _opponents(data: Exported, query: Query) -> list[Row]:
             {
                 "opponent_id": key,
                 "site": games[0]["site"],
+                "site_id": games[0]["opponent_site_id"],
                 "name": games[0]["opponent"],
                 "is_bot": bool(games[0]["is_program"]),
                 "games": len(games),
@@ -348,6 +350,52 @@ def _times_line(row: Row) -> str:
     return " | ".join((row["site"], f"{row['moves']:,}", *sent_after, f"{row['confirmed']:,}", *shown_after))
 
 
+def _endings(data: Exported, days: int, site: str) -> list[Row]:
+    since = NOW - timedelta(days=days)
+    alike: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for game in data.games:
+        is_of_site = game["site"] == site if site else game["site"] != "match"
+        if is_of_site and game["state"] != "open" and at(game["started_at"]) >= since:
+            result = "aborted" if game["state"] == "aborted" else game["result"] or "unknown"
+            alike[game["site"], result, game["end_reason"] or ""].append(game["started_at"])
+    found = [
+        {"site": key[0], "result": key[1], "reason": key[2], "count": len(starts), "last_at": max(starts)}
+        for key, starts in alike.items()
+    ]
+    return sorted(found, key=lambda row: (-row["count"], row["site"], row["result"], row["reason"]))
+
+
+def _endings_line(row: Row) -> str:
+    when = ago(row["last_at"], NOW)
+    return " ".join(f"{row['result']} | {row['reason']} | {row['site']} | {row['count']:,} | {when}".split())
+
+
+def _thinking(data: Exported, days: int, site: str) -> list[Row]:
+    since = NOW - timedelta(days=min(days, 7))
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for move in data.decisions:
+        game = data.game[move["game_id"]]
+        is_of_site = game["site"] == site if site else game["site"] != "match"
+        if is_of_site and at(game["started_at"]) >= since:
+            times[game["site"], game["game"]].append(move["time_s"])
+    return [
+        {
+            "site": key[0],
+            "game": key[1],
+            "moves": len(taken),
+            "median_s": quantile(taken, Decimal("0.5")),
+            "p95_s": quantile(taken, Decimal("0.95")),
+            "longest_s": max(taken),
+        }
+        for key, taken in sorted(times.items())
+    ]
+
+
+def _thinking_line(row: Row) -> str:
+    times = (_ms(row["median_s"]), _ms(row["p95_s"]), _ms(row["longest_s"]))
+    return " | ".join((TITLES[row["game"]], row["site"], f"{row['moves']:,}", *times))
+
+
 def _event_line(data: Exported, event: Row) -> str:
     detail = json.loads(event["detail"])
     told = ", ".join(f"{name}: {value}" for name, value in detail.items() if value not in (None, ""))
@@ -376,7 +424,7 @@ async def test_events(
     latest = events[50 * (number - 1) : 50 * number]
     query = urlencode({"days": days, "kind": kind, "site": site, "number": number})
     told = await visitor.json(f"/dash/api/events?{query}")
-    for row in told["counts"]:
+    for row in (*told["counts"], *told["endings"]):
         row["last_at"] = row["last_at"].replace("T", " ")[:19]
     found = _counts(events)
     assert sorted(told["counts"], key=str) == sorted(found, key=str)
@@ -384,6 +432,9 @@ async def test_events(
     assert [row["id"] for row in told["latest"]] == [row["event_id"] for row in latest]
     times = _times(exported, days, site)
     assert told["times"] == [pytest.approx(row) for row in times]
+    endings, thinking = _endings(exported, days, site), _thinking(exported, days, site)
+    assert told["endings"] == endings
+    assert told["thinking"] == [pytest.approx(row) for row in thinking]
     html = await visitor.text(f"/dash/events?{query}")
     span = "games of the last 1 day" if days == 1 else f"games of the last {min(days, 7)} days"
     lines = [
@@ -400,6 +451,9 @@ async def test_events(
     assert printed.numbers(html) == [
         *alarms,
         *(" ".join(line.split()) for line in lines),
+        *map(_endings_line, endings),
+        span,
+        *map(_thinking_line, thinking),
         span,
         *map(_times_line, times),
         *(_event_line(exported, event) for event in latest),

@@ -62,6 +62,7 @@ def _baits(data: Exported) -> list[Row]:
     return [
         {
             **{name: bait[name] for name in same},
+            "opponent_site_id": data.game[bait["game_id"]]["opponent_site_id"],
             "at": outcome["at"],
             "is_taken": bool(bait["is_taken"]),
             "cost": outcome["cost"],

@@ -113,6 +113,7 @@ def _card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
     same = ("decision_id", "game_id", "game", "site", "player", "opponent", "opponent_rating", "ply")
     return {
         **{name: bait[name] for name in (*same, "move", "bait", "cost")},
+        "opponent_site_id": data.game[bait["game_id"]]["opponent_site_id"],
         "reply": bait["reply"] if is_judged else None,
         "odds": bait["probability"],
         "reply_cost": bait["reply_cost"] if is_judged and bait["reply"] is not None else None,

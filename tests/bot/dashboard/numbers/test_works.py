@@ -144,19 +144,29 @@ def _figure_9(each: Row) -> str:
 # --- The trial ---------------------------------------------------------------------------------------------
 
 
+def _width(n: int) -> float:
+    """Half the interval at so many games, for a deviation of 1."""
+    r = 1 + n * tightness(ALPHA) / OPT
+    return math.sqrt(2 * r / (n * (r - 1)) * math.log(math.sqrt(r) / ALPHA))
+
+
+def _games_until(n: int, width: float) -> int:
+    more = 0
+    while _width(n + more) > width:
+        more += 1
+    return more
+
+
 def _more(score: Row) -> int | None:
     """Games until the interval is a third narrower at the same deviation."""
     if score["low"] is None:
         return None
+    return _games_until(score["n"], _width(score["n"]) * 2 / 3)
 
-    def width(n: int) -> float:
-        r = 1 + n * tightness(ALPHA) / OPT
-        return math.sqrt(2 * r / (n * (r - 1)) * math.log(math.sqrt(r) / ALPHA))
 
-    wanted, n = width(score["n"]) * 2 / 3, score["n"]
-    while width(n) > wanted:
-        n += 1
-    return int(n - score["n"])
+def _known(score: Row) -> int:
+    """Games until it leaves 0, or lies within 3 points of it, at the same mean and deviation."""
+    return _games_until(score["n"], max(abs(score["mean"]), 0.03 - abs(score["mean"])) / score["sd"])
 
 
 def _headline(score: Row, why: str | None) -> list[str]:
@@ -167,6 +177,8 @@ def _headline(score: Row, why: str | None) -> list[str]:
         ]
     mean, low, high = (100 * score[name] for name in ("mean", "low", "high"))
     more = f" About {_more(score)} more games would make the interval a third narrower."
+    if (known := _known(score)) > 0:
+        more += f" If the difference stays what it is, about {known:,} more games decide."
     return [
         f"Trappy scores {rounded(abs(mean), 1)} points {'more' if mean >= 0 else 'less'} in a hundred games.",
         f"Between {signed(low)} and {signed(high)}, whenever one looks (95 %). {score['n']} games with "
