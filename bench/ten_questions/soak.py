@@ -92,7 +92,7 @@ class SoakPerson(Person):
     def __init__(self, place: Place, who: Character, seed: int, address: str) -> None:
         super().__init__(place, who.name, seed)
         self._who = who
-        self._address = address
+        self._local_address = address
         self._searchers: dict[str, Searcher] = {}
         self.walks_away_at: int | None = None
         """Plies after which they do not move any more."""
@@ -106,7 +106,7 @@ class SoakPerson(Person):
         self._http = aiohttp.ClientSession(
             self._place.url,
             timeout=aiohttp.ClientTimeout(sock_read=60),
-            connector=aiohttp.TCPConnector(local_addr=(self._address, 0)),
+            connector=aiohttp.TCPConnector(local_addr=(self._local_address, 0)),
         )
 
     async def ask_too_much(self) -> None:

@@ -88,11 +88,11 @@ def opponents(told: Any, rows: Exports, _since: datetime) -> str:
         baits[game["opponent"]][1] += game["baits_taken"]
     assert told["returned"] == sum(len(each) > 1 for each in days.values())
     for line in told["opponents"]:
-        assert [line["baits_met"], line["baits_taken"]] == baits[line["name"]], line
+        assert [line["baits_set"], line["baits_taken"]] == baits[line["name"]], line
         assert line["days"] == len(days[line["name"]]), line
     shares = [met_taken[1] / met_taken[0] for met_taken in baits.values() if met_taken[0] >= 5]
     first = told["opponents"][0]
-    assert first["baits_taken"] / first["baits_met"] == max(shares)
+    assert first["baits_taken"] / first["baits_set"] == max(shares)
     return f"{told['returned']} of {told['count']} returned; first {first['name']}, {max(shares):.0%}"
 
 

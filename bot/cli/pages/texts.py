@@ -191,7 +191,7 @@ def events_text(view: EventsView) -> Iterator[RenderableType]:
         ],
         left=3,
     )
-    times = f"games of the last {min(view.days, 7)} days"
+    times = f"games of the last {view.lag_days} days"
     yield _table(
         f"How long our moves took ({times})",
         ("game", "site", "moves", "median", "slowest twentieth", "longest"),

@@ -148,7 +148,7 @@ async def load(database: Database, query: Query) -> EventsView:
             page,
             len(latest) > PER_PAGE,
             tuple(await count_endings(session, since, site=site)),
-            tuple(await thinking_times(session, datetime.now(UTC) - timedelta(days=min(days, 7)), site=site)),
+            tuple(await thinking_times(session, now - timedelta(days=min(days, LAG_DAYS)), site=site)),
         )
 
 
