@@ -51,7 +51,7 @@ async def report(database: Database, filters: Filters | None = None, key: str = 
 
 async def test_names_and_blocks(database: Database) -> None:
     async with database.write() as session:
-        for number, name in enumerate(("Anna", "ANNA", "Anna", "anna_k")):
+        for number, name in enumerate(("Anna", "Anna", "ANNA", "Anna", "anna_k")):
             await opened(session, f"g{number}", opponent_name=name, at=NOON + timedelta(days=number))
         await opened(session, "g1", opponent_name="late")  # known already: no new game, no new name
     found = (await report(database)).account
@@ -65,11 +65,14 @@ async def test_names_and_blocks(database: Database) -> None:
             {"name": "ANNA", "new_name": "Anna"},
             {"name": "Anna", "new_name": "anna_k"},
         ]
-        assert [event.game_id for event in reversed(events)] == [2, 3, 4]
+        assert [event.game_id for event in reversed(events)] == [3, 4, 5]
         await add_block(session, "elsewhere", "anna")
         assert (await get_opponent(session, "arena", "anna")).blocked_as is None  # type: ignore[union-attr]
         await add_block(session, "arena", "ANNA_K")
     assert (await report(database)).account.blocked_as == "anna_k"
+    async with database.write() as session:
+        await opened(session, "back", opponent_name="Anna")
+    assert (await report(database)).account.former_names == ("ANNA", "anna_k")  # not the one it has again
 
 
 async def test_who_has_not_been_met(database: Database) -> None:
