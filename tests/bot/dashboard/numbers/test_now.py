@@ -202,6 +202,7 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
         *waiting,
         said,
         *["for 15 minutes", "for 8 hours"],
+        "Which trap works best against people rated 1500 to 1700?",
     ]
     check_drawings(html)
 
