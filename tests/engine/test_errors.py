@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 # Where a bare ValueError may be caught, and what raises it there: never the engine, whose own have types.
 PARSING = {
     "storage/statistics/group_rows.py": {"_table"},
+    "storage/queries/baits.py": {"bait_counts"},
     "storage/queries/filter_language.py": {"parse_filters", "parse_moment"},
     "storage/packing/records.py": {"pack", "unpack"},
     "storage/packing/columns.py": {"_write_floats"},
