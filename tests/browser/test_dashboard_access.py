@@ -293,10 +293,13 @@ def test_a_fresh_page_leaves_the_focus_and_what_has_not_changed(tab: Page, world
             "document.querySelector('.orders').open = true"
         )
         tab.until_text("[aria-labelledby=who-waits]", "grandpa_joe")
-        waiting, world.actions.now = world.actions.now, replace(world.actions.now, queue=())
+        before = world.actions.now
+        games = tuple(replace(game, our_clock_s=100.0) for game in before.games)
+        world.actions.now = replace(before, queue=(), games=games)
         run("document.dispatchEvent(new Event('visibilitychange'))")
         tab.until_text("[aria-labelledby=who-waits]", "Nobody waits")
         assert _focused(tab) == "a: All declines"
+        assert tab.text(".board-card .board-row:nth-of-type(2) .time") == "1:40"
         assert tab.count(".orders[open]") == 1
         assert run("return document.querySelector('[aria-labelledby=questions]').isOld")
-        world.actions.now = waiting
+        world.actions.now = before
