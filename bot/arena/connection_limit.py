@@ -1,19 +1,23 @@
 """Limits open connections: silent clients must neither lock others out nor use up file descriptors.
 
-A connection without a complete request head is closed after `IDLE_S`.  At the limit, the oldest connection
-without a request is closed for the new one; if all have requests in progress, the new one is closed.
+A connection without a complete request is closed after `IDLE_S`.  At the limit a new connection takes the
+place of another: of the oldest without a request, else of a stream that nobody in a game needs
+(`bot.arena.traffic`), else of the oldest that a player keeps between two requests.  When all are at work for
+players, the new one is closed.
 """
 
 import asyncio
 import logging
 import resource
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from ipaddress import ip_address
+from typing import Protocol
 
 from aiohttp import web
 
 from bot.arena.proxies import limited_as
+from bot.arena.traffic.open_streams import Standing
 
 logger = logging.getLogger(__name__)
 
@@ -39,23 +43,34 @@ def most_connections() -> int:
     return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 4)
 
 
+class Door(Protocol):
+    """What is known of the connections."""
+
+    busy: set[web.RequestHandler]
+    """Those with a request in progress."""
+
+    def held_by(self, connection: web.RequestHandler) -> Standing:
+        """Whose a connection is, by its latest request."""
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
+        """End a stream that is not needed; False: there is none among these."""
+
+
 class ConnectionLimit:
     """Creates the protocol of every new connection within the limits."""
 
-    def __init__(
-        self, server: web.Server, busy: Container[web.RequestHandler], most: int, proxies: Container[str]
-    ) -> None:
+    def __init__(self, server: web.Server, door: Door, most: int, proxies: Container[str]) -> None:
         """Limit the connections of a server.
 
         Args:
             server: Speaks HTTP on the admitted connections.
-            busy: The connections with a request in progress.
-            most: Most connections in total; an eighth of them for one address, unless it is local or a
-                proxy's.
-            proxies: Addresses shared by many people.
+            door: Knows whose they are.
+            most: Most connections in total; an eighth of them for one address, half of them for one of this
+                machine, all for a trusted proxy, behind which each address has limits of its own.
+            proxies: The trusted ones.
         """
         self._server = server
-        self._busy = busy
+        self._door = door
         self._most = most
         self._proxies = proxies
         self._warned_at = float("-inf")
@@ -68,9 +83,10 @@ class ConnectionLimit:
         """Serve a new connection, or close it."""
         host = _host(transport.get_extra_info("peername"))
         present = [each for each in self._server.connections if each.transport is not None]
-        if not _is_local(host) and host not in self._proxies:
+        if host not in self._proxies:
             own = [each for each in present if limited_as(_host(each.peername)) == limited_as(host)]
-            if len(own) >= max(1, self._most // 8) and not self._make_room(own, host):
+            most = max(1, self._most // (2 if _is_local(host) else 8))
+            if len(own) >= most and not self._make_room(own, host):
                 transport.abort()
                 return
         if len(present) >= self._most and not self._make_room(present, host):
@@ -85,10 +101,14 @@ class ConnectionLimit:
         if now - self._warned_at >= _WARN_EVERY_S:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
-        idle = next((each for each in crowd if each.transport is not None and each not in self._busy), None)
-        if idle is not None:
-            idle.force_close()
-        return idle is not None
+        idle = [each for each in crowd if each.transport is not None and each not in self._door.busy]
+        for standing in (Standing.STRANGER, Standing.PLAYER):
+            if oldest := next((each for each in idle if self._door.held_by(each) is standing), None):
+                _close(oldest)
+                return True
+            if standing is Standing.STRANGER and self._door.make_room(crowd):
+                return True
+        return False
 
 
 class _Newcomer(asyncio.Protocol):
@@ -100,6 +120,13 @@ class _Newcomer(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
         self._connections.admit(transport)
+
+
+def _close(connection: web.RequestHandler) -> None:
+    transport = connection.transport
+    connection.force_close()
+    if transport is not None:
+        transport.abort()  # also when the client does not read what it was sent
 
 
 def _host(peer: object) -> str:

@@ -6,7 +6,7 @@ resumes the open games, with their clocks as the latest move left them.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from bot.arena import board_view as views
@@ -16,6 +16,7 @@ from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream
+from bot.arena.traffic.places import Place
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
 from storage import arena
@@ -45,8 +46,10 @@ class NotFound(ArenaRefusal):
 class _LiveGame:
     """A running game, and the lock for changing it."""
 
-    def __init__(self, match: ReplayedGame) -> None:
+    def __init__(self, match: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.match = match
+        self.addresses = addresses
+        """Of the players when it began; empty: not known, as after a restart, or not counted."""
         self.lock = asyncio.Lock()
 
 
@@ -124,6 +127,16 @@ class Referee:
         """The account's running games, oldest first."""
         return [self._live[game_id].match for game_id in self._game_ids.get(account_id, ())]
 
+    def is_playing(self, account_id: str) -> bool:
+        """Whether the account is in a running game."""
+        return account_id in self._game_ids
+
+    def places(self) -> Iterator[Place]:
+        """The running games, as they count for accounts and addresses."""
+        for live in self._live.values():
+            players = live.match.record.players
+            yield Place(players, tuple(zip(players, live.addresses, strict=True)))
+
     @property
     def open_count(self) -> int:
         """Number of running games."""
@@ -142,8 +155,8 @@ class Referee:
             raise NotFound("A player of this game no longer has an account")
         return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
 
-    def _seat(self, match: ReplayedGame) -> None:
-        self._live[match.id] = _LiveGame(match)
+    def _seat(self, match: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
+        self._live[match.id] = _LiveGame(match, addresses)
         for side, account in enumerate(match.players):
             self._game_ids.setdefault(account.id, {})[match.id] = None
             self._left((match.id, side))  # until the player opens its stream
@@ -151,11 +164,17 @@ class Referee:
 
     # --- Changing games ---------------------------------------------------------------------------------
 
-    async def start(self, challenge: ArenaChallenge) -> ReplayedGame:
-        """Start the game of an accepted challenge, and notify both players."""
+    async def start(self, challenge: ArenaChallenge, address: str = "") -> ReplayedGame:
+        """Start the game of an accepted challenge, and notify both players.
+
+        Args:
+            challenge: The challenge.
+            address: Of the player who accepted it.
+        """
         async with self._accounts.start_lock:
             match = await self._begin(challenge)
-        self._seat(match)
+        addresses = (challenge.address, address)
+        self._seat(match, addresses if challenge.challenger_side == 0 else addresses[::-1])
         self._publish_to_accounts("gameStart", match)
         return match
 

@@ -89,10 +89,12 @@ class SiteRoutes:
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
-        count(self._door.new_accounts, self._door.address(request))
+        address = self._door.address(request)
+        count(self._door.new_accounts, address)
         try:
             account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
         except AccountTaken:
+            self._door.new_accounts.refund(address)
             raise HttpError(409, f"The name {name} is taken; choose another") from None
         return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)
 

@@ -191,6 +191,7 @@ class Street:
     ) -> AsyncIterator[House]:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
+        settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)
