@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from bot.arena import board_view as views
 from bot.arena import game as rules
@@ -16,6 +17,7 @@ from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream
+from bot.arena.traffic.once import Once
 from bot.arena.traffic.places import Place
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
@@ -29,6 +31,9 @@ logger = logging.getLogger(__name__)
 
 CHAT_LINES = 300
 """Most lines in one game's chat."""
+
+MOST_OVER = 200
+"""Finished games that are kept replayed."""
 
 PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
@@ -74,6 +79,7 @@ class Referee:
         self._wake = wake
         """Set when the next deadline may be earlier than before."""
         self._live: dict[str, _LiveGame] = {}
+        self._over: Once[ReplayedGame] = Once(MOST_OVER, keep=lambda match: match.is_over)
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
@@ -105,11 +111,14 @@ class Referee:
         """
         if live := self._live.get(game_id):
             return live.match
+        return await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
+
+    async def _read(self, game_id: str) -> ReplayedGame:
         async with self._database.read() as session:
             record = await arena.get_game(session, game_id)
         if record is None:
             raise NotFound("No such game")
-        return await self._match(record)
+        return await self._over.elsewhere(self._replay, record, await self._players(record))
 
     async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
         """Return a game of the account's, and its side.
@@ -149,11 +158,14 @@ class Referee:
             for match in self.games_of(account_id)
         )
 
-    async def _match(self, record: ArenaGameRecord) -> ReplayedGame:
-        first, second = [await self._accounts.get(account_id) for account_id in record.players]
+    async def _players(self, record: ArenaGameRecord) -> tuple[AccountRecord, AccountRecord]:
+        first, second = await self._accounts.get_all(record.players)
         if first is None or second is None:
             raise NotFound("A player of this game no longer has an account")
-        return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
+        return first, second
+
+    def _replay(self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]) -> ReplayedGame:
+        return rules.take_up(record, VARIANTS[record.variant], players, self.clock())
 
     def _seat(self, match: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
         self._live[match.id] = _LiveGame(match, addresses)
@@ -208,7 +220,7 @@ class Referee:
         )
         async with self._database.write() as session:
             await arena.add_game(session, record)
-        return await self._match(record)
+        return self._replay(record, await self._players(record))
 
     async def _allowed(self, account_id: str) -> AccountRecord:
         account = await self._accounts.get(account_id)

@@ -22,7 +22,8 @@ BOT = Rate("bot.requests", burst=2000, per_s=300)
 
 USUAL = 1.0
 COSTS: Mapping[str, float] = {
-    "/static": 0.3,
+    "/static/{name}": 0.3,
+    "/": 0.3,
     "/api/person": 5.0,
     "/api/arena": 5.0,
     "/api/bot/online": 5.0,

@@ -210,5 +210,5 @@ async def test_who_asks_little_is_answered(street: Street) -> None:
     assert 0 < answered[1] < 25, "then the common one's"
     assert answered[2:] == [0] * 4
     visitor = Visitor(house, ANNA)
-    assert (await visitor.request("GET", "/"))[1]["ratelimit"]["key"] == "server.requests"
+    assert (await visitor.request("GET", "/healthz"))[1]["ratelimit"]["key"] == "server.requests"
     assert (await visitor.request("POST", f"/api/board/game/{game}/move/d6", person))[0] == 200
