@@ -107,7 +107,7 @@ class Accounts:
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
         self.edition = 0
-        """Grows with each change of an account other than its ratings: whatever shows one is then out of date."""
+        """Grows with each change of an account, but for its ratings: what shows one is then out of date."""
         self.start_lock = asyncio.Lock()
         """Held while a game begins or an account becomes a bot, so that each sees the other's change."""
 

@@ -17,7 +17,7 @@ from typing import Protocol
 from aiohttp import web
 
 from bot.arena.proxies import limited_as
-from bot.arena.traffic.open_streams import Standing
+from bot.arena.traffic.open_streams import Priority
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Door(Protocol):
     busy: set[web.RequestHandler]
     """Those with a request in progress."""
 
-    def held_by(self, connection: web.RequestHandler) -> Standing:
+    def held_by(self, connection: web.RequestHandler) -> Priority:
         """Whose a connection is, by its latest request."""
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
@@ -102,11 +102,11 @@ class ConnectionLimit:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
         idle = [each for each in crowd if each.transport is not None and each not in self._door.busy]
-        for standing in (Standing.STRANGER, Standing.PLAYER):
-            if oldest := next((each for each in idle if self._door.held_by(each) is standing), None):
+        for priority in (Priority.STRANGER, Priority.PLAYER):
+            if oldest := next((each for each in idle if self._door.held_by(each) is priority), None):
                 _close(oldest)
                 return True
-            if standing is Standing.STRANGER and self._door.make_room(crowd):
+            if priority is Priority.STRANGER and self._door.make_room(crowd):
                 return True
         return False
 

@@ -18,7 +18,7 @@ from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
-from bot.arena.traffic.open_streams import Listening, OpenStreams, Standing
+from bot.arena.traffic.open_streams import Listening, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord, ArenaAccess
@@ -108,7 +108,7 @@ class RequestGate:
         self._streams = OpenStreams(
             per_account=config.streams_per_account,
             per_address=config.streams_per_address,
-            standing=self.standing,
+            priority=self.priority,
         )
         self._holders: dict[web.RequestHandler, str] = {}
         """The account of each connection's latest request; also of some that have ended."""
@@ -159,11 +159,11 @@ class RequestGate:
         finally:
             self.busy.discard(request.protocol)
 
-    def standing(self, account_id: str) -> Standing:
+    def priority(self, account_id: str) -> Priority:
         """Who an account is to us; nobody, an empty id, is a stranger."""
         if account_id in self.embedded:
-            return Standing.OURS
-        return Standing.PLAYER if self._is_playing(account_id) else Standing.STRANGER
+            return Priority.OURS
+        return Priority.PLAYER if self._is_playing(account_id) else Priority.STRANGER
 
     async def _count(self, request: web.Request) -> None:
         """Count a request, by its account when its token has been seen before, and by its address.
@@ -181,9 +181,9 @@ class RequestGate:
         else:
             self._hold(request.protocol, account.id)
             _pay(self._budgets.of_account(account.id, cost, is_bot=account.is_bot))
-        standing = Standing.STRANGER if account is None else self.standing(account.id)
-        if standing is not Standing.OURS:
-            is_playing = standing is Standing.PLAYER
+        priority = Priority.STRANGER if account is None else self.priority(account.id)
+        if priority is not Priority.OURS:
+            is_playing = priority is Priority.PLAYER
             _pay(self._budgets.of_address(self.address(request), cost, is_playing=is_playing))
 
     def _hold(self, connection: web.RequestHandler, account_id: str) -> None:
@@ -192,9 +192,9 @@ class RequestGate:
             self._holders = {each: by for each, by in self._holders.items() if each.transport is not None}
             self._most_holders = 2 * len(self._holders) + 100
 
-    def held_by(self, connection: web.RequestHandler) -> Standing:
+    def held_by(self, connection: web.RequestHandler) -> Priority:
         """Whose a connection is, by its latest request."""
-        return self.standing(self._holders.get(connection, ""))
+        return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
         """End a stream of a stranger, or one that its reader has twice; False: there is none among these."""

@@ -14,7 +14,7 @@ from bot.arena.accounts import NAME, Accounts
 from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
-from bot.arena.traffic.answers import Answer
+from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.once import Once
 from storage import arena
@@ -56,7 +56,7 @@ class SiteRoutes:
         self._keep_alive_s = keep_alive_s
         self._needs_approval = needs_approval
         self._written = float("-inf")
-        self._answers: Once[Answer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
+        self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
@@ -159,23 +159,25 @@ class SiteRoutes:
     async def replay(self, request: web.Request) -> web.Response:
         return (await self._of_game(request, _replayed_json)).send(request)
 
-    async def _of_game(self, request: web.Request, render: Callable[[ReplayedGame], Answer]) -> Answer:
+    async def _of_game(
+        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
+    ) -> KeptAnswer:
         """What is told of a game: made once, and again after each move."""
         match = await self._referee.find(request.match_info["game"])
         key = (render.__name__, match.id, match.record.last_move_at, match.is_over, self._accounts.edition)
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
-    def _exported_json(self, match: ReplayedGame) -> Answer:
+    def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
         return _json_answer(export.export(match))
 
-    def _exported_text(self, match: ReplayedGame) -> Answer:
+    def _exported_text(self, match: ReplayedGame) -> KeptAnswer:
         text = export.export_text(match, self._base_url())
-        return Answer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
+        return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.Response:
         game_id = request.match_info["game"]
 
-        async def make() -> Answer:
+        async def make() -> KeptAnswer:
             match = await self._referee.find(game_id)
             if not match.is_over:
                 raise HttpError(403, "The report is available when the game is over")
@@ -210,11 +212,11 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
 
 
-def _json_answer(value: dict[str, Any]) -> Answer:
-    return Answer.of(json.dumps(value).encode(), "application/json; charset=utf-8")
+def _json_answer(value: dict[str, Any]) -> KeptAnswer:
+    return KeptAnswer.of(json.dumps(value).encode(), "application/json; charset=utf-8")
 
 
-def _replayed_json(match: ReplayedGame) -> Answer:
+def _replayed_json(match: ReplayedGame) -> KeptAnswer:
     return _json_answer(views.replay_json(match))
 
 

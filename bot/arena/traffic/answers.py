@@ -7,7 +7,7 @@ from aiohttp import ETag, web
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class KeptAnswer:
     """What is sent, but for the headers that all answers have."""
 
     body: bytes
@@ -15,7 +15,7 @@ class Answer:
     content_type: str
 
     @classmethod
-    def of(cls, body: bytes, content_type: str) -> "Answer":
+    def of(cls, body: bytes, content_type: str) -> "KeptAnswer":
         """An answer with the tag of its body."""
         return cls(body, hashlib.sha256(body).hexdigest()[:16], content_type)
 

@@ -1,7 +1,7 @@
 """The page's files, held in memory, under addresses that change with them.
 
-The files name each other by ``/static/...``.  What is sent names ``/static/TAG/...`` instead, with the tag of all of
-them, so that browsers may keep them for ever and never mix those of two versions.
+The files name each other by ``/static/...``.  What is sent names ``/static/TAG/...`` instead, with the tag of
+all of them, so that browsers may keep them for ever and never mix those of two versions.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.arena.traffic.answers import Answer
+from bot.arena.traffic.answers import KeptAnswer
 from bot.base.colours import COLOURS
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -31,12 +31,12 @@ class Assets:
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
-    def _answer(self, name: str, data: bytes) -> Answer:
+    def _answer(self, name: str, data: bytes) -> KeptAnswer:
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())
             content_type += "; charset=utf-8"
-        return Answer.of(data, content_type)
+        return KeptAnswer.of(data, content_type)
 
     async def page(self, request: web.Request) -> web.StreamResponse:
         """The page itself, whose address stays."""

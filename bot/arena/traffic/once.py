@@ -1,4 +1,4 @@
-"""Keeps what is costly to make: each thing is made once, however many ask for it at once, and off the event loop."""
+"""Keeps what is costly to make: each thing once, however many ask at once, and off the event loop."""
 
 import asyncio
 from collections import OrderedDict

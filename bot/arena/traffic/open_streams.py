@@ -13,7 +13,7 @@ from aiohttp import web
 from bot.arena.streams import Stream
 
 
-class Standing(IntEnum):
+class Priority(IntEnum):
     """Who is the last to make room."""
 
     STRANGER = 0
@@ -49,13 +49,13 @@ class OpenStreams:
     Args:
         per_account: Most streams of an account.
         per_address: Most streams of all accounts at an address.
-        standing: Of an account, by its id.
+        priority: Of an account, by its id.
     """
 
-    def __init__(self, *, per_account: int, per_address: int, standing: Callable[[str], Standing]) -> None:
+    def __init__(self, *, per_account: int, per_address: int, priority: Callable[[str], Priority]) -> None:
         self._per_account = per_account
         self._per_address = per_address
-        self._standing = standing
+        self._standing = priority
         self._open: dict[Stream, Listening] = {}
 
     def admit(self, listening: Listening) -> bool:
@@ -64,14 +64,14 @@ class OpenStreams:
         Returns:
             Whether it may be opened.
         """
-        standing = self._standing(listening.account_id)
-        if standing is not Standing.OURS:
+        priority = self._standing(listening.account_id)
+        if priority is not Priority.OURS:
             opened = list(self._open.values())
             for most, crowd in (
                 (self._per_account, [each for each in opened if each.account_id == listening.account_id]),
                 (self._per_address, [each for each in opened if each.address == listening.address]),
             ):
-                if len(crowd) >= most and not (standing is Standing.PLAYER and self._cut_one(crowd)):
+                if len(crowd) >= most and not (priority is Priority.PLAYER and self._cut_one(crowd)):
                     return False
         self._open[listening.stream] = listening
         return True
@@ -95,9 +95,9 @@ class OpenStreams:
     def _cut_one(self, crowd: list[Listening]) -> bool:
         newest = {(each.account_id, each.kind): each for each in self._open.values()}
         for each in reversed(crowd):
-            standing = self._standing(each.account_id)
-            is_surplus = standing is Standing.PLAYER and newest[each.account_id, each.kind] is not each
-            if standing is Standing.STRANGER or is_surplus:
+            priority = self._standing(each.account_id)
+            is_surplus = priority is Priority.PLAYER and newest[each.account_id, each.kind] is not each
+            if priority is Priority.STRANGER or is_surplus:
                 self.release(each.stream)
                 each.cut()
                 return True

@@ -70,6 +70,10 @@ async def test_a_finished_game_is_rendered_once(house: House, monkeypatch: pytes
     assert (replayed.count, drawn.count, told.count, written.count, len(sent)) == (1, 1, 1, 1, 1)
 
 
+async def count_steps(house: House, game_id: str) -> int:
+    return len((await house.request("GET", f"/api/arena/game/{game_id}"))[1]["steps"])
+
+
 async def test_a_running_game_is_rendered_after_each_move(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,11 +83,10 @@ async def test_a_running_game_is_rendered_after_each_move(
     steps = []
     for player, move in ((person, "f5"), (bot, "d6"), (person, "c3")):
         await player.move(game_id, move)
-        for _ in range(2):
-            steps.append(len((await house.request("GET", f"/api/arena/game/{game_id}"))[1]["steps"]))
+        steps += [await count_steps(house, game_id) for _ in range(2)]
     await person.act(game_id, "takeback/yes")
     await bot.act(game_id, "takeback/yes")
-    steps.append(len((await house.request("GET", f"/api/arena/game/{game_id}"))[1]["steps"]))
+    steps.append(await count_steps(house, game_id))
     await person.act(game_id, "resign")
     assert (await house.request("GET", f"/api/arena/game/{game_id}"))[1]["status"] == "resign"
     assert (steps, drawn.count) == ([2, 2, 3, 3, 4, 4, 3], 5)
