@@ -9,9 +9,11 @@ players, the new one is closed.
 import asyncio
 import logging
 import resource
+from collections import Counter
 from collections.abc import Container, Iterable
 from contextlib import suppress
 from ipaddress import ip_address
+from itertools import islice
 from typing import Protocol
 
 from aiohttp import web
@@ -26,6 +28,7 @@ IDLE_S = 30.0
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
 _WARN_EVERY_S = 60.0
+_AT_ONCE = 32  # this part of the connections makes room at once
 
 
 def most_connections() -> int:
@@ -73,6 +76,9 @@ class ConnectionLimit:
         self._door = door
         self._most = most
         self._proxies = proxies
+        self._open: dict[web.RequestHandler, str] = {}
+        """The connections, the oldest first, with their addresses; also some that have ended."""
+        self._by_address: Counter[str] = Counter()
         self._warned_at = float("-inf")
 
     def __call__(self) -> asyncio.Protocol:
@@ -82,29 +88,40 @@ class ConnectionLimit:
     def admit(self, transport: asyncio.Transport) -> None:
         """Serve a new connection, or close it."""
         host = _host(transport.get_extra_info("peername"))
-        present = [each for each in self._server.connections if each.transport is not None]
+        address = limited_as(host)
         if host not in self._proxies:
-            own = [each for each in present if limited_as(_host(each.peername)) == limited_as(host)]
             most = max(1, self._most // (2 if _is_local(host) else 8))
-            if len(own) >= most and not self._make_room(own, host):
+            if self._by_address[address] >= most and not self._has_room(most, host, address):
                 transport.abort()
                 return
-        if len(present) >= self._most and not self._make_room(present, host):
+        if len(self._open) >= self._most and not self._has_room(self._most, host):
             transport.abort()
             return
         protocol = self._server()
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
+        self._open[protocol] = address
+        self._by_address[address] += 1
+
+    def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
+        """Whether one more fits among those of an address, or among all, perhaps in place of another."""
+        self._open = {each: by for each, by in self._open.items() if each.transport is not None}
+        self._by_address = Counter(self._open.values())
+        crowd = [each for each, by in self._open.items() if address in (None, by)]
+        return len(crowd) < most or self._make_room(crowd, host)
 
     def _make_room(self, crowd: list[web.RequestHandler], host: str) -> bool:
         now = asyncio.get_running_loop().time()
         if now - self._warned_at >= _WARN_EVERY_S:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
-        idle = [each for each in crowd if each.transport is not None and each not in self._door.busy]
+        idle = [each for each in crowd if each not in self._door.busy]
         for priority in (Priority.STRANGER, Priority.PLAYER):
-            if oldest := next((each for each in idle if self._door.held_by(each) is priority), None):
-                _close(oldest)
+            found = (each for each in idle if self._door.held_by(each) is priority)
+            # Several at once: otherwise a flood makes us look through all of them for each that comes.
+            if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
+                for each in oldest:
+                    _close(each)
                 return True
             if priority is Priority.STRANGER and self._door.make_room(crowd):
                 return True

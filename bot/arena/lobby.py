@@ -59,6 +59,8 @@ class ArenaLobby:
         self._places = places
         self._draw_side = draw_side
         self._waiting: dict[str, ArenaChallenge] = {}
+        self._starting: dict[str, ArenaChallenge] = {}
+        """Accepted ones until their games have begun."""
         self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
         """Streams of challengers who wait for the answer, by challenge id."""
@@ -159,10 +161,13 @@ class ArenaLobby:
         del self._waiting[challenge_id]
         try:
             self._check_place(account.id, address, challenge.challenger)
+            self._starting[challenge_id] = challenge
             match = await self._referee.start(challenge, address)
         except BaseException:
             self._waiting[challenge_id] = challenge
             raise
+        finally:
+            self._starting.pop(challenge_id, None)
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
         return match
 
@@ -264,7 +269,7 @@ class ArenaLobby:
         """
         waiting = (
             Place((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))
-            for each in self._waiting.values()
+            for each in chain(self._waiting.values(), self._starting.values())
         )
         taken = chain(self._referee.places(), waiting)
         program_id = opponent.id if opponent.is_bot else None

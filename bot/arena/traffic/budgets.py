@@ -6,6 +6,7 @@ own it has spent, so those who ask little are answered however many ask much; an
 each address's, is kept for those who are in a game.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -14,7 +15,7 @@ BURST_S = 10.0
 """A bucket holds what it gains in this time."""
 KEPT_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
-LEFT_TO_OTHERS = 0.5
+LEFT_TO_OTHERS = 0.6
 """Share of the common bucket that an address without points of its own must leave."""
 DAY_S = 86_400.0
 PERSON = Rate("account.requests", burst=1000, per_s=100)
@@ -80,7 +81,10 @@ class Budgets:
         kept = 0.0 if is_playing else KEPT_FOR_PLAYERS
         if wait_s := self._addresses.wait_s(address, cost, kept):
             return self._addresses.name, wait_s
-        spent = 1.0 - self._addresses.fill(address)
-        if wait_s := self._common.wait_s("", cost, max(kept, LEFT_TO_OTHERS * spent)):
+        # The root tells those who asked for little from those who asked for a little more, before many of the
+        # latter have used up the common one.
+        spent = math.sqrt(1.0 - self._addresses.fill(address))
+        left = kept + (LEFT_TO_OTHERS - kept) * spent
+        if wait_s := self._common.wait_s("", cost, left):
             self._addresses.refund(address, cost)
         return self._common.name, wait_s

@@ -55,7 +55,7 @@ class OpenStreams:
     def __init__(self, *, per_account: int, per_address: int, priority: Callable[[str], Priority]) -> None:
         self._per_account = per_account
         self._per_address = per_address
-        self._standing = priority
+        self._priority = priority
         self._open: dict[Stream, Listening] = {}
 
     def admit(self, listening: Listening) -> bool:
@@ -64,7 +64,7 @@ class OpenStreams:
         Returns:
             Whether it may be opened.
         """
-        priority = self._standing(listening.account_id)
+        priority = self._priority(listening.account_id)
         if priority is not Priority.OURS:
             opened = list(self._open.values())
             for most, crowd in (
@@ -95,7 +95,7 @@ class OpenStreams:
     def _cut_one(self, crowd: list[Listening]) -> bool:
         newest = {(each.account_id, each.kind): each for each in self._open.values()}
         for each in reversed(crowd):
-            priority = self._standing(each.account_id)
+            priority = self._priority(each.account_id)
             is_surplus = priority is Priority.PLAYER and newest[each.account_id, each.kind] is not each
             if priority is Priority.STRANGER or is_surplus:
                 self.release(each.stream)
