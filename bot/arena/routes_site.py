@@ -164,7 +164,7 @@ class SiteRoutes:
     ) -> KeptAnswer:
         """What is told of a game: made once, and again after each move."""
         match = await self._referee.find(request.match_info["game"])
-        key = (render.__name__, match.id, match.record.last_move_at, match.is_over, self._accounts.edition)
+        key = (render.__name__, match.record, self._accounts.edition)
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
     def _exported_json(self, match: ReplayedGame) -> KeptAnswer:

@@ -153,7 +153,7 @@ async def test_too_many_tokens(house: House) -> None:
 async def test_too_many_requests(house: House) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     path = f"/api/challenge/{bot.name}"
-    status, body = 400, None
+    status, body = 400, dict[str, Any]()
     for _ in range(400):
         status, body = await person.request("POST", path, data={"clock.limit": 50, "clock.increment": 0})
         if status == 429:
