@@ -1,6 +1,6 @@
-"""Tells of alarms outside of the program: a webhook, a command of the operator's, or both.
+"""Sends notices of alarms: to a webhook, to a command of the operator's, or to both.
 
-Neither may hold anything up: each has a time limit, and a failure is logged once until it works again.
+Neither may hold up the program: each has a time limit, and a failure is logged once until it works again.
 """
 
 import asyncio

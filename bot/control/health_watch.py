@@ -1,4 +1,4 @@
-"""Watches the program's health: a sample every few seconds, alarms from the samples, and who is told of them.
+"""Watches the program's health: takes a sample every few seconds, evaluates the alarms, and sends notices.
 
 Whatever cannot be found out is left out of the sample, and an alarm without data fires by itself; so nothing
 that fails here stops the watch.

@@ -17,7 +17,7 @@ from engine.games import GAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
 NO_VALUE = "\N{EN DASH}"
-"""In place of a number that there is not."""
+"""Shown where there is no number."""
 
 
 def environment() -> Environment:
