@@ -24,8 +24,8 @@ from storage.events import list_events, record_event
 from storage.games import list_games
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
+from tests.storage.busy import BusyWriter
 from tests.storage.conftest import create_database
-from tests.storage.other_programs import BusyWriter
 from tests.storage.samples import ARENA, opened
 
 

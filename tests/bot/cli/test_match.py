@@ -24,7 +24,7 @@ from storage.games import list_games
 from storage.records import MATCH_SITE, GameStatus, StoredGame
 from tests.bot.match.samples import fake
 from tests.patience import PATIENCE_S
-from tests.storage.other_programs import BusyWriter
+from tests.storage.busy import BusyWriter
 
 Command = Callable[..., tuple[int, str, str]]
 
