@@ -2,15 +2,16 @@
 
 SQLite's backup API copies page by page.  A read transaction of the same connection fixes what is copied, so
 that writers neither wait nor make it begin again (https://sqlite.org/backup.html).  The copy is checked and
-on the disk before it gets its name.
+on the disk before it gets its name.  Only its owner may read it: it has all that the database has.
 """
 
+import fcntl
 import os
 import re
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,11 @@ from storage.errors import StorageError
 
 _PAGES = 4096
 """Pages that are copied at a time, between two calls of `OnPages`."""
+
+UNFINISHED = ".new"
+"""End of the name of a backup that is being written."""
+_BESIDE = ("", "-wal", "-shm", "-journal")
+"""Ends of the names of a SQLite database's files."""
 
 _MOMENT = "%Y-%m-%dT%H%M%SZ"
 _MOMENT_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
@@ -99,20 +105,75 @@ def back_up(
         path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_MOMENT)}.db"
     if path.exists() and (not path.is_file() or os.path.samefile(path, database)):
         raise StorageError(f"the backup cannot be written to {path}")
-    unfinished = path.with_name(path.name + ".new")
     with _failing(f"cannot back up {database} to {path}"):
-        try:
-            unfinished.unlink(missing_ok=True)
+        if is_series:
+            _remove_unfinished(folder, database.stem)
+        with _unfinished(path) as unfinished:
             _copy_pages(database, unfinished, on_pages)
             _check(unfinished)
             _sync(unfinished)
             unfinished.replace(path)
             _sync(path.parent)
-            removed = _remove_older(path, database.stem, keep) if keep is not None else ()
-            return Backup(path, path.stat().st_size, removed)
-        finally:
-            for left in ("", "-wal", "-shm", "-journal"):
-                unfinished.with_name(unfinished.name + left).unlink(missing_ok=True)
+        removed = _remove_older(path, database.stem, keep) if keep is not None else ()
+        return Backup(path, path.stat().st_size, removed)
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """An empty file beside `path` for its new content, which no other backup writes meanwhile.
+
+    What is left of it after the block is removed.
+
+    Raises:
+        StorageError: Another backup writes it.
+    """
+    unfinished = path.with_name(path.name + UNFINISHED)
+    while (handle := _locked(unfinished, path)) is None:
+        pass  # who had the lock before has just finished
+    try:
+        for end in _BESIDE[1:]:
+            unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
+        yield unfinished
+    finally:
+        for end in _BESIDE:
+            unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(unfinished: Path, path: Path) -> int | None:
+    """The handle of an empty file that is locked; None: it has another name by now, or none."""
+    handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        # SQLite's own locks are of another kind, and are not in the way.
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_at(handle, unfinished):
+            os.close(handle)
+            return None
+        os.fchmod(handle, 0o600)  # one that an earlier version has left
+        os.ftruncate(handle, 0)
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            raise StorageError(f"another backup is being written to {path}") from None
+        raise
+    return handle
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether a path still names the open file."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove_unfinished(folder: Path, stem: str) -> None:
+    """Remove what backups of the series that were killed have left."""
+    pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
+    for each in sorted(folder.iterdir()):
+        if found := pattern.fullmatch(each.name):
+            with suppress(StorageError), _unfinished(folder / found[1]):
+                pass  # it is ours, so nobody is writing it
 
 
 @contextmanager
