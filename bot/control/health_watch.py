@@ -27,7 +27,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.events import PROGRAM
 from storage.filters import Filters
-from storage.maintenance.backups import UNFINISHED
+from storage.maintenance.unfinished_files import UNFINISHED
 from storage.queries.form import losing_streaks
 from storage.queries.rating_curves import RatingCurve, rating_curves
 from storage.tables.types import now_utc

@@ -5,7 +5,6 @@ that writers neither wait nor make it begin again (https://sqlite.org/backup.htm
 on the disk before it gets its name.  Only its owner may read it: it has all that the database has.
 """
 
-import fcntl
 import os
 import re
 import shlex
@@ -20,14 +19,10 @@ from sqlalchemy import URL
 
 from storage.database import BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
+from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
 _PAGES = 4096
 """Pages that are copied at a time, between two calls of `OnPages`."""
-
-UNFINISHED = ".new"
-"""End of the name of a backup that is being written."""
-_BESIDE = ("", "-wal", "-shm", "-journal")
-"""Ends of the names of a SQLite database's files."""
 
 _MOMENT = "%Y-%m-%dT%H%M%SZ"
 _MOMENT_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
@@ -108,7 +103,7 @@ def back_up(
     with _failing(f"cannot back up {database} to {path}"):
         if is_series:
             _remove_unfinished(folder, database.stem)
-        with _unfinished(path) as unfinished:
+        with unfinished_file(path, 0o600) as unfinished:
             _copy_pages(database, unfinished, on_pages)
             _check(unfinished)
             _sync(unfinished)
@@ -118,61 +113,12 @@ def back_up(
         return Backup(path, path.stat().st_size, removed)
 
 
-@contextmanager
-def _unfinished(path: Path) -> Iterator[Path]:
-    """An empty file beside `path` for its new content, which no other backup writes meanwhile.
-
-    What is left of it after the block is removed.
-
-    Raises:
-        StorageError: Another backup writes it.
-    """
-    unfinished = path.with_name(path.name + UNFINISHED)
-    while (handle := _locked(unfinished, path)) is None:
-        pass  # who had the lock before has just finished
-    try:
-        for end in _BESIDE[1:]:
-            unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
-        yield unfinished
-    finally:
-        for end in _BESIDE:
-            unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
-        os.close(handle)
-
-
-def _locked(unfinished: Path, path: Path) -> int | None:
-    """The handle of an empty file that is locked; None: it has another name by now, or none."""
-    handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        # SQLite's own locks are of another kind, and are not in the way.
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not _is_at(handle, unfinished):
-            os.close(handle)
-            return None
-        os.fchmod(handle, 0o600)  # one that an earlier version has left
-        os.ftruncate(handle, 0)
-    except OSError as error:
-        os.close(handle)
-        if isinstance(error, BlockingIOError):
-            raise StorageError(f"another backup is being written to {path}") from None
-        raise
-    return handle
-
-
-def _is_at(handle: int, path: Path) -> bool:
-    """Whether a path still names the open file."""
-    try:
-        return os.path.samestat(os.fstat(handle), path.stat())
-    except FileNotFoundError:
-        return False
-
-
 def _remove_unfinished(folder: Path, stem: str) -> None:
     """Remove what backups of the series that were killed have left."""
     pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if found := pattern.fullmatch(each.name):
-            with suppress(StorageError), _unfinished(folder / found[1]):
+            with suppress(BeingWritten), unfinished_file(folder / found[1]):
                 pass  # it is ours, so nobody is writing it
 
 
