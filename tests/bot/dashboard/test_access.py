@@ -176,7 +176,8 @@ def test_only_loopback_addresses_are_this_machines_own(host: str, is_own: bool) 
     ("link", "where"),
     [("/dash/works?game=chess", "/dash/works?game=chess"), ("/dash?x=1", "/dash?x=1"), ("/dash", "/dash"),
      ("https://evil.example", "/dash"), ("//evil.example", "/dash"), ("/dashing", "/dash"), ("", "/dash"),
-     ("/dash/a\r\nX-Evil: 1", "/dash"), ("/dash/\0", "/dash"), ("/dash?\ud800", "/dash"), ("/dash\n", "/dash")],
+     ("/dash/a\r\nX-Evil: 1", "/dash"), ("/dash/\0", "/dash"), ("/dash?\ud800", "/dash"),
+     ("/dash\n", "/dash")],
 )  # fmt: skip
 def test_the_login_leads_to_pages_of_ours_only(link: str, where: str) -> None:
     assert safe_next(link) == where

@@ -392,7 +392,7 @@ async def test_a_time_without_end_is_damage(database: Database) -> None:
         await exported(database, What.DECISIONS)
 
 
-async def test_half_a_character_stays_an_escape(database: Database) -> None:
+def test_half_a_character_stays_an_escape() -> None:
     """A site may send it, in the reason of an event for instance; no format could write it."""
     event = ExportSample(9, SUNDAY, "arena", "desdemona", "declined", None, {"reason": "\ud800 \u00e9"})
     ((*_, detail),) = EXPORTS[What.EVENTS].rows(event)

@@ -133,7 +133,12 @@ def test_two_backups_to_one_file_do_not_meet(
         refused.append(files_of(tmp_path))
 
     check = backups._check
-    monkeypatch.setattr(backups, "_check", lambda copy: (second(), check(copy)))
+
+    def check_later(copy: Path) -> None:
+        second()
+        check(copy)
+
+    monkeypatch.setattr(backups, "_check", check_later)
     assert games_in(back_up(path, tmp_path / "copy.db", on_pages=second).path) == 0
     assert len(refused) > 1
     assert files_of(tmp_path) == ["copy.db"]
