@@ -151,7 +151,7 @@ BOT = {
     "bot.match": {"base", "game"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "base", "control"},
+    "bot.dashboard": {"alarms", "arena", "base", "control"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
         "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",

@@ -43,7 +43,7 @@ class Clock:
 class SimpleView:
     """A view with one number, and how often it was computed."""
 
-    number: int
+    number: int | str
 
     def to_json(self) -> dict[str, Any]:
         return {"number": self.number}
@@ -58,6 +58,8 @@ class CountingLoad:
 
     times: int = 0
     fails: Exception | None = None
+    number: str = ""
+    """What it shows; empty: how often it was computed."""
     asked: list[Query] = field(default_factory=list)
 
     async def __call__(self, _database: Database, query: Query) -> SimpleView:
@@ -65,7 +67,7 @@ class CountingLoad:
         self.asked.append(query)
         if self.fails is not None:
             raise self.fails
-        return SimpleView(self.times)
+        return SimpleView(self.number or self.times)
 
 
 @dataclass
