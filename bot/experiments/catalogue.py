@@ -1,0 +1,21 @@
+"""All experiments by name; a module is imported when its experiment is used."""
+
+from importlib import import_module
+
+from bot.experiments.experiment import Experiment
+
+EXPERIMENTS = {
+    "pathology": "bot.experiments.pathology:Pathology",
+}
+"""Where each experiment's class is, in the order of docs/papers.md."""
+
+
+def get_experiment(name: str) -> Experiment:
+    """The experiment with a name.
+
+    Raises:
+        KeyError: There is none.
+    """
+    module, _, made = EXPERIMENTS[name].partition(":")
+    experiment: Experiment = getattr(import_module(module), made)()
+    return experiment
