@@ -171,13 +171,15 @@ TRIAL_COMMANDS = {
 }
 EXPERIMENT_COMMANDS = {
     "list": LazyCommand(
-        "bot.cli.experiment",
+        "bot.cli.experiments.command",
         "list_command",
         "List the experiments, with the figures and tables that each repeats.",
     ),
-    "run": LazyCommand("bot.cli.experiment", "run_command", "Run an experiment, and tell what came out."),
+    "run": LazyCommand(
+        "bot.cli.experiments.command", "run_command", "Run an experiment, and tell what came out."
+    ),
     "tell": LazyCommand(
-        "bot.cli.experiment", "tell_command", "Tell what an experiment found, as far as it was run."
+        "bot.cli.experiments.command", "tell_command", "Tell what an experiment found, as far as it was run."
     ),
 }
 MODEL_COMMANDS = {

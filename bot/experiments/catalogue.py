@@ -5,7 +5,11 @@ from importlib import import_module
 from bot.experiments.experiment import Experiment
 
 EXPERIMENTS = {
+    "figure-6": "bot.experiments.figure_6:Figure6",
+    "figures-3-to-5": "bot.experiments.formulas:Formulas",
+    "table-1": "bot.experiments.table_1:Table1",
     "pathology": "bot.experiments.pathology:Pathology",
+    "deeper-search": "bot.experiments.deeper_search:DeeperSearch",
 }
 """Where each experiment's class is, in the order of docs/papers.md."""
 

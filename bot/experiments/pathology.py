@@ -17,8 +17,8 @@ from bot.experiments.board_splitting import (
     random_board,
 )
 from bot.experiments.experiment import Experiment, Job, Result, Size
-from bot.experiments.report import Chart, Claim, Line, Report, Table, Verdict
-from bot.experiments.words import Estimate, mean_of, percent, percents, points
+from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
+from bot.experiments.words import MeanEstimate, mean_of, percent, percents, points
 from storage.intervals import share
 
 V, H = 0, 1
@@ -133,7 +133,7 @@ def _cells(shape: Shape) -> Iterator[tuple[Figure, str, int]]:
                     yield figure, evaluation, look_ahead
 
 
-def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) -> list[Estimate]:
+def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) -> list[MeanEstimate]:
     """The changes in wins from each look-ahead to the next, on the same boards.
 
     Their intervals hold for all steps of a line together (Bonferroni): the question is whether any falls.
@@ -142,7 +142,7 @@ def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) ->
     return [mean_of(later - earlier, looks=len(series) - 1) for earlier, later in pairwise(series)]
 
 
-def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Claim]:
+def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:
     for evaluation in EVALUATIONS:
         changes = steps(figure, evaluation, wins)
         falls = any(change.high < 0 for change in changes)
@@ -150,21 +150,27 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Claim
         lowest = min(changes, key=lambda change: change.value)
         found = f"its lowest step is {points(lowest)} of 100 games"
         expects = evaluation == NUMBER and figure.number in PATHOLOGICAL
-        verdict = Verdict.OPEN if falls == rises else Verdict.HOLDS if falls == expects else Verdict.FAILS
+        verdict = (
+            ClaimVerdict.OPEN
+            if falls == rises
+            else ClaimVerdict.HOLDS
+            if falls == expects
+            else ClaimVerdict.FAILS
+        )
         words = "is pathological: wins fall as search deepens" if expects else "is not pathological"
-        yield Claim(f"Figure {figure.number}: {evaluation} {words}", verdict, found)
+        yield PaperClaim(f"Figure {figure.number}: {evaluation} {words}", verdict, found)
 
 
-def _level_10(wins: Mapping[str, Sequence[int]]) -> Iterator[Claim]:
+def _level_10(wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:
     for evaluation, told in ((NUMBER, 66), (TRAPS, 90)):
         games = wins.get(f"3 {evaluation} {_LEVEL_10}")
         if games:
             found = share(sum(games), len(games))
             low, high = share(told, 100).low or 0.0, share(told, 100).high or 0.0
             is_same = low <= (found.share or 0.0) <= high
-            yield Claim(
+            yield PaperClaim(
                 f"H sees level 10 of 12 at her first move: {evaluation} wins {told} of 100",
-                Verdict.HOLDS if is_same else Verdict.FAILS,
+                ClaimVerdict.HOLDS if is_same else ClaimVerdict.FAILS,
                 f"{percents(found)} (within the interval of {told} of 100: {'yes' if is_same else 'no'})",
             )
 

@@ -10,7 +10,7 @@ EXTRA = "fit"
 _COLOURS = ("#1b6ca8", "#c8553d", "#5b8c5a", "#8d5b4c", "#e0a458", "#8a8a8a")
 
 
-class NoPlots(Exception):
+class NoCharts(Exception):
     """matplotlib is not installed; the message says how to install it."""
 
 
@@ -18,13 +18,13 @@ def draw(charts: tuple[Chart, ...], folder: Path, name: str) -> list[Path]:
     """Write the charts to a folder, created if needed.
 
     Raises:
-        NoPlots: matplotlib is not installed.
+        NoCharts: matplotlib is not installed.
         OSError: A file cannot be written.
     """
     try:
         matplotlib: Any = importlib.import_module("matplotlib")
     except ImportError as error:
-        raise NoPlots(
+        raise NoCharts(
             f"drawing needs matplotlib: install the extra {EXTRA!r}, "
             f"`pip install 'desdemona[{EXTRA}]'` ({error})"
         ) from None

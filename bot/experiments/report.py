@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """What became of a claim."""
 
     HOLDS = "holds"
@@ -16,11 +16,11 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PaperClaim:
     """A statement of the paper, and ours on it."""
 
     says: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     found: str
     """The numbers on which the verdict rests."""
 
@@ -60,7 +60,7 @@ class Chart:
 class Report:
     """What an experiment found."""
 
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[PaperClaim, ...] = ()
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
 

@@ -11,7 +11,7 @@ from bot.base.errors import DesdemonaError
 from bot.experiments.catalogue import get_experiment
 from bot.experiments.experiment import Experiment, Job, Result, Size
 from storage.database import Database
-from storage.experiments import ExperimentRun, keep_result, list_results
+from storage.experiments.results import ExperimentRun, keep_result, list_results
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class ExperimentError(DesdemonaError):
     """The experiment cannot go on; the message says why."""
 
 
-class TaskPool(Protocol):
+class JobPool(Protocol):
     """Runs functions in other processes."""
 
     deaths: tuple[type[BaseException], ...]
@@ -49,7 +49,7 @@ async def run_experiment(
     size: Size,
     seed: int,
     database: Database,
-    workers: TaskPool,
+    workers: JobPool,
     on_result: OnResult,
     stop: asyncio.Event,
 ) -> dict[str, Result]:

@@ -13,7 +13,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class MeanEstimate:
     """A mean with its interval."""
 
     value: float
@@ -22,7 +22,7 @@ class Estimate:
     n: int
 
 
-def mean_of(values: NDArray[np.float64], looks: int = 1) -> Estimate:
+def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
     """The mean of independent values with its 95 % interval, by the normal distribution.
 
     Args:
@@ -30,25 +30,25 @@ def mean_of(values: NDArray[np.float64], looks: int = 1) -> Estimate:
     """
     n = len(values)
     if n == 0:
-        return Estimate(0.0, float("-inf"), float("inf"), 0)
+        return MeanEstimate(0.0, float("-inf"), float("inf"), 0)
     if n == 1:
-        return Estimate(float(values[0]), float("-inf"), float("inf"), 1)
+        return MeanEstimate(float(values[0]), float("-inf"), float("inf"), 1)
     half = NormalDist().inv_cdf(1 - ALPHA / looks / 2) * float(values.std(ddof=1)) / sqrt(n)
     value = float(values.mean())
-    return Estimate(value, value - half, value + half, n)
+    return MeanEstimate(value, value - half, value + half, n)
 
 
-def points(found: Estimate) -> str:
+def points(found: MeanEstimate) -> str:
     """A difference of shares, in hundredths."""
     return number(found, 100, 1, "+")
 
 
-def percent(found: Estimate) -> str:
+def percent(found: MeanEstimate) -> str:
     """A mean share in per cent."""
     return number(found, 100, 1)
 
 
-def number(found: Estimate, times: float = 1, digits: int = 2, sign: str = "") -> str:
+def number(found: MeanEstimate, times: float = 1, digits: int = 2, sign: str = "") -> str:
     """An estimate with its interval."""
     if found.n == 0:
         return "-"

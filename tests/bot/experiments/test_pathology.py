@@ -6,7 +6,7 @@ from bot.experiments import pathology
 from bot.experiments.board_splitting import NUMBER, TRAPS, Shape, fair_chance
 from bot.experiments.experiment import Result, Size
 from bot.experiments.pathology import FIGURES, Pathology, steps, trap_chances
-from bot.experiments.report import Verdict, report_json, report_text
+from bot.experiments.report import ClaimVerdict, report_json, report_text
 
 ARGUMENTS = {"b": 3, "d": 5, "first": 0}
 
@@ -47,9 +47,9 @@ def test_a_fall_beyond_chance_is_pathology() -> None:
     }
     report = Pathology().report(results, Size.SMALL)
     verdicts = {claim.says: claim.verdict for claim in report.claims}
-    assert verdicts["Figure 3: N is pathological: wins fall as search deepens"] is Verdict.HOLDS
-    assert verdicts["Figure 3: Y is not pathological"] is Verdict.OPEN  # neither a rise nor a fall
-    assert verdicts["H sees level 10 of 12 at her first move: N wins 66 of 100"] is Verdict.FAILS
+    assert verdicts["Figure 3: N is pathological: wins fall as search deepens"] is ClaimVerdict.HOLDS
+    assert verdicts["Figure 3: Y is not pathological"] is ClaimVerdict.OPEN  # neither a rise nor a fall
+    assert verdicts["H sees level 10 of 12 at her first move: N wins 66 of 100"] is ClaimVerdict.FAILS
     assert report.tables[0].rows[0][4:] == ("75.0 (26.0 to 124.0)", "-")
     assert "50.0 (35.2 to 64.8)" in report_text(report)
     assert report_json(report)["charts"][0]["name"] == "figure-3"

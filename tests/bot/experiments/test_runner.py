@@ -42,7 +42,7 @@ class InlinePool:
     deaths: tuple[type[BaseException], ...] = (WorkerDeath,)
 
     def __init__(self, deaths: int = 0) -> None:
-        self.done: list[str] = []
+        self.done: list[int] = []
         self.left = deaths
 
     def capacity(self) -> int:

@@ -11,7 +11,7 @@ from bot.base.log import printable
 from bot.cli.common import MOST, ShowFormat, UsageError, ask_database, config_of, note, print_json
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Experiment, Result, Size
-from bot.experiments.plots import NoPlots, draw
+from bot.experiments.plots import NoCharts, draw
 from bot.experiments.report import report_json, report_text
 from bot.experiments.runner import run_experiment, run_of, stored_results
 
@@ -119,7 +119,7 @@ def _tell(
         try:
             for path in draw(report.charts, plots, experiment.name):
                 note(f"wrote {path}")
-        except NoPlots as error:
+        except NoCharts as error:
             raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from storage.database import Database
-from storage.experiments import ExperimentRun, keep_result, list_results
+from storage.experiments.results import ExperimentRun, keep_result, list_results
 
 RUN = ExperimentRun("pathology", "1", "small", 1)
 
