@@ -11,7 +11,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColum
 
 
 class ExperimentResultRow(Base):
-    """The result of one job; columns are the fields of `storage.experiments.results.ExperimentRun`, and these."""
+    """The result of one job of a `storage.experiments.results.ExperimentRun`, whose fields are columns."""
 
     __tablename__ = "experiment_results"
     __table_args__ = (UniqueConstraint("experiment", "version", "size", "seed", "job"),)
