@@ -69,7 +69,7 @@ class Figure6(MatchExperiment):
 
     def cells(self, size: Size) -> Sequence[Cell]:
         """See `MatchExperiment.cells`."""
-        wanted = [*EQUAL, *SHALLOWER]
+        wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
         starts = [_cell(kind, deep, shallow, 1, 0) for deep, shallow in wanted for kind in (ORIGINAL, TRAPPY)]
