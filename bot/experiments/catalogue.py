@@ -6,6 +6,7 @@ from bot.experiments.experiment import Experiment
 
 EXPERIMENTS = {
     "figure-6": "bot.experiments.figure_6:Figure6",
+    "figure-8": "bot.experiments.figure_8:Figure8",
     "figures-3-to-5": "bot.experiments.formulas:Formulas",
     "table-1": "bot.experiments.table_1:Table1",
     "pathology": "bot.experiments.pathology:Pathology",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.experiments import deeper_search, figure_6, pathology, plots, table_1
+from bot.experiments import deeper_search, figure_6, figure_8, pathology, plots, table_1
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Size
 from bot.experiments.report import ClaimVerdict, report_json, report_text
@@ -16,6 +16,7 @@ from engine.search.searchers import make_searcher
 
 FOUND = {
     "figure-6": "| trappy 3 | original 3 |",
+    "figure-8": "| holds | move 4 of White: d2 for f2 |",
     "figures-3-to-5": "| 0.25 | 0.1875 | 0.2000 | 0.8000 |",
     "table-1": "| trappy:assessment=last,nodes=200 | standard:nodes=200 |",
     "pathology": "| 4 | 5 | 6 | 0.0228 | 0.0655 | 1.74e-66 |",
@@ -29,6 +30,7 @@ def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_6, "EQUAL", ((3, 3),))
     monkeypatch.setattr(figure_6, "SHALLOWER", ((3, 2),))
     monkeypatch.setattr(figure_6, "PLIES", 40)  # what is left of the games is short
+    monkeypatch.setattr(figure_8, "DEPTH", 4)
     monkeypatch.setattr(table_1, "GAME", "connect4")  # its games are short
     monkeypatch.setattr(table_1, "_DEPTHS", {Size.SMALL: (2,)})
     monkeypatch.setattr(table_1, "_NODES", {Size.SMALL: (200,)})
