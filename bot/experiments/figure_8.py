@@ -67,7 +67,7 @@ class Figure8(Experiment):
 
 
 def readings(moves: Sequence[str], last_moves: set[str]) -> Iterator[list[str]]:
-    """Legal games with at most one move that is not the printed one, after which these moves alone are legal."""
+    """Legal games with at most one move that is not as printed, after which these moves alone are legal."""
     game = Othello()
 
     def after(position: Any, played: list[str], misprints: int) -> Iterator[list[str]]:
