@@ -89,6 +89,7 @@ STORAGE = {
     "storage.inserts": {"tables"},
     "storage.own_game_records": {"records"},
     "storage.archive": {"tables"},
+    "storage.experiments": {"inserts", "tables"},
     "storage.arena": {"tables"},
     "storage.events": {"records", "tables"},
     "storage.exports": {"damage", "filters", "packing", "records", "statistics", "tables"},
@@ -149,13 +150,14 @@ BOT = {
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
+    "bot.experiments": {"base", "match"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "control"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
         "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
-        "control", "daemon",
+        "control", "daemon", "experiments",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip
