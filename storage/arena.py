@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.tables.arena import ArenaAccess as ArenaAccess
-from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
+from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.types import now_utc
 
 STARTED = "started"
@@ -74,6 +74,18 @@ class ArenaGameRecord:
     ended_at: datetime | None
     initial_fen: str | None = None
     """Start position; None: the game's usual start."""
+    turn_began_ms: int | None = None
+    """When the side to move began to think, in the arena's time; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTime:
+    """The arena's time when it last wrote to the database."""
+
+    elapsed_ms: int
+    at: datetime | None
+    """None: never."""
+    open_games: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +285,7 @@ def _moving(game: ArenaGameRecord) -> dict[str, Any]:
         "winner": game.winner,
         "first_diff": first_diff,
         "second_diff": second_diff,
+        "turn_began_ms": game.turn_began_ms,
         "last_move_at": game.last_move_at,
         "ended_at": game.ended_at,
     }
@@ -300,7 +313,27 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
         last_move_at=row.last_move_at,
         ended_at=row.ended_at,
         initial_fen=row.initial_fen,
+        turn_began_ms=row.turn_began_ms,
     )
+
+
+# --- Time -----------------------------------------------------------------------------------------------
+
+
+async def load_time(session: AsyncSession) -> SavedTime:
+    """The arena's time when it was last saved, or when the latest running turn began."""
+    row = (await session.execute(select(ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at))).first()
+    turns = select(func.count(), func.max(ArenaGame.turn_began_ms)).where(ArenaGame.status == STARTED)
+    open_games, latest = (await session.execute(turns)).one()
+    if row is None:
+        return SavedTime(latest or 0, None, open_games)
+    return SavedTime(max(row.elapsed_ms, latest or 0), row.saved_at, open_games)
+
+
+async def save_time(session: AsyncSession, elapsed_ms: int, at: datetime) -> None:
+    """Save the arena's time."""
+    await session.merge(ArenaElapsed(id=1, elapsed_ms=elapsed_ms, saved_at=at))
+    await session.flush()
 
 
 # --- Chat -----------------------------------------------------------------------------------------------

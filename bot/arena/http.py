@@ -18,7 +18,7 @@ from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord, ArenaAccess
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,23 @@ def refusal(status: int, message: str) -> web.Response:
 class RequestGate:
     """Admits requests: applies the rate limits, then identifies the account."""
 
-    def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        proxies: Proxies,
+        clock: Callable[[], float],
+        on_storage_error: Callable[[float], None] = lambda _since: None,
+    ) -> None:
+        """Admit requests.
+
+        Args:
+            accounts: The arena's accounts.
+            proxies: Those that we trust.
+            clock: In seconds.
+            on_storage_error: Told when a request arrived that the database has failed.
+        """
+        self._clock = clock
+        self._on_storage_error = on_storage_error
         self._accounts = accounts
         self._proxies = proxies
         self.embedded: frozenset[str] = frozenset()
@@ -100,6 +116,7 @@ class RequestGate:
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Middleware: apply the limits, and answer every failure without a traceback."""
         self.busy.add(request.protocol)
+        arrived = self._clock()
         try:
             await self._count(request)
             await _read_body(request)
@@ -124,6 +141,8 @@ class RequestGate:
             raise
         except StorageError as error:
             logger.error("%s %s: %s", request.method, request.path, error)
+            if not isinstance(error, UnreadableRow):  # damage of one row is no outage
+                self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

@@ -1,7 +1,7 @@
 """Keeps running games, times them and publishes them: every change is committed before anyone sees it.
 
 Memory only mirrors the database, so a killed server loses nothing that it acknowledged; the next start
-resumes the open games, with their clocks as the latest move left them.
+resumes the open games, with their clocks as they were (`bot.arena.fairness.arena_time`).
 """
 
 import asyncio
@@ -62,14 +62,25 @@ class Referee:
         first_move_s: float,
         gone_s: float,
         wake: asyncio.Event,
+        is_standing: Callable[[], bool] = lambda: False,
     ) -> None:
+        """
+        Args:
+            database: The arena's.
+            accounts: Its accounts.
+            clock: The arena's time in seconds.
+            first_move_s: Longest time for each side's first move; 0: no limit.
+            gone_s: How long a player has been away who counts as gone.
+            wake: Set when the next deadline may be earlier than before.
+            is_standing: Whether the arena's time stands still.
+        """
         self._database = database
         self._accounts = accounts
         self.clock = clock
         self._first_move_s = first_move_s
         self._gone_s = gone_s
         self._wake = wake
-        """Set when the next deadline may be earlier than before."""
+        self._is_standing = is_standing
         self._live: dict[str, _LiveGame] = {}
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
@@ -186,6 +197,7 @@ class Referee:
             last_move_at=at,
             ended_at=None,
             initial_fen=challenge.initial_fen or (random_start() if variant.key == CHESS960 else None),
+            turn_began_ms=round(self.clock() * 1000),
         )
         async with self._database.write() as session:
             await arena.add_game(session, record)
@@ -220,6 +232,9 @@ class Referee:
             if after is before or after.record == before.record:
                 return before
             after = await self._commit(after)
+            if len(after.record.moves) != len(before.record.moves):
+                # Only now does the other side see the move: the wait for the database costs nobody time.
+                after = replace(after, turn_began=max(after.turn_began, self.clock()))
             live.match = after
             if after.is_over:
                 self._clear(after)
@@ -229,7 +244,8 @@ class Referee:
 
     async def _commit(self, match: ReplayedGame) -> ReplayedGame:
         """Commit a game, with the new ratings when it has ended."""
-        record = match.record
+        record = replace(match.record, turn_began_ms=round(match.turn_began * 1000))
+        match = replace(match, record=record)
         if not (match.is_over and record.rated and record.status != "aborted"):
             async with self._database.write() as session:
                 await arena.save_game(session, record)
@@ -324,7 +340,9 @@ class Referee:
             self._wake.set()
 
     def _with_view(self, message: wire.Json, match: ReplayedGame, side: int, stream: Stream) -> wire.Json:
-        return views.with_view(message, match, side) if stream.wants_view else message
+        if not stream.wants_view:
+            return message
+        return views.with_view(message, match, side, is_standing=self._is_standing())
 
     def _publish_state(self, match: ReplayedGame) -> None:
         now = self.clock()
@@ -336,6 +354,11 @@ class Referee:
                     stream.close()
         if match.is_over:
             self._publish_to_accounts("gameFinish", match)
+
+    def publish_clocks(self) -> None:
+        """Tell all players of running games the state of their clocks, which have stopped or run again."""
+        for live in self._live.values():
+            self._publish_state(live.match)
 
     def _publish_to_accounts(self, kind: str, match: ReplayedGame) -> None:
         now = self.clock()

@@ -14,6 +14,7 @@ from aiohttp.http import HttpProcessingError
 from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
+from bot.arena.fairness.arena_time import ArenaTime
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.owner import ArenaOwner
@@ -68,7 +69,7 @@ class Arena:
         Args:
             config: The address and the time limits.
             database: Open, and outlives the arena.
-            clock: In seconds; game clocks and all deadlines follow it.
+            clock: In seconds; game clocks and all deadlines follow it, net of outages.
             report: Loads the trap reports for the page.
         """
         self._config = config
@@ -77,13 +78,16 @@ class Arena:
         self._clock = clock
         self._wake = asyncio.Event()
         self._accounts = Accounts(database, clock)
+        self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
+        self._stood = False
         self._referee = Referee(
             database,
             self._accounts,
-            clock=clock,
+            clock=self._time.now,
             first_move_s=config.first_move_s,
             gone_s=config.gone_s,
             wake=self._wake,
+            is_standing=lambda: self._time.is_standing,
         )
         self._lobby = ArenaLobby(
             self._referee,
@@ -94,7 +98,7 @@ class Arena:
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
         """That this program, and no other, runs the arena."""
-        self._door = door = RequestGate(self._accounts, self._proxies, clock)
+        self._door = door = RequestGate(self._accounts, self._proxies, clock, self._suspect_outage)
         self.bot_tokens: dict[str, str] = {}
         """Tokens of the accounts named in `running`, by name."""
         play = PlayRoutes(
@@ -142,9 +146,13 @@ class Arena:
         async with self._database.sole("arena") as self.role:
             self.bot_tokens = {bot: await self.ensure_bot(bot, (tokens or {}).get(bot, "")) for bot in bots}
             self._door.embedded = frozenset(bot.lower() for bot in bots)
+            await self._time.load()
             await self._referee.load()
-            async with self._open() as url:
-                yield url
+            try:
+                async with self._open() as url:
+                    yield url
+            finally:
+                await self._time.close()
 
     @property
     def open_games(self) -> int:
@@ -164,6 +172,7 @@ class Arena:
         """
         async with self._database.sole("arena") as self.role:
             self._door.embedded = frozenset(bot.lower() for bot in bots)
+            await self._time.load()
             await self._referee.load()
             yield
 
@@ -215,8 +224,31 @@ class Arena:
 
     async def tick(self) -> None:
         """Handle everything that is due; `running` calls this at each deadline."""
-        self._lobby.tick()
-        await self._referee.tick()
+        began = self._clock()
+        try:
+            await self._time.save(is_needed=self.open_games > 0)
+            self._lobby.tick()
+            if not self._time.is_standing:
+                await self._referee.tick()
+        except StorageError:
+            self._time.suspect(began)
+            raise
+        finally:
+            if self._stood != self._time.is_standing:
+                self._stood = self._time.is_standing
+                self._referee.publish_clocks()
+
+    def _suspect_outage(self, since: float) -> None:
+        self._time.suspect(since)
+        self._wake.set()
+
+    def _wait_s(self) -> float:
+        """Seconds until `tick` is due; infinity: never."""
+        wait_s = self._time.wait_s(is_needed=self.open_games > 0)
+        if self._time.is_standing:
+            return wait_s
+        deadline = min(self._referee.next_deadline(), self._lobby.next_deadline())
+        return min(wait_s, deadline - self._time.now())
 
     async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         host, port = self._config.host, self._config.port
@@ -241,7 +273,7 @@ class Arena:
             try:
                 await self.tick()
                 has_database = True
-                wait_s = min(self._referee.next_deadline(), self._lobby.next_deadline()) - self._clock()
+                wait_s = self._wait_s()
             except StorageError as error:
                 if has_database:  # log once: a full disk lasts
                     logger.error("the arena's clock task waits for the database: %s", error)

@@ -213,6 +213,8 @@ class ArenaConfig(Section):
     """Seconds for each side's first move before the game is aborted; 0: no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
     """Seconds without an open stream until a player counts as gone and the opponent may claim the game."""
+    outage_grace_s: float = Field(default=10.0, ge=0, le=300)
+    """Seconds for which all clocks go on standing still after the arena was down or its database away."""
 
 
 class ServerConfig(Section):

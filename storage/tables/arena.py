@@ -7,7 +7,7 @@ games through the arena's API like any other site's.
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, String, Text
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
@@ -102,9 +102,21 @@ class ArenaGame(Base):
     first_diff: Mapped[int | None] = mapped_column(Integer)
     """Changes of the ratings; null if unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
+    turn_began_ms: Mapped[int | None] = mapped_column(BigInteger)
+    """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: not known."""
     created_at: Mapped[UtcTime]
     last_move_at: Mapped[UtcTime]
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
+
+
+class ArenaElapsed(Base):
+    """The arena's time: how long it could serve its players, over all its runs; one row."""
+
+    __tablename__ = "arena_elapsed"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    elapsed_ms: Mapped[int] = mapped_column(BigInteger)
+    saved_at: Mapped[UtcTime]
 
 
 class ArenaChatLine(Base):
