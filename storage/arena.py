@@ -156,12 +156,6 @@ async def try_writing(session: AsyncSession) -> None:
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))
 
 
-async def list_bots(session: AsyncSession, limit: int) -> list[AccountRecord]:
-    """Accounts of programs that may play, by name."""
-    may_play = ArenaAccount.access == ArenaAccess.ACTIVE
-    return await _list_accounts(session, ArenaAccount.is_bot.is_(True) & may_play, limit)
-
-
 async def list_accounts(session: AsyncSession) -> list[AccountRecord]:
     """All accounts, by id, deleted ones included."""
     return await _list_accounts(session, true(), None)

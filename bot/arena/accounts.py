@@ -193,12 +193,6 @@ class Accounts:
             self._known[account.id] = replace(self._known[account.id], is_bot=True)
         return True
 
-    async def list_bots(self, limit: int) -> list[AccountRecord]:
-        """Bot accounts by name."""
-        async with self._database.read() as session:
-            bots = await arena.list_bots(session, limit)
-        return [self._known.setdefault(bot.id, bot) for bot in bots]
-
     def forget(self, account_id: str) -> None:
         """Drop an account and its tokens from the cache: the database has changed."""
         self._known.pop(account_id, None)

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import logging
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,6 +27,8 @@ MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """A connection whose client reads nothing for this long is cut."""
+SILENT_S = 10.0
+"""An account counts as offline whose event stream's connection acknowledged nothing for this long."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
@@ -100,8 +103,9 @@ class RequestGate:
         self._on_storage_error = on_storage_error
         self._accounts = accounts
         self._proxies = proxies
-        self.embedded: frozenset[str] = frozenset()
-        """Ids of the accounts that this program plays; limits by address do not apply to them."""
+        self.embedded: tuple[str, ...] = ()
+        """Ids of the accounts that this program plays, the main one first; limits by address do not apply to
+        them."""
         self._requests = RateLimiter(REQUESTS, clock)
         self._persons = RateLimiter(PERSON_REQUESTS, clock)
         self._bots = RateLimiter(BOT_REQUESTS, clock)
@@ -338,6 +342,17 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
     if text in ("", "false", "0", "no", "off"):
         return False
     raise HttpError(400, f"{key} is neither true nor false")
+
+
+def expire_silent(request: web.Request) -> None:
+    """Let a connection break whose other end acknowledges nothing for `SILENT_S`, as after a lost network.
+
+    An account is online while its event stream is open.  Without this, one whose machine has vanished would
+    be so for a quarter of an hour.
+    """
+    connection = request.get_extra_info("socket")
+    if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(SILENT_S * 1000))
 
 
 async def send_stream(

@@ -13,6 +13,7 @@ from bot.arena.accounts import NAME, Accounts
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
 from bot.base.colours import colours_route
+from bot.base.rate_limiter import RateLimiter
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken
 from storage.database import Database
@@ -20,7 +21,7 @@ from storage.database import Database
 STATIC = Path(__file__).parent / "static"
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_MAX_BOTS = 512
+_MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
@@ -41,7 +42,20 @@ class SiteRoutes:
         base_url: Callable[[], str],
         keep_alive_s: float,
         needs_approval: bool = False,
+        new_bots: RateLimiter | None = None,
     ) -> None:
+        """
+        Args:
+            database: The arena's.
+            door: Admits requests.
+            accounts: The arena's accounts.
+            referee: Its games.
+            report: Loads trap reports; None: there are none.
+            base_url: The arena's address for people.
+            keep_alive_s: Seconds between the keep-alive lines of a stream.
+            needs_approval: Whether the owner has to approve new accounts.
+            new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
+        """
         self._database = database
         self._door = door
         self._accounts = accounts
@@ -50,6 +64,7 @@ class SiteRoutes:
         self._base_url = base_url
         self._keep_alive_s = keep_alive_s
         self._needs_approval = needs_approval
+        self._new_bots = new_bots
         self._written = float("-inf")
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -100,6 +115,9 @@ class SiteRoutes:
         account = await self._door.account(request)
         if account.is_bot:
             raise HttpError(400, "This account is a bot already")
+        if self._new_bots is None:
+            raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
+        count(self._new_bots, self._door.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -138,9 +156,11 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Bot accounts with whether each is online, the online ones first."""
-        bots = [(bot, self._referee.is_online(bot.id)) for bot in await self._accounts.list_bots(_MAX_BOTS)]
-        return sorted(bots, key=lambda pair: not pair[1])
+        """Our own bots with whether each is online, then the others that are, those that came first first."""
+        online = self._referee.account_streams.keys()
+        found = [await self._accounts.get(name) for name in dict.fromkeys((*self._door.embedded, *online))]
+        bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
+        return bots[:_MAX_BOTS]
 
     # --- Games ------------------------------------------------------------------------------------------
 

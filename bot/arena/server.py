@@ -24,6 +24,7 @@ from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
+from bot.base.rate_limiter import Rate, RateLimiter
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
@@ -118,6 +119,7 @@ class Arena:
             base_url=lambda: self._base_url,
             keep_alive_s=config.keep_alive_s,
             needs_approval=config.approve_accounts,
+            new_bots=RateLimiter(_new_bots(config.bots_per_address), clock) if config.open_bots else None,
         )
         self.owner = ArenaOwner(
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
@@ -145,7 +147,7 @@ class Arena:
         """
         async with self._database.sole("arena") as self.role:
             self.bot_tokens = {bot: await self.ensure_bot(bot, (tokens or {}).get(bot, "")) for bot in bots}
-            self._door.embedded = frozenset(bot.lower() for bot in bots)
+            self._door.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()
             try:
@@ -171,7 +173,7 @@ class Arena:
             StorageError: The database failed.
         """
         async with self._database.sole("arena") as self.role:
-            self._door.embedded = frozenset(bot.lower() for bot in bots)
+            self._door.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()
             yield
@@ -312,6 +314,10 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             return blind_report(await game_report(session, found)) if found.is_settled else None
 
     return report
+
+
+def _new_bots(a_day: int) -> Rate:
+    return Rate("bot.create", burst=a_day, per_s=a_day / 86_400)
 
 
 def _url(host: str, port: int) -> str:

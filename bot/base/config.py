@@ -207,6 +207,11 @@ class ArenaConfig(Section):
     """Seconds between keep-alive lines of a stream."""
     approve_accounts: bool = False
     """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
+    open_bots: bool = False
+    """Whether anybody may turn an account that has not played into a bot's; otherwise the owner makes them:
+    `desdemona add-bot NAME`."""
+    bots_per_address: int = Field(default=3, ge=1, le=1000)
+    """With open_bots: how many accounts may become bots from one address in a day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds until an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)

@@ -77,12 +77,11 @@ async def test_accounts(database: Database) -> None:
         assert await arena.find_tokens(session, hashes) == dict(
             zip(hashes, ("anna", "desdemona"), strict=False)
         )
-        assert [bot.name for bot in await arena.list_bots(session, 10)] == ["Desdemona"]
     async with database.write() as session:
         await arena.make_bot(session, "anna")
     async with database.read() as session:
-        assert [bot.name for bot in await arena.list_bots(session, 10)] == ["Anna", "Desdemona"]
-        assert [bot.name for bot in await arena.list_bots(session, 1)] == ["Anna"]
+        accounts = await arena.list_accounts(session)
+        assert [(each.name, each.is_bot) for each in accounts] == [("Anna", True), ("Desdemona", True)]
 
 
 async def test_time(database: Database) -> None:
