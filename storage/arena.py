@@ -74,6 +74,8 @@ class ArenaGameRecord:
     ended_at: datetime | None
     initial_fen: str | None = None
     """Start position; None: the game's usual start."""
+    unrated: str | None = None
+    """Why a rated game changed no rating."""
     turn_began_ms: int | None = None
     """When the side to move began to think, in the arena's time; None: not known."""
 
@@ -206,6 +208,12 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
     await session.flush()
 
 
+async def delete_rating(session: AsyncSession, account_id: str, variant: str) -> None:
+    """Make an account a newcomer in a variant."""
+    own = (ArenaRating.account_id == account_id) & (ArenaRating.variant == variant)
+    await session.execute(delete(ArenaRating).where(own))
+
+
 # --- Games ----------------------------------------------------------------------------------------------
 
 
@@ -235,6 +243,31 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
     """The number of games that the account has started."""
     plays = or_(ArenaGame.first_id == account_id, ArenaGame.second_id == account_id)
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
+
+
+async def count_rated_games(
+    session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
+) -> int:
+    """The number of games of two players in a variant that changed their ratings.
+
+    Args:
+        session: The transaction.
+        players: In any order.
+        variant: The variant's key.
+        since: Only games that ended later.
+    """
+    first, second = players
+    between = or_(
+        (ArenaGame.first_id == first) & (ArenaGame.second_id == second),
+        (ArenaGame.first_id == second) & (ArenaGame.second_id == first),
+    )
+    found = select(func.count()).where(
+        between,
+        ArenaGame.variant == variant,
+        ArenaGame.first_diff.is_not(None),
+        ArenaGame.ended_at > since,
+    )
+    return await session.scalar(found) or 0
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
@@ -279,6 +312,7 @@ def _moving(game: ArenaGameRecord) -> dict[str, Any]:
         "winner": game.winner,
         "first_diff": first_diff,
         "second_diff": second_diff,
+        "unrated": game.unrated,
         "turn_began_ms": game.turn_began_ms,
         "last_move_at": game.last_move_at,
         "ended_at": game.ended_at,
@@ -307,6 +341,7 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
         last_move_at=row.last_move_at,
         ended_at=row.ended_at,
         initial_fen=row.initial_fen,
+        unrated=row.unrated,
         turn_began_ms=row.turn_began_ms,
     )
 

@@ -202,7 +202,10 @@ class Accounts:
         """Update the cache with a committed change."""
         self._known[account.id] = account
 
-    def put_rating(self, account_id: str, variant: str, rating: RatingRecord) -> None:
-        """Update the cache with a committed rating."""
+    def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
+        """Update the cache with a committed rating; None: it is a newcomer's again."""
         account = self._known[account_id]
-        self._known[account_id] = replace(account, ratings={**account.ratings, variant: rating})
+        ratings = {key: old for key, old in account.ratings.items() if key != variant}
+        if rating is not None:
+            ratings[variant] = rating
+        self._known[account_id] = replace(account, ratings=ratings)

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from bot.arena.fairness.rating_rules import text_of
 from bot.arena.game import ReplayedGame
 from bot.arena.variants import ArenaVariant
 from bot.arena.wire import Json, variant_json
@@ -46,6 +47,7 @@ def view(match: ReplayedGame, side: int) -> Json:
         shown["winner"] = None if record.winner is None else game.sides[record.winner]
         shown["ending"] = match.ending
         diffs = record.rating_diffs
+        shown["unrated"] = text_of(record.unrated)
         shown["ratingDiffs"] = None if diffs is None else dict(zip(game.sides, diffs, strict=True))
     return shown
 

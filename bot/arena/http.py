@@ -13,6 +13,7 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import Crowded
+from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
@@ -89,7 +90,8 @@ class RequestGate:
         accounts: Accounts,
         proxies: Proxies,
         clock: Callable[[], float],
-        on_storage_error: Callable[[float], None] = lambda _since: None,
+        on_storage_error: Callable[[float], None],
+        seen: SeenAddresses,
     ) -> None:
         """Admit requests.
 
@@ -98,9 +100,11 @@ class RequestGate:
             proxies: Those that we trust.
             clock: In seconds.
             on_storage_error: Told when a request arrived that the database has failed.
+            seen: Told where each account's requests come from.
         """
         self._clock = clock
         self._on_storage_error = on_storage_error
+        self.seen = seen
         self._accounts = accounts
         self._proxies = proxies
         self.embedded: tuple[str, ...] = ()
@@ -202,6 +206,8 @@ class RequestGate:
             raise HttpError(401, "No such token")
         if account.access is ArenaAccess.BANNED:
             raise HttpError(401, "This account is banned")
+        if account.id not in self.embedded:
+            self.seen.note(account.id, self.address(request))
         return account
 
     async def account(self, request: web.Request) -> AccountRecord:

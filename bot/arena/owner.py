@@ -184,6 +184,23 @@ class ArenaOwner:
             self._close_streams(account)
         return f"{account.name} is called {new_name} now"
 
+    async def void_game(self, game_id: str) -> str:
+        """Take back what a rated game did to the ratings of both players.
+
+        Raises:
+            OwnerError: There is no such game, or it has changed no rating.
+        """
+        try:
+            match = await self._referee.void(game_id)
+        except ArenaRefusal as error:
+            raise OwnerError(f"{game_id!a:.40}: {error}") from None
+        assert match.record.rating_diffs is not None  # noqa: S101 - else it is refused
+        back = [
+            f"{account.name} {-diff:+d}"
+            for account, diff in zip(match.players, match.record.rating_diffs, strict=True)
+        ]
+        return f"the game {match.id} is void; ratings changed: {', '.join(back)}"
+
     async def delete(self, name: str) -> str:
         """Delete an account: its name, token, ratings and chat; its games stay, as those of ``deleted-N``.
 

@@ -6,14 +6,16 @@ resumes the open games, with their clocks as they were (`bot.arena.fairness.aren
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from bot.arena import board_view as views
 from bot.arena import game as rules
-from bot.arena import glicko, wire
+from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
+from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream
 from bot.arena.variants import CHESS960, VARIANTS, random_start
@@ -63,6 +65,8 @@ class Referee:
         gone_s: float,
         wake: asyncio.Event,
         is_standing: Callable[[], bool] = lambda: False,
+        rating_rules: RatingRules,
+        share_address: Callable[[AccountRecord, AccountRecord], bool],
     ) -> None:
         """
         Args:
@@ -73,6 +77,8 @@ class Referee:
             gone_s: How long a player has been away who counts as gone.
             wake: Set when the next deadline may be earlier than before.
             is_standing: Whether the arena's time stands still.
+            rating_rules: How rated games count.
+            share_address: Whether two accounts may belong to one person, by their network addresses.
         """
         self._database = database
         self._accounts = accounts
@@ -81,6 +87,8 @@ class Referee:
         self._gone_s = gone_s
         self._wake = wake
         self._is_standing = is_standing
+        self._rating_rules = rating_rules
+        self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
@@ -252,10 +260,20 @@ class Referee:
             return match
         async with self._rating_lock:  # two games of one account may end together
             accounts = [await self._accounts.get(account_id) for account_id in record.players]
-            before = [wire.rating_in(account, record.variant) for account in accounts if account is not None]
-            scores = (0.5, 0.5) if record.winner is None else (1.0 - record.winner, float(record.winner))
-            after = [glicko.update(before[side], [(before[1 - side], scores[side])]) for side in (0, 1)]
-            diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
+            weight, unrated = await self._weight(record, accounts)
+            if not weight:
+                match = replace(match, record=replace(record, unrated=unrated))
+                async with self._database.write() as session:
+                    await arena.save_game(session, match.record)
+                return match
+            first, second = [
+                wire.rating_in(account, record.variant) for account in accounts if account is not None
+            ]
+            score = 0.5 if record.winner is None else 1.0 - record.winner
+            after = rate((first, second), score, weight)
+            diffs = [
+                round(new.rating) - round(old.rating) for new, old in zip(after, (first, second), strict=True)
+            ]
             match = replace(match, record=replace(record, rating_diffs=(diffs[0], diffs[1])))
             new_ratings = []
             for account, rating in zip(accounts, after, strict=True):
@@ -271,6 +289,55 @@ class Referee:
                     await arena.save_rating(session, account_id, record.variant, rating_record)
             for account_id, rating_record in new_ratings:
                 self._accounts.put_rating(account_id, record.variant, rating_record)
+        return match
+
+    async def _weight(
+        self, record: ArenaGameRecord, accounts: Sequence[AccountRecord | None]
+    ) -> tuple[float, str | None]:
+        """How much a finished game counts, and why not at all."""
+        if len(record.moves) < self._rating_rules.least_plies:
+            return 0.0, Unrated.SHORT
+        first, second = accounts
+        if first is not None and second is not None and self._share_address(first, second):
+            return 0.0, Unrated.ADDRESS
+        since = now_utc() - timedelta(hours=self._rating_rules.window_h)
+        async with self._database.read() as session:
+            earlier = await arena.count_rated_games(session, record.players, record.variant, since)
+        weight = self._rating_rules.weight(earlier)
+        return weight, None if weight else Unrated.PAIR
+
+    async def void(self, game_id: str) -> ReplayedGame:
+        """Take back what a game did to the ratings of its players.
+
+        Returns:
+            The game as it was before.
+
+        Raises:
+            ArenaRefusal: It has changed no rating.
+            NotFound: There is no such game.
+        """
+        async with self._rating_lock:
+            match = await self.find(game_id)
+            record = match.record
+            if record.rating_diffs is None:
+                raise ArenaRefusal(f"the game {game_id} has changed no rating")
+            after: dict[str, RatingRecord | None] = {}
+            for account, diff in zip(match.players, record.rating_diffs, strict=True):
+                rating = account.ratings.get(record.variant)
+                if rating is not None:  # else the account was deleted
+                    games = rating.games - 1
+                    changed = replace(rating, rating=rating.rating - diff, games=games)
+                    after[account.id] = changed if games > 0 else None
+            async with self._database.write() as session:
+                voided = replace(record, rating_diffs=None, unrated=Unrated.VOID)
+                await arena.save_game(session, voided)
+                for account_id, changed_rating in after.items():
+                    if changed_rating is None:
+                        await arena.delete_rating(session, account_id, record.variant)
+                    else:
+                        await arena.save_rating(session, account_id, record.variant, changed_rating)
+            for account_id, changed_rating in after.items():
+                self._accounts.put_rating(account_id, record.variant, changed_rating)
         return match
 
     def _clear(self, match: ReplayedGame) -> None:

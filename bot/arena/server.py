@@ -15,6 +15,8 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.fairness.arena_time import ArenaTime
+from bot.arena.fairness.rating_rules import RatingRules
+from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.owner import ArenaOwner
@@ -25,6 +27,7 @@ from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.rate_limiter import Rate, RateLimiter
+from storage.arena import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
@@ -89,6 +92,8 @@ class Arena:
             gone_s=config.gone_s,
             wake=self._wake,
             is_standing=lambda: self._time.is_standing,
+            rating_rules=RatingRules(config.rated_plies, config.rating_window_h, config.full_games),
+            share_address=self._share_address,
         )
         self._lobby = ArenaLobby(
             self._referee,
@@ -99,7 +104,8 @@ class Arena:
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
         """That this program, and no other, runs the arena."""
-        self._door = door = RequestGate(self._accounts, self._proxies, clock, self._suspect_outage)
+        seen = SeenAddresses(config.rating_window_h * 3600, clock)
+        self._door = door = RequestGate(self._accounts, self._proxies, clock, self._suspect_outage, seen)
         self.bot_tokens: dict[str, str] = {}
         """Tokens of the accounts named in `running`, by name."""
         play = PlayRoutes(
@@ -180,6 +186,13 @@ class Arena:
 
     def _is_ours(self, account_id: str) -> bool:
         return account_id in self._door.embedded
+
+    def _share_address(self, first: AccountRecord, second: AccountRecord) -> bool:
+        """Whether two accounts were seen at one address; those that the owner made are beyond suspicion."""
+        for account in (first, second):
+            if self._is_ours(account.id) or (account.is_bot and not self._config.open_bots):
+                return False
+        return self._door.seen.share(first.id, second.id)
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[str]:

@@ -64,7 +64,7 @@ class ArenaGame(Base):
         CheckConstraint("first_id <> second_id", name="two_players"),
         CheckConstraint("winner IN (0, 1)", name="winner_is_a_side"),
         Index("ix_arena_games_status", "status"),
-        Index("ix_arena_games_first_id", "first_id"),
+        Index("ix_arena_games_players", "first_id", "second_id"),
         Index("ix_arena_games_second_id", "second_id"),
     )
 
@@ -102,6 +102,8 @@ class ArenaGame(Base):
     first_diff: Mapped[int | None] = mapped_column(Integer)
     """Changes of the ratings; null if unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
+    unrated: Mapped[str | None] = mapped_column(String(32))
+    """Why a rated game changed no rating; null: it did, is casual or is not over."""
     turn_began_ms: Mapped[int | None] = mapped_column(BigInteger)
     """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: not known."""
     created_at: Mapped[UtcTime]
