@@ -183,6 +183,15 @@ class Accounts:
         self._remember(hash_token(token), name.lower())
         return token
 
+    async def replace_token(self, account_id: str) -> str:
+        """Give an account a new token; the old one is no longer valid."""
+        token = new_token()
+        async with self._database.write() as session:
+            await arena.set_token(session, account_id, hash_token(token))
+        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
+        self._remember(hash_token(token), account_id)
+        return token
+
     async def upgrade(self, account: AccountRecord) -> bool:
         """Turn a person's account into a bot account; False when it has played a game."""
         async with self.start_lock:

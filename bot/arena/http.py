@@ -18,6 +18,7 @@ from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
+from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord, ArenaAccess
 from storage.errors import StorageError, UnreadableRow
@@ -33,6 +34,8 @@ SILENT_S = 10.0
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
+_LINES_PER_MINUTE = 20
+"""Failed requests in the log: while the database is away each of them fails."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 REQUESTS = Rate("requests", burst=3000, per_s=500)
@@ -42,6 +45,7 @@ CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
 ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
 """For all accounts at one address together (lila: 500 in ten minutes)."""
 NEW_ACCOUNTS = Rate("account.create", burst=300, per_s=0.2)
+MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -116,7 +120,9 @@ class RequestGate:
         self._challenges = RateLimiter(CHALLENGES, clock)
         self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
         self.new_accounts = RateLimiter(NEW_ACCOUNTS, clock)
+        self.move_codes = RateLimiter(MOVE_CODES, clock)
         self.chat = RateLimiter(CHAT, clock)
+        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
         self.busy: set[web.RequestHandler] = set()
         """Connections with a request in progress."""
 
@@ -148,7 +154,8 @@ class RequestGate:
         except ConnectionResetError:
             raise
         except StorageError as error:
-            logger.error("%s %s: %s", request.method, request.path, error)
+            if (dropped := self._lines.next()) is not None:
+                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, error, dropped)
             if not isinstance(error, UnreadableRow):  # damage of one row is no outage
                 self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
@@ -156,7 +163,8 @@ class RequestGate:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 return refusal(404, "Not found")  # a static file
             # The edge of a request: one that fails must not stop the server.
-            logger.exception("%s %s failed", request.method, request.path)
+            if (dropped := self._lines.next()) is not None:
+                logger.exception("%.20s %.100s failed%s", request.method, request.path, dropped)
             return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)

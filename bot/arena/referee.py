@@ -367,6 +367,12 @@ class Referee:
             for stream in self.game_streams.of((match.id, side)):
                 stream.send(line)
 
+    def close_streams(self, account_id: str) -> None:
+        """End all streams of an account."""
+        self.account_streams.close(account_id)
+        for match in self.games_of(account_id):
+            self.game_streams.close((match.id, match.record.players.index(account_id)))
+
     # --- Publishing -------------------------------------------------------------------------------------
 
     def listen_to_account(self, account: AccountRecord, stream: Stream, limit: int) -> None:

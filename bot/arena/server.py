@@ -15,6 +15,7 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.fairness.arena_time import ArenaTime
+from bot.arena.fairness.move_codes import MoveCodes
 from bot.arena.fairness.rating_rules import RatingRules
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
@@ -26,6 +27,7 @@ from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
+from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord
 from storage.database import Database, Role
@@ -40,22 +42,37 @@ logger = logging.getLogger(__name__)
 SITE = "arena"
 """The arena's name as a site in the bot's database."""
 _SHUTDOWN_S = 5.0  # for requests in progress when the arena stops
+_LINES_PER_MINUTE = 5
 _RETRY_S = 1.0  # after a failure of the clock task, for instance of the database
 
 
 def _http_logger() -> logging.Logger:
-    """For aiohttp: without a traceback for each request that is not HTTP, with which anybody could fill the
-    log."""
+    """For aiohttp: a request that is not HTTP, with which anybody could fill the log, gets no traceback."""
     found = logging.getLogger(f"{__name__}.http")
     if not found.filters:
-        found.addFilter(_is_ours)
+        found.addFilter(OthersFailures())
     return found
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a failed request is our failure, not its sender's."""
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, HttpProcessingError)
+class OthersFailures(logging.Filter):
+    """Makes one bounded line of each request that is not HTTP, and leaves out all but a few in a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change a record in place; false: leave it out."""
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, HttpProcessingError):
+            return True
+        dropped = self._lines.next()
+        if dropped is None:
+            return False
+        record.msg, record.args = "a request that is not HTTP: %.100r%s", (error.message, dropped)
+        record.exc_info = record.exc_text = None
+        record.levelno, record.levelname = logging.INFO, "INFO"
+        return logging.getLogger(record.name).isEnabledFor(logging.INFO)
 
 
 class Arena:
@@ -125,6 +142,7 @@ class Arena:
             base_url=lambda: self._base_url,
             keep_alive_s=config.keep_alive_s,
             needs_approval=config.approve_accounts,
+            codes=MoveCodes(clock),
             new_bots=RateLimiter(_new_bots(config.bots_per_address), clock) if config.open_bots else None,
         )
         self.owner = ArenaOwner(
