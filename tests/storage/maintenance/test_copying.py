@@ -19,7 +19,7 @@ from storage.maintenance.copying import copy_database
 from storage.tables.arena import ArenaAccount, ArenaChatLine
 from storage.tables.games import DecisionRow, EventRow, GameRow
 from tests.storage.conftest import emptied_database
-from tests.storage.elsewhere import another_program
+from tests.storage.maintenance.elsewhere import another_program
 from tests.storage.maintenance.samples import FIRST, fill
 from tests.storage.samples import ARENA
 

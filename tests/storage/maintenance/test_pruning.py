@@ -19,7 +19,7 @@ from storage.statistics import trial_rows
 from storage.statistics.facts import game_facts, reply_facts
 from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
-from tests.storage.elsewhere import another_program
+from tests.storage.maintenance.elsewhere import another_program
 from tests.storage.samples import FELL, decision, drawn_decision, opened, settled
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
