@@ -130,7 +130,8 @@ class Referee:
         """
         if live := self._live.get(game_id):
             return live.match
-        return await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
+        match = await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
+        return replace(match, players=await self._players(match.record))  # as they are now
 
     async def _read(self, game_id: str) -> ReplayedGame:
         async with self._database.read() as session:

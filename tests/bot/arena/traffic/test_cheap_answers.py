@@ -13,6 +13,7 @@ from bot.arena.challenges import Crowded
 from bot.arena.traffic import once
 from bot.arena.traffic.assets import Assets, assets
 from bot.arena.traffic.once import Once
+from storage.arena import RatingRecord
 from storage.database import Database
 from tests.bot.arena.conftest import House, Street
 
@@ -113,6 +114,14 @@ async def test_a_renamed_player_is_shown_with_the_new_name(house: House) -> None
         assert shown["players"]["black"]["name"] == name
         if name == "Anna":
             await house.arena.owner.rename("Anna", "Zoe")
+
+
+async def test_players_of_a_finished_game_have_the_ratings_of_today(house: House) -> None:
+    game_id = await finished(house)
+    referee, accounts = house.arena._referee, house.arena._accounts
+    assert [dict(each.ratings) for each in (await referee.find(game_id)).players] == [{}, {}]
+    accounts.put_rating("anna", "othello", RatingRecord(1600.0, 100.0, 0.06, 3))
+    assert [len(each.ratings) for each in (await referee.find(game_id)).players] == [1, 0]
 
 
 async def test_a_report_is_made_once_in_a_while(street: Street) -> None:
