@@ -370,6 +370,7 @@ class Referee:
                         await arena.save_rating(session, account_id, record.variant, changed_rating)
             for account_id, changed_rating in after.items():
                 self._accounts.put_rating(account_id, record.variant, changed_rating)
+            self._accounts.edition += 1  # what is kept of the game shows what it did to the ratings
         return match
 
     def _clear(self, match: ReplayedGame) -> None:
