@@ -179,7 +179,7 @@ class Referee:
         )
 
     async def _players(self, record: ArenaGameRecord) -> tuple[AccountRecord, AccountRecord]:
-        first, second = await self._accounts.get_all(record.players)
+        first, second = [await self._accounts.get(account_id) for account_id in record.players]
         if first is None or second is None:
             raise NotFound("A player of this game no longer has an account")
         return first, second

@@ -26,6 +26,7 @@ COSTS: Mapping[str, float] = {
     "/static/{name}": 0.3,
     "/": 0.3,
     "/api/person": 5.0,
+    "/api/person/move": 5.0,
     "/api/arena": 5.0,
     "/api/bot/online": 5.0,
     "/api/users/status": 5.0,
