@@ -47,6 +47,8 @@ ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
 """For all accounts at one address together (lila: 500 in ten minutes)."""
 MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
+REFUSAL_S = 0.5
+"""A stranger waits so long to be told of too many requests, so that asking again at once is no use."""
 STREAMS_WAIT_S = 15
 """When to ask again for a stream beyond the limit."""
 
@@ -137,6 +139,8 @@ class RequestGate:
         self.move_codes = RateLimiter(MOVE_CODES, clock)
         self.chat = RateLimiter(CHAT, clock)
         self._lines = LineLimit(_LINES_PER_MINUTE, clock)
+        self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+        """Waits for some seconds."""
         self.busy: set[web.RequestHandler] = set()
         """Connections with a request in progress, sent in full."""
 
@@ -150,6 +154,8 @@ class RequestGate:
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
         except TooMany as error:
+            if self.held_by(request.protocol) is Priority.STRANGER:
+                await self.pause(REFUSAL_S)
             return _slow_down(str(error), error.key, error.wait_s)
         except Crowded as error:
             return _slow_down(str(error), error.key, error.wait_s)

@@ -212,6 +212,23 @@ async def test_the_points_of_an_address(street: Street) -> None:
     await bot.get("/api/account")
 
 
+async def test_a_stranger_waits_for_a_refusal(street: Street) -> None:
+    house = await behind_proxy(street, work_per_address=1.6, work_per_s=1000)
+    person, game = await play(house)
+    mallory, pauses = Visitor(house, MALLORY), list[float]()
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    house.arena._door.pause = pause
+    assert [(await mallory.request("GET", "/healthz"))[0] for _ in range(15)] == [200] * 12 + [429] * 3
+    assert pauses == [0.5] * 3
+    # Not somebody in a game.
+    path = f"/api/board/game/{game}/move/a1"
+    assert [(await mallory.request("POST", path, person))[0] for _ in range(6)] == [400] * 4 + [429] * 2
+    assert len(pauses) == 3
+
+
 async def test_who_asks_little_is_answered(street: Street) -> None:
     house = await behind_proxy(street, work_per_address=4, work_per_s=8)
     person, game = await play(house)
