@@ -308,9 +308,8 @@ async def bots(mallory: Mallory) -> Found:
             listed = [each["name"].lower() for each in body["bots"]]
             break
         await asyncio.sleep(0.5)
-    found.got = (
-        f"{made} bots; ours is {'first' if listed[:1] == [BOT] else 'listed' if BOT in listed else 'gone'}"
-    )
+    place = f"number {listed.index(BOT) + 1}" if BOT in listed else "missing"
+    found.got = f"{len(made)} bots; ours is {place} of {len(listed)} in the list"
     found.holds = listed[:1] == [BOT]
     return found
 

@@ -47,10 +47,7 @@ def most_connections() -> int:
 
 
 class Door(Protocol):
-    """What is known of the connections."""
-
-    busy: set[web.RequestHandler]
-    """Those with a request in progress."""
+    """Knows whose connections are."""
 
     def held_by(self, connection: web.RequestHandler) -> Priority:
         """Whose a connection is, by its latest request."""
@@ -59,21 +56,40 @@ class Door(Protocol):
         """End a stream that is not needed; False: there is none among these."""
 
 
+class _Strangers:
+    """Where nobody is known, and nothing makes room but connections without a request."""
+
+    def held_by(self, connection: web.RequestHandler) -> Priority:  # noqa: ARG002 - as in `Door`
+        return Priority.STRANGER
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:  # noqa: ARG002 - as in `Door`
+        return False
+
+
 class ConnectionLimit:
     """Creates the protocol of every new connection within the limits."""
 
-    def __init__(self, server: web.Server, door: Door, most: int, proxies: Container[str]) -> None:
+    def __init__(
+        self,
+        server: web.Server,
+        busy: Container[web.RequestHandler],
+        most: int,
+        proxies: Container[str],
+        door: Door | None = None,
+    ) -> None:
         """Limit the connections of a server.
 
         Args:
             server: Speaks HTTP on the admitted connections.
-            door: Knows whose they are.
+            busy: The connections with a request in progress.
             most: Most connections in total; an eighth of them for one address, half of them for one of this
                 machine, all for a trusted proxy, behind which each address has limits of its own.
             proxies: The trusted ones.
+            door: Knows whose the connections are; None: all are strangers'.
         """
         self._server = server
-        self._door = door
+        self._busy = busy
+        self._door: Door = door or _Strangers()
         self._most = most
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
@@ -115,7 +131,7 @@ class ConnectionLimit:
         if now - self._warned_at >= _WARN_EVERY_S:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
-        idle = [each for each in crowd if each not in self._door.busy]
+        idle = [each for each in crowd if each not in self._busy]
         for priority in (Priority.STRANGER, Priority.PLAYER):
             found = (each for each in idle if self._door.held_by(each) is priority)
             # Several at once: otherwise a flood makes us look through all of them for each that comes.

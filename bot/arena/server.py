@@ -297,7 +297,7 @@ class Arena:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - created by setup()
         most = most_connections()
-        connections = ConnectionLimit(runner.server, self._door, most, self._proxies)
+        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies, self._door)
         # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
         try:
