@@ -118,6 +118,7 @@ class Pathology(Experiment):
                 right.setdefault(key, []).extend(shares)
         figures = [figure for figure in FIGURES if f"{figure.number} N {figure.look_ahead[0]}" in wins]
         claims = [claim for figure in figures for claim in _claims(figure, wins)]
+        claims += [claim for figure in figures for claim in _first_move(figure, right)]
         claims += _level_10(wins)
         tables = [_table(figure, wins, right) for figure in figures]
         return Report(
@@ -159,6 +160,25 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Paper
         )
         words = "is pathological: wins fall as search deepens" if expects else "is not pathological"
         yield PaperClaim(f"Figure {figure.number}: {evaluation} {words}", verdict, found)
+
+
+def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterator[PaperClaim]:
+    """Whether the deepest look-ahead chooses worse first moves than the shallowest, on the same boards."""
+    shallow, deep = (
+        np.array(right.get(f"{figure.number} {NUMBER} {k}", ()))
+        for k in (figure.look_ahead[0], figure.look_ahead[-1])
+    )
+    if len(shallow):
+        change = mean_of(deep - shallow)
+        yield PaperClaim(
+            f"Figure {figure.number}: with N, deeper search makes the first move worse",
+            ClaimVerdict.HOLDS
+            if change.high < 0
+            else ClaimVerdict.FAILS
+            if change.low > 0
+            else ClaimVerdict.OPEN,
+            f"{points(change)} of 100 moves, from {figure.look_ahead[0]} to {figure.look_ahead[-1]} plies",
+        )
 
 
 def _level_10(wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:
