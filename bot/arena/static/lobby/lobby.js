@@ -145,7 +145,7 @@ export class Lobby {
         "div",
         { class: "you-line" },
         el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings, variant)}`) : null),
-        el("button", { type: "button", class: "button link", onclick: () => this.#giveCode() }, "Move it to another device"),
+        el("button", { type: "button", class: "button link", "data-test": "give-code", onclick: () => this.#giveCode() }, "Move it to another device"),
         el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
       );
     }
@@ -176,7 +176,7 @@ export class Lobby {
         el("summary", {}, "My name is on another device"),
         el("label", { for: "code" }, "Code from that device"),
         el("input", { id: "code", name: "code", type: "text", maxlength: "20", spellcheck: "false", placeholder: "XXXX-XXXX-XXXX" }),
-        el("button", { type: "button", class: "button small", onclick: () => this.#useCode() }, "Move it here"),
+        el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, "Move it here"),
       ),
     );
   }
