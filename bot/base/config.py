@@ -18,6 +18,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -85,9 +86,25 @@ def _known_player(name: str) -> str:
 PlayerName = Annotated[str, AfterValidator(_known_player)]
 
 
+def _require_host(url: str) -> None:
+    """
+    Raises:
+        ValueError: It names no host, or no port that there can be; the message does not show it.
+    """
+    try:
+        parts = urlsplit(url)
+        is_one = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ValueError("has no host, or no port from 1 to 65535")
+
+
 def _web_address(url: str) -> str:
     if url and not re.match(r"https?://.", url):
         raise ValueError("must begin with http:// or https://, or be empty")
+    if url:
+        _require_host(url)
     return url.rstrip("/")
 
 
@@ -1044,6 +1061,8 @@ class AlarmsConfig(Section):
     def _webhook_is_an_address(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://[!-~]+", url):
             raise ValueError("must begin with http:// or https://, or be empty")
+        if url:
+            _require_host(url)
         return url
 
     @field_validator("command")

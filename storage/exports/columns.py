@@ -1,6 +1,7 @@
 """Columns of exports, and how their values are read from rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -8,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select
 
+from engine.errors import RecordError
 from engine.expected import WHOLE
 from storage.filters import Filters, filter_conditions
 from storage.tables.games import GameRow, OpponentRow
@@ -49,6 +51,26 @@ class Export:
     """The exported rows of one row of the statement."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
     """Filters as conditions on the statement."""
+
+    def checked(self, row: Any) -> list[tuple[Value, ...]]:
+        """`rows`, with values of their columns' kinds.
+
+        Raises:
+            RecordError: One is of another kind: SQLite stores any value in any column.
+        """
+        made = [*self.rows(row)]
+        for values in made:
+            for column, value in zip(self.columns, values, strict=True):
+                if value is not None and not _IS[column.kind](value):
+                    raise RecordError(f"{column.name} is {value!r:.60}")
+        return made
+
+
+_IS: Mapping[ColumnKind, Callable[[Any], bool]] = {
+    ColumnKind.WHOLE: lambda value: isinstance(value, int) and -(2**63) <= value < 2**63,
+    ColumnKind.NUMBER: lambda value: isinstance(value, int | float) and math.isfinite(value),
+    ColumnKind.TEXT: lambda value: isinstance(value, str),
+}
 
 
 def text_of(value: Any) -> Value:

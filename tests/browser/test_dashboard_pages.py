@@ -2,8 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -49,14 +48,14 @@ async def _fill(database: Database) -> None:
         await finish_game(session, game.id, result=GameResult.LOSS, end_reason="resignation", moves=moves)
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[str]:
-    """The address of a running dashboard, without a path."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running dashboard, without a path; no test changes its database."""
     found: dict[str, Any] = {}
     is_ready = threading.Event()
 
     async def serve() -> None:
-        url = f"sqlite:///{tmp_path}/desdemona.db"
+        url = f"sqlite:///{tmp_path_factory.mktemp('site')}/desdemona.db"
         database = await Database.open(url)
         await _fill(database)
         config = DashboardConfig(port=0, ask=True)
@@ -80,23 +79,28 @@ def _prefer(tab: Page, scheme: str) -> None:
     tab.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_pages_fit_any_width(tab: Page, site: str, width: int, scheme: str) -> None:
-    _prefer(tab, scheme)
+def check_fit(tab: Page, addresses: Iterable[str], width: int) -> None:
+    """Pages have the width, in light and dark."""
+    run = tab.driver.execute_script
     try:
         with tab.wide(width):
-            for path in PATHS:
-                tab.driver.get(f"{site}{path}")
-                run = tab.driver.execute_script
-                assert run("return document.documentElement.scrollWidth") <= width, path
-                assert run(OUTSIDE) == [], path
+            for address in addresses:
+                tab.driver.get(address)
+                for scheme in ("light", "dark"):
+                    _prefer(tab, scheme)
+                    assert run("return document.documentElement.scrollWidth") <= width, address
+                    assert run(OUTSIDE) == [], address
+                    background = run("return getComputedStyle(document.body).backgroundColor")
+                    assert (background == "rgb(16, 21, 19)") is (scheme == "dark")
                 assert run("return document.querySelectorAll('main [style]').length") == 0
-                background = run("return getComputedStyle(document.body).backgroundColor")
-                assert (background == "rgb(16, 21, 19)") is (scheme == "dark")
         assert tab.complaints() == []
     finally:
         _prefer(tab, "")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_fit_any_width(tab: Page, site: str, width: int) -> None:
+    check_fit(tab, [f"{site}{path}" for path in PATHS], width)
 
 
 def test_hostile_names_are_read_as_they_are(tab: Page, site: str) -> None:

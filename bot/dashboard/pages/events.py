@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.alarms.board import AlarmStatus
 from bot.control.actions import ControlActions
-from bot.dashboard.page import Page, Query, Rows, View
+from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import NO_VALUE, number, query_text
 from storage.database import Database
 from storage.queries.endings import EndingCount, count_endings
@@ -130,6 +130,8 @@ async def load(database: Database, query: Query) -> EventsView:
     """See `bot.dashboard.page.Page.load`."""
     days = int(query.choice("days", SPANS))
     kind, site = query.own.get("kind", ""), query.filters.site or ""
+    if not kind.isprintable():  # PostgreSQL, for one, refuses a null character
+        raise BadQuery(f"kind: {kind!a:.40} is no kind of events")
     page = query.number("number", 1, 1, 10_000)
     now = datetime.now(UTC)
     since = now - timedelta(days=days)
