@@ -17,8 +17,16 @@ from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
+from tests.patience import PATIENCE_S
 
 TOKEN = "a token that nobody guesses"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page is given up because the machine is busy."""
+    for limit in ("page_cache.LONGEST_S", "page_workers.PATIENCE_S", "pages.ask.LIMIT_S"):
+        monkeypatch.setattr(f"bot.dashboard.{limit}", PATIENCE_S)
 
 
 @dataclass
