@@ -183,6 +183,15 @@ class Accounts:
         self._remember(hash_token(token), name.lower())
         return token
 
+    async def replace_token(self, account_id: str) -> str:
+        """Give an account a new token; the old one is no longer valid."""
+        token = new_token()
+        async with self._database.write() as session:
+            await arena.set_token(session, account_id, hash_token(token))
+        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
+        self._remember(hash_token(token), account_id)
+        return token
+
     async def upgrade(self, account: AccountRecord) -> bool:
         """Turn a person's account into a bot account; False when it has played a game."""
         async with self.start_lock:
@@ -193,12 +202,6 @@ class Accounts:
             self._known[account.id] = replace(self._known[account.id], is_bot=True)
         return True
 
-    async def list_bots(self, limit: int) -> list[AccountRecord]:
-        """Bot accounts by name."""
-        async with self._database.read() as session:
-            bots = await arena.list_bots(session, limit)
-        return [self._known.setdefault(bot.id, bot) for bot in bots]
-
     def forget(self, account_id: str) -> None:
         """Drop an account and its tokens from the cache: the database has changed."""
         self._known.pop(account_id, None)
@@ -208,7 +211,10 @@ class Accounts:
         """Update the cache with a committed change."""
         self._known[account.id] = account
 
-    def put_rating(self, account_id: str, variant: str, rating: RatingRecord) -> None:
-        """Update the cache with a committed rating."""
+    def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
+        """Update the cache with a committed rating; None: it is a newcomer's again."""
         account = self._known[account_id]
-        self._known[account_id] = replace(account, ratings={**account.ratings, variant: rating})
+        ratings = {key: old for key, old in account.ratings.items() if key != variant}
+        if rating is not None:
+            ratings[variant] = rating
+        self._known[account_id] = replace(account, ratings=ratings)

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import logging
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -12,13 +13,15 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import Crowded
+from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
+from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord, ArenaAccess
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +29,13 @@ MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """A connection whose client reads nothing for this long is cut."""
+SILENT_S = 10.0
+"""An account counts as offline whose event stream's connection acknowledged nothing for this long."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
+_LINES_PER_MINUTE = 20
+"""Failed requests in the log: while the database is away each of them fails."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 REQUESTS = Rate("requests", burst=3000, per_s=500)
@@ -38,6 +45,7 @@ CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
 ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
 """For all accounts at one address together (lila: 500 in ten minutes)."""
 NEW_ACCOUNTS = Rate("account.create", burst=300, per_s=0.2)
+MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -81,18 +89,40 @@ def refusal(status: int, message: str) -> web.Response:
 class RequestGate:
     """Admits requests: applies the rate limits, then identifies the account."""
 
-    def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        proxies: Proxies,
+        clock: Callable[[], float],
+        on_storage_error: Callable[[float], None],
+        seen: SeenAddresses,
+    ) -> None:
+        """Admit requests.
+
+        Args:
+            accounts: The arena's accounts.
+            proxies: Those that we trust.
+            clock: In seconds.
+            on_storage_error: Told when a request arrived that the database has failed.
+            seen: Told where each account's requests come from.
+        """
+        self._clock = clock
+        self._on_storage_error = on_storage_error
+        self.seen = seen
         self._accounts = accounts
         self._proxies = proxies
-        self.embedded: frozenset[str] = frozenset()
-        """Ids of the accounts that this program plays; limits by address do not apply to them."""
+        self.embedded: tuple[str, ...] = ()
+        """Ids of the accounts that this program plays, the main one first; limits by address do not apply to
+        them."""
         self._requests = RateLimiter(REQUESTS, clock)
         self._persons = RateLimiter(PERSON_REQUESTS, clock)
         self._bots = RateLimiter(BOT_REQUESTS, clock)
         self._challenges = RateLimiter(CHALLENGES, clock)
         self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
         self.new_accounts = RateLimiter(NEW_ACCOUNTS, clock)
+        self.move_codes = RateLimiter(MOVE_CODES, clock)
         self.chat = RateLimiter(CHAT, clock)
+        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
         self.busy: set[web.RequestHandler] = set()
         """Connections with a request in progress."""
 
@@ -100,6 +130,7 @@ class RequestGate:
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Middleware: apply the limits, and answer every failure without a traceback."""
         self.busy.add(request.protocol)
+        arrived = self._clock()
         try:
             await self._count(request)
             await _read_body(request)
@@ -123,13 +154,17 @@ class RequestGate:
         except ConnectionResetError:
             raise
         except StorageError as error:
-            logger.error("%s %s: %s", request.method, request.path, error)
+            if (dropped := self._lines.next()) is not None:
+                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, error, dropped)
+            if not isinstance(error, UnreadableRow):  # damage of one row is no outage
+                self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 return refusal(404, "Not found")  # a static file
             # The edge of a request: one that fails must not stop the server.
-            logger.exception("%s %s failed", request.method, request.path)
+            if (dropped := self._lines.next()) is not None:
+                logger.exception("%.20s %.100s failed%s", request.method, request.path, dropped)
             return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)
@@ -179,6 +214,8 @@ class RequestGate:
             raise HttpError(401, "No such token")
         if account.access is ArenaAccess.BANNED:
             raise HttpError(401, "This account is banned")
+        if account.id not in self.embedded:
+            self.seen.note(account.id, self.address(request))
         return account
 
     async def account(self, request: web.Request) -> AccountRecord:
@@ -319,6 +356,17 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
     if text in ("", "false", "0", "no", "off"):
         return False
     raise HttpError(400, f"{key} is neither true nor false")
+
+
+def expire_silent(request: web.Request) -> None:
+    """Let a connection break whose other end acknowledges nothing for `SILENT_S`, as after a lost network.
+
+    An account is online while its event stream is open.  Without this, one whose machine has vanished would
+    be so for a quarter of an hour.
+    """
+    connection = request.get_extra_info("socket")
+    if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(SILENT_S * 1000))
 
 
 async def send_stream(

@@ -18,6 +18,7 @@ from bot.arena.http import (
     as_int,
     as_text,
     count,
+    expire_silent,
     fields,
     ok,
     require_approved,
@@ -109,6 +110,7 @@ class PlayRoutes:
 
     async def event_stream(self, request: web.Request) -> web.StreamResponse:
         account = await self._door.account(request)
+        expire_silent(request)
         # A new stream gets all open games and challenges, however many there are.
         backlog = 32 + len(self._referee.games_of(account.id)) + len(self._lobby.waiting_for(account.id))
         stream = Stream(backlog=backlog)

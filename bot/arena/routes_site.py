@@ -10,17 +10,20 @@ from aiohttp import web
 from bot.arena import board_view as views
 from bot.arena import export, wire
 from bot.arena.accounts import NAME, Accounts
+from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
+from bot.arena.fairness.names import imitated
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
 from bot.base.colours import colours_route
+from bot.base.rate_limiter import RateLimiter
 from storage import arena
-from storage.arena import AccountRecord, AccountTaken
+from storage.arena import AccountRecord, AccountTaken, ArenaAccess
 from storage.database import Database
 
 STATIC = Path(__file__).parent / "static"
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_MAX_BOTS = 512
+_MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
@@ -41,7 +44,22 @@ class SiteRoutes:
         base_url: Callable[[], str],
         keep_alive_s: float,
         needs_approval: bool = False,
+        codes: MoveCodes,
+        new_bots: RateLimiter | None = None,
     ) -> None:
+        """
+        Args:
+            database: The arena's.
+            door: Admits requests.
+            accounts: The arena's accounts.
+            referee: Its games.
+            report: Loads trap reports; None: there are none.
+            base_url: The arena's address for people.
+            keep_alive_s: Seconds between the keep-alive lines of a stream.
+            needs_approval: Whether the owner has to approve new accounts.
+            codes: Take nicknames to other devices.
+            new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
+        """
         self._database = database
         self._door = door
         self._accounts = accounts
@@ -50,6 +68,8 @@ class SiteRoutes:
         self._base_url = base_url
         self._keep_alive_s = keep_alive_s
         self._needs_approval = needs_approval
+        self._codes = codes
+        self._new_bots = new_bots
         self._written = float("-inf")
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -63,6 +83,8 @@ class SiteRoutes:
             web.get("/api/user/{user}", self.one_account),
             web.get(f"/game/export/{GAME}", self.export_game),
             web.post("/api/person", self.add_person),
+            web.post("/api/person/code", self.issue_code),
+            web.post("/api/person/move", self.move_here),
             web.get("/api/arena", self.lobby),
             web.get(f"/api/arena/game/{GAME}", self.replay),
             web.get(f"/api/arena/game/{GAME}/report", self.report),
@@ -89,6 +111,8 @@ class SiteRoutes:
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
+        if whose := imitated(name, self._door.embedded):
+            raise HttpError(409, f"The name {name} looks like {whose}; choose another")
         count(self._door.new_accounts, self._door.address(request))
         try:
             account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
@@ -96,10 +120,31 @@ class SiteRoutes:
             raise HttpError(409, f"The name {name} is taken; choose another") from None
         return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)
 
+    async def issue_code(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        if account.is_bot:
+            raise HttpError(400, "This endpoint cannot be used with a Bot account")
+        count(self._door.move_codes, account.id)
+        return web.json_response({"code": self._codes.issue(account.id), "seconds": round(LIFETIME_S)})
+
+    async def move_here(self, request: web.Request) -> web.Response:
+        code = as_text(await fields(request), "code")
+        count(self._door.move_codes, self._door.address(request))
+        account_id = self._codes.redeem(code)
+        account = None if account_id is None else await self._accounts.get(account_id)
+        if account is None or account.access is ArenaAccess.BANNED:
+            raise HttpError(404, "This code is not valid, or no longer: make a new one on the other device")
+        token = await self._accounts.replace_token(account.id)
+        self._referee.close_streams(account.id)
+        return web.json_response({"id": account.id, "name": account.name, "token": token})
+
     async def upgrade(self, request: web.Request) -> web.Response:
         account = await self._door.account(request)
         if account.is_bot:
             raise HttpError(400, "This account is a bot already")
+        if self._new_bots is None:
+            raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
+        count(self._new_bots, self._door.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -138,9 +183,11 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Bot accounts with whether each is online, the online ones first."""
-        bots = [(bot, self._referee.is_online(bot.id)) for bot in await self._accounts.list_bots(_MAX_BOTS)]
-        return sorted(bots, key=lambda pair: not pair[1])
+        """Our own bots with whether each is online, then the others that are, those that came first first."""
+        online = self._referee.account_streams.keys()
+        found = [await self._accounts.get(name) for name in dict.fromkeys((*self._door.embedded, *online))]
+        bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
+        return bots[:_MAX_BOTS]
 
     # --- Games ------------------------------------------------------------------------------------------
 

@@ -224,12 +224,27 @@ class ArenaConfig(Section):
     """Seconds between keep-alive lines of a stream."""
     approve_accounts: bool = False
     """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
+    open_bots: bool = False
+    """Whether anybody may turn an account that has not played into a bot's; otherwise the owner makes them:
+    `desdemona add-bot NAME`."""
+    bots_per_address: int = Field(default=3, ge=1, le=1000)
+    """With open_bots: how many accounts may become bots from one address in a day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds until an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
     """Seconds for each side's first move before the game is aborted; 0: no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
     """Seconds without an open stream until a player counts as gone and the opponent may claim the game."""
+    rated_plies: int = Field(default=10, ge=0, le=200)
+    """Least number of moves, counting both sides', for a rated game to change ratings."""
+    rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
+    """Hours for which earlier games of the same two players, and a shared address of two people, matter to
+    ratings."""
+    full_games: int = Field(default=5, ge=1, le=1000)
+    """Rated games of the same two players in a variant within these hours that count in full; each further
+    one counts half as much as the one before, from the fifth on not at all."""
+    outage_grace_s: float = Field(default=10.0, ge=0, le=300)
+    """Seconds for which all clocks go on standing still after the arena was down or its database away."""
 
 
 class ServerConfig(Section):

@@ -237,6 +237,11 @@ ARENA_ACCOUNT_COMMANDS = {
         "delete",
         "Delete an account for good: its name, token, ratings and chat.",
     ),
+    "void-game": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "void_game",
+        "Void a rated game: take back what it did to both players' ratings.",
+    ),
 }
 
 app = lazy_group(COMMANDS, add_completion=False, pretty_exceptions_enable=False)

@@ -32,6 +32,7 @@ WORDS = {
     "operator_action": "the operator did something",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
+    "arena_outage": "the arena's clocks stood still",
     "challenge_declined": "challenge declined",
     "challenge_queued": "challenge waits for a place",
     "decision_unjudged": "a reply could not be judged",

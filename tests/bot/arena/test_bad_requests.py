@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp.http_exceptions import BadHttpMessage
 from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
-from bot.arena.server import Arena
+from bot.arena.server import Arena, OthersFailures
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -128,7 +129,7 @@ async def test_names_that_are_taken(house: House) -> None:
     await house.person("Anna")
     for name in ("anna", "ANNA", "desdemona", "Lichess", "open"):
         status, body = await house.request("POST", "/api/person", json={"name": name})
-        assert (status, "is taken" in body["error"]) == (409, True)
+        assert (status, "choose another" in body["error"]) == (409, True)
     with pytest.raises(ConfigError, match="Anna is taken by a person"):
         await house.arena.ensure_bot("Anna")
     with pytest.raises(ConfigError, match="cannot be a bot's name"):
@@ -265,6 +266,43 @@ async def test_players_do_not_share_the_limit_of_an_address(
     # Every address counts for the account, even one whose request carries no token.
     paths = ["/api/account", "/api/arena", "/api/user/anna", "/", "/api/bot/online", "/api/account"]
     assert [(await person.request("GET", path))[0] for path in paths] == [200] * 5 + [429]
+
+
+def test_what_is_not_http_leaves_one_short_line_and_few_of_them() -> None:
+    """18 bytes left 752 in the log, as often as anybody liked."""
+    clock = FakeClock()
+    mine = OthersFailures(clock)
+    logging.getLogger("bot.test").setLevel(logging.INFO)
+    kept = []
+    for number in range(20):
+        error = BadHttpMessage("x" * 9000 + "\n")
+        record = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error", (), (type(error), error, None))
+        if mine.filter(record):
+            kept.append(record)
+        clock.advance(60 if number == 18 else 0)
+    assert len(kept) == 6
+    assert all(len(record.getMessage()) < 200 for record in kept)
+    assert all((record.exc_info, record.levelno) == (None, logging.INFO) for record in kept)
+    assert kept[-1].getMessage().endswith("(14 such lines were left out before)")
+    ours = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error", (), (ValueError, ValueError(), None))
+    assert mine.filter(ours)
+    assert ours.exc_info is not None
+
+
+async def test_failures_fill_no_log(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(*_: object) -> None:
+        raise StorageError("the disk is full " + "x" * 9000)
+
+    person = await house.person("Anna")
+    house.clock.advance(11)  # its token is looked up again
+    monkeypatch.setattr("storage.arena.find_token", fail)
+    for _ in range(30):
+        assert (await person.request("GET", f"/api/account?{'y' * 4000}"))[0] == 503
+    told = [record for record in caplog.records if record.name == "bot.arena.http"]
+    assert len(told) == 20
+    assert all(len(record.getMessage()) < 700 for record in told)
 
 
 async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -235,8 +235,9 @@ async def test_a_rematch_offered_both_ways_is_one_game(house: House) -> None:
         assert await player.get("/api/challenge") == {"in": [], "out": []}
 
 
-async def test_an_upgrade_while_a_game_begins(house: House) -> None:
+async def test_an_upgrade_while_a_game_begins(street: Street) -> None:
     """Whichever comes first, the game and the account agree on the players."""
+    house = await street.open(open_bots=True, bots_per_address=1000)
     for number in range(10):
         person, bot = await house.person(f"Anna{number}"), await house.bot(f"Bot{number}")
         game = (await bot.challenge(person))["id"]
