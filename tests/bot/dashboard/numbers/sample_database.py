@@ -44,17 +44,17 @@ PLAYERS = ("trappy", "standard")
 Row = dict[str, Any]
 
 
-async def fill(database: Database) -> None:
+async def fill(database: Database, games: int = GAMES) -> None:
     """Write everything into an empty database; most games get their summary, some stay without."""
     rng = random.Random(11)
     async with database.write() as session:
         await session.execute(insert(OpponentRow), [_opponent(key) for key in range(1, 46)])
         await session.execute(insert(EngineConfigRow), [_configuration(key) for key in (1, 2)])
         await session.execute(insert(TrialRow), [_trial()])
-        await _games(session, rng)
+        await _games(session, rng, games)
         await session.execute(insert(EventRow), [_event(rng, key) for key in range(1, 141)])
     async with database.write() as session:
-        await summarise(session, await games_to_summarise(session, 0, GAMES * 3 // 4))
+        await summarise(session, await games_to_summarise(session, 0, games * 3 // 4))
 
 
 def _opponent(key: int) -> Row:
@@ -106,10 +106,10 @@ def _trial() -> Row:
     }
 
 
-async def _games(session: AsyncSession, rng: random.Random) -> None:
+async def _games(session: AsyncSession, rng: random.Random, games: int) -> None:
     rows: dict[Any, list[Row]] = {GameRow: [], DecisionRow: [], OutcomeRow: [], ForecastRow: []}
     rows[ReplyTimeRow] = []
-    for key in range(1, GAMES + 1):
+    for key in range(1, games + 1):
         template = rng.choices(played(), [3 if each.game == "chess" else 1 for each in played()])[0]
         game = _game(rng, key, template)
         rows[GameRow].append(game)
