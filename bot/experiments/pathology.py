@@ -168,7 +168,7 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
         np.array(right.get(f"{figure.number} {NUMBER} {k}", ()))
         for k in (figure.look_ahead[0], figure.look_ahead[-1])
     )
-    if len(shallow):
+    if len(shallow) == len(deep) > 0:
         change = mean_of(deep - shallow)
         yield PaperClaim(
             f"Figure {figure.number}: with N, deeper search makes the first move worse",

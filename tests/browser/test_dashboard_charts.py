@@ -19,7 +19,7 @@ TEXT_SIZES = """return [...document.querySelectorAll('.chart text')]
     .filter((text) => text.getBoundingClientRect().width)
     .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
 SHOWN = """return [...document.querySelectorAll('.chart-plot')]
-    .map((plot) => [...plot.querySelectorAll('svg[role=img]')].filter((svg) => svg.clientWidth).length)"""
+    .map((plot) => [...plot.querySelectorAll('[class^=drawing]')].filter((svg) => svg.clientWidth).length)"""
 OUTSIDE = """return [...document.querySelectorAll('.chart text')].filter((text) => {
     const box = text.getBoundingClientRect(), card = text.closest('section').getBoundingClientRect();
     return box.width && (box.left < card.left || box.right > card.right);

@@ -58,24 +58,24 @@ def troubled(tmp_path: Path) -> Iterator[Served]:
         yield served
 
 
-@pytest.mark.parametrize("width", [360, 390, 1280])
-@pytest.mark.parametrize("path", ["", "/events"])
-def test_nothing_scrolls_sideways(tab: Page, troubled: Served, width: int, path: str) -> None:
-    with tab.wide(width):
-        tab.driver.get(f"{troubled.address}{path}")
-        tab.find(".strip")
-        assert tab.driver.execute_script("return document.documentElement.scrollWidth") <= width
-        assert tab.driver.get_log("browser") == []  # type: ignore[no-untyped-call]
+def test_nothing_scrolls_sideways_on_a_small_phone(tab: Page, troubled: Served) -> None:
+    with tab.wide(360):
+        for path in ("", "/events"):
+            tab.driver.get(f"{troubled.address}{path}")
+            tab.find(".strip")
+            assert tab.driver.execute_script("return document.documentElement.scrollWidth") <= 360
+            assert tab.driver.get_log("browser") == []  # type: ignore[no-untyped-call]
 
 
 def test_draining_asks_first(tab: Page, troubled: Served) -> None:
     tab.driver.get(troubled.address)
     drain = "form:has([value=drain]) button"
     tab.click(drain)
-    tab.click("a.button[href='/dash']")
+    tab.click(".notice a.button")  # no
+    tab.find(".boards")
     assert troubled.actions.calls == []
     tab.click(drain)
-    tab.click(".button.danger")
+    tab.click(".notice .button.danger")
     assert tab.find(".said").text == "drain: done"
     assert troubled.actions.calls == [("drain", (), {"by": "dashboard"})]
 

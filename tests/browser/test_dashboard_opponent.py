@@ -1,4 +1,4 @@
-"""An opponent's page in a browser: at any width, in light and dark, with any name, and its buttons."""
+"""An opponent's page in a browser: with any name, and its buttons."""
 
 import asyncio
 import threading
@@ -16,7 +16,6 @@ from tests.bot.dashboard.desk_samples import FakeActions, desk_of
 from tests.bot.dashboard.pages.test_opponent import regular
 from tests.bot.dashboard.samples import NAMES, met_bait
 from tests.browser.page import Page
-from tests.browser.test_dashboard_pages import check_fit
 from tests.patience import PATIENCE_S
 
 ANNA = opponent_path("arena", "anna")
@@ -71,12 +70,6 @@ def served(running: Served) -> Served:
     return running
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_it_fits_any_width(tab: Page, served: Served, width: int) -> None:
-    paths = (ANNA, *(opponent_path("arena", f"h{number}") for number in range(len(NAMES))))
-    check_fit(tab, [f"{served.address}{path}" for path in paths], width)
-
-
 def test_every_opponent_of_the_list_has_a_page(tab: Page, served: Served) -> None:
     tab.driver.get(f"{served.address}/dash/opponents")
     links = tab.driver.execute_script(
@@ -106,7 +99,7 @@ def test_blocking_asks_first(tab: Page, served: Served) -> None:
     tab.until_text("h1", "Anna")
     assert served.actions.calls == []
     tab.click(block)
-    tab.click(".button.danger")
+    tab.click(".notice .button.danger")
     tab.until_text(".said", "block: done")
     assert served.actions.calls == [("block", ("anna",), {"account": "arena", "by": "dashboard"})]
 

@@ -7,6 +7,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 import bot.dashboard
+from bot.base.rounding import half_up
 from bot.dashboard.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
 from bot.dashboard.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
@@ -39,14 +40,17 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .muted { color: var(--muted); font-size: 0.9rem; }
 table.plain { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 .plain th, .plain td { text-align: right; padding: 3px 8px; border-bottom: 1px solid var(--line); }
-.plain th:first-child, .plain td:first-child { text-align: left; padding-left: 0; }
+.plain th:first-child { text-align: left; padding-left: 0; }
+.plain [scope="row"] { font-weight: 400; }
+.scroll { overflow-x: auto; }
 @media (min-width: 800px) { .columns { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .boards { grid-template-columns: repeat(4, minmax(0, 1fr)); } }
 @media print { @page { margin: 14mm; } body { background: none; font-size: 11px; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }
   main { max-width: none; padding: 0; gap: 10px; } section { break-inside: avoid; }
   .columns { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .boards { grid-template-columns: repeat(4, minmax(0, 1fr)); } details { display: none; } }
+  .boards { grid-template-columns: repeat(4, minmax(0, 1fr)); } details { display: none; }
+  .scroll { overflow: visible; } }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -94,23 +98,30 @@ def _card(heading: str, *content: Markup) -> Markup:
     return tag("section", tag("h2", heading), *content)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    return tag(
+def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """A table; where it is wider than its screen it scrolls, by keys too."""
+    table = tag(
         "table",
         tag("thead", tag("tr", *(tag("th", each, scope="col") for each in head))),
-        tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows)),
+        tag("tbody", *(_row(*row) for row in rows)),
         class_="plain",
     )
+    return tag("div", table, class_="scroll", tabindex="0", role="group", aria_label=name)
+
+
+def _row(first: str, *others: str) -> Markup:
+    return tag("tr", tag("th", first, scope="row"), *(tag("td", each) for each in others))
 
 
 def _header(report: MonthlyReport, title: str, selected: str, made_at: datetime) -> Markup:
     games, results = sum(day.games for day in report.days), sum(day.results for day in report.days)
     points = sum(day.points for day in report.days)
-    score = f", score {points:g} of {results} ({points / results:.1%})" if results else ""
+    score = f", score {points:g} of {results} ({_share(points / results)})" if results else ""
+    noun = "game" if games == 1 else "games"
     return tag(
         "header",
         tag("h1", title),
-        tag("p", f"{games:,} games{score}. " + (f"Only {selected}." if selected else "All games.")),
+        tag("p", f"{games:,} {noun}{score}. " + (f"Only {selected}." if selected else "All games.")),
         tag("p", f"Made {made_at:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.", class_="muted"),
     )
 
@@ -187,6 +198,7 @@ def _groups_table(groups: Sequence[GroupStatistics]) -> Markup:
         "errors",
     )
     return _table(
+        "By player and game",
         (*head, "by forecast"),
         [
             (
@@ -206,7 +218,7 @@ def _beside(found: Expected) -> tuple[str, str]:
 
 
 def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"
+    return "-" if value is None else f"{half_up(100 * value, 1):.1f}%"
 
 
 def _performance(groups: Sequence[GroupStatistics]) -> Markup:
@@ -334,7 +346,7 @@ def _trials(report: MonthlyReport) -> tuple[Markup, ...]:
     ]
     head = ("trial", "started", "ended", "compares", "games of these days", "games in all")
     told = "What a trial has found: desdemona stats --trial NAME."
-    return (_card("Trials", _table(head, rows), tag("p", told, class_="muted")),)
+    return (_card("Trials", _table("Trials", head, rows), tag("p", told, class_="muted")),)
 
 
 def _baits(baits: Sequence[DearBait]) -> Markup:
@@ -353,8 +365,8 @@ def _baits(baits: Sequence[DearBait]) -> Markup:
             marks=marks,
         )
         told = (
-            f"{bait.move}, then {bait.reply}: cost {bait.cost:.0%} of the game, "
-            f"expected of {bait.probability:.0%} of people"
+            f"{bait.move}, then {bait.reply}: cost {half_up(100 * bait.cost):.0f}% of the game, "
+            f"expected of {half_up(100 * bait.probability):.0f}% of people"
         )
         where = f"{bait.opponent}, {bait.site} {bait.site_game_id}, {bait.at.astimezone(UTC):%Y-%m-%d}"
         boards.append(tag("div", board, tag("p", told), tag("p", where, class_="muted")))
@@ -364,4 +376,5 @@ def _baits(baits: Sequence[DearBait]) -> Markup:
 def _events(events: Sequence[tuple[str, int]]) -> Markup:
     if not events:
         return tag("p", "Nothing happened that is no move.")
-    return _table(("what", "times"), [(kind.replace("_", " "), f"{count:,}") for kind, count in events])
+    rows = [(kind.replace("_", " "), f"{count:,}") for kind, count in events]
+    return _table("Events", ("what", "times"), rows)

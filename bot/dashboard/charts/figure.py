@@ -70,7 +70,14 @@ def figure(
 
 
 def drawing(
-    width: float, height: float, kind: str, title: str, description: str, *parts: str, span: str | None = None
+    width: float,
+    height: float,
+    kind: str,
+    title: str,
+    description: str,
+    *parts: str,
+    span: str | None = None,
+    has_links: bool = False,
 ) -> Markup:
     """One drawing of a chart.
 
@@ -82,6 +89,7 @@ def drawing(
         description: A sentence about it.
         parts: What is drawn.
         span: For charts.js: left and right end of the x axis as coordinates and as values.
+        has_links: Whether there are links in it, which an image would hide from screen readers.
     """
     return tag(
         "svg",
@@ -90,7 +98,7 @@ def drawing(
         *parts,
         class_=f"drawing-{kind}",
         viewBox=f"0 0 {width:g} {height:g}",
-        role="img",
+        role="group" if has_links else "img",
         data_span=span,
     )
 
@@ -129,7 +137,14 @@ def table_details(table: DataTable) -> Markup:
     return tag(
         "details",
         tag("summary", "as a table"),
-        tag("div", html_table(table), class_="chart-scroll"),
+        tag(
+            "div",
+            html_table(table),
+            class_="chart-scroll",
+            tabindex="0",
+            role="group",
+            aria_label=f"{table.caption}, as a table",
+        ),
         class_="chart-table",
     )
 

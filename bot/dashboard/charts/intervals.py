@@ -130,6 +130,7 @@ def _drawing(chart: IntervalChart, width: float, *, is_narrow: bool) -> Markup:
         chart.description,
         *_grid(chart, ticks, axis, bottom, stretches),
         *rows,
+        has_links=any(row.link for row in chart.rows),
     )
 
 

@@ -1,4 +1,4 @@
-// Line charts: the pointer or arrow keys show the values at one x.
+// Line charts: the pointer or arrow keys show the values at one x.  Keys that mean something to the browser pass.
 (() => {
   const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 };
   const rowsOf = (plot) => [...plot.parentElement.querySelectorAll("tbody tr")];
@@ -33,15 +33,20 @@
     show(plot, far.indexOf(Math.min(...far)));
   }
 
-  for (const plot of document.querySelectorAll(".chart-live > .chart-plot")) {
-    plot.tabIndex = 0;
-    plot.onpointermove = (event) => follow(plot, event);
-    plot.onpointerleave = plot.onblur = () => hide(plot);
-    plot.onkeydown = (event) => {
-      if (event.key === "Escape") hide(plot);
-      if (!STEPS[event.key]) return;
-      event.preventDefault();
-      show(plot, (plot.at ?? -1) + STEPS[event.key]);
-    };
+  function begin() {
+    for (const plot of document.querySelectorAll(".chart-live > .chart-plot:not([tabindex])")) {
+      plot.tabIndex = 0;
+      plot.onpointermove = (event) => follow(plot, event);
+      plot.onpointerleave = plot.onblur = () => hide(plot);
+      plot.onkeydown = (event) => {
+        if (event.key === "Escape") hide(plot);
+        if (!STEPS[event.key] || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        show(plot, (plot.at ?? -1) + STEPS[event.key]);
+      };
+    }
   }
+
+  begin();
+  document.addEventListener("refreshed", begin);
 })();

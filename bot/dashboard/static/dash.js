@@ -1,13 +1,19 @@
-// Keeps an open page fresh: when the database has changed, the page is fetched again and its contents exchanged.
+// Keeps an open page fresh: when the database has changed, the page is fetched again and what is new is exchanged.
 // Pages are whole without this script.
 
 const main = document.getElementById("main");
 const light = document.getElementById("live");
+const announcer = document.getElementById("announcer");
 const LEAST_MS = 1000;
 
 let wanted = false;
 let busy = false;
 let lastAt = 0;
+
+const piecesOf = (parent) => [...parent.children].map((piece) => piece.outerHTML);
+const alarms = () => [...main.querySelectorAll(".strip strong")].map((each) => each.textContent).join(" ");
+let pieces = main === null ? [] : piecesOf(main); // as the server sent them
+let announced = main === null ? "" : alarms();
 
 function show(state, text) {
   light.hidden = false;
@@ -20,9 +26,42 @@ function isInUse() {
     || (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea"));
 }
 
-function keepOpen(fresh) {
-  const open = [...main.querySelectorAll("details[id][open]")].map((each) => each.id);
-  for (const id of open) fresh.querySelector(`#${CSS.escape(id)}`)?.setAttribute("open", "");
+// What stands for an element of the old contents in the new ones.
+function counterpart(element, before, after) {
+  if (element.id) return after.querySelector(`#${CSS.escape(element.id)}`);
+  const name = (each) => [each.localName, each.getAttribute("aria-label") ?? each.textContent, each.href].join("\n");
+  const alike = (parent) => [...parent.querySelectorAll(element.localName)].filter((each) => name(each) === name(element));
+  return alike(after)[alike(before).indexOf(element)];
+}
+
+function keepOpen(old, fresh) {
+  const [before, after] = [old, fresh].map((each) => [...each.querySelectorAll("details")]);
+  before.forEach((each, index) => {
+    if (!each.open) return;
+    const heir = each.id ? after.find(({ id }) => id === each.id) : before.length === after.length && after[index];
+    if (heir) heir.open = true;
+  });
+}
+
+// Exchanges only what has changed, so that nobody loses the focus, a table that is open, or a place in a list.
+function exchange(contents) {
+  const sent = piecesOf(contents);
+  const [old, fresh] = [main, contents].map((each) => [...each.children]);
+  const pairs = sent.length === pieces.length
+    ? sent.flatMap((piece, index) => (piece === pieces[index] ? [] : [[old[index], fresh[index]]]))
+    : [[main, contents]];
+  pieces = sent;
+  const focused = document.activeElement;
+  const holder = pairs.find(([before]) => before.contains(focused));
+  const heir = holder && counterpart(focused, ...holder);
+  for (const [before, after] of pairs) {
+    keepOpen(before, after);
+    if (before === main) main.replaceChildren(...after.childNodes);
+    else before.replaceWith(after);
+  }
+  main.dispatchEvent(new CustomEvent("refreshed", { bubbles: true }));
+  heir?.focus({ preventScroll: true });
+  if (alarms() !== announced) announcer.textContent = announced = alarms();
 }
 
 async function refresh() {
@@ -35,13 +74,7 @@ async function refresh() {
     if (!response.ok) throw new Error(String(response.status));
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     const contents = fresh.getElementById("main");
-    if (contents !== null && !isInUse() && contents.innerHTML !== main.innerHTML) {
-      keepOpen(contents);
-      const focused = main.contains(document.activeElement) ? document.activeElement.id : "";
-      main.replaceChildren(...contents.childNodes);
-      if (focused) document.getElementById(focused)?.focus();
-      main.dispatchEvent(new CustomEvent("refreshed", { bubbles: true }));
-    }
+    if (contents !== null && !isInUse()) exchange(contents);
     show("on", "live");
   } catch {
     wanted = true;
@@ -63,6 +96,29 @@ if (main?.dataset.live !== undefined && "EventSource" in window) {
   stream.addEventListener("changed", () => { wanted = true; });
   setInterval(later, 500);
   document.addEventListener("visibilitychange", () => { wanted = true; });
+}
+
+// What has been opened closes with Escape; a filter's form also when one goes elsewhere.
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape") return;
+  const open = target.closest("details[open]") ?? document.querySelector("details.chip[open]");
+  if (open === null) return;
+  open.open = false;
+  open.querySelector("summary").focus();
+});
+for (const kind of ["pointerdown", "focusin"]) {
+  document.addEventListener(kind, ({ target }) => {
+    for (const chip of document.querySelectorAll("details.chip[open]")) {
+      if (!chip.contains(target)) chip.open = false;
+    }
+  });
+}
+
+// On a phone the menu scrolls sideways: it begins where this page is.
+const here = document.querySelector(".menu [aria-current]");
+if (here !== null) {
+  const nav = here.closest("nav");
+  nav.scrollLeft = here.offsetLeft - nav.offsetLeft - (nav.clientWidth - here.offsetWidth) / 2;
 }
 
 // A login link may carry the token after the number sign, which browsers send to nobody.

@@ -97,6 +97,7 @@ export class Lobby {
       termFields(this.arena.clocks, variant, choice),
       this.sendButton,
       this.status,
+      session.person ? null : this.#codeField(),
     );
     this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.#more(variant)));
     this.#showBots();
@@ -170,14 +171,18 @@ export class Lobby {
         spellcheck: "false",
         placeholder: "2 to 20 letters, digits, - or _",
       }),
-      el(
-        "details",
-        { class: "have-code" },
-        el("summary", {}, "My name is on another device"),
-        el("label", { for: "code" }, "Code from that device"),
-        el("input", { id: "code", name: "code", type: "text", maxlength: "20", spellcheck: "false", placeholder: "XXXX-XXXX-XXXX" }),
-        el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, "Move it here"),
-      ),
+    );
+  }
+
+  /** Below the button that most people want: few have a name on another device. */
+  #codeField() {
+    return el(
+      "details",
+      { class: "have-code" },
+      el("summary", {}, "My name is on another device"),
+      el("label", { for: "code" }, "Code from that device"),
+      el("input", { id: "code", name: "code", type: "text", maxlength: "20", spellcheck: "false", placeholder: "XXXX-XXXX-XXXX" }),
+      el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, "Move it here"),
     );
   }
 
