@@ -239,7 +239,7 @@ class Soak:
         """Play all games, and summarise the results."""
         database = await Database.open(f"sqlite:///{self._folder / 'arena.db'}")
         try:
-            arena = Arena(ArenaConfig(port=0), database)
+            arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), database)
             async with arena.running([BOT.capitalize()]) as url:
                 plan = Chance(self._rng, **self._faults)
                 # Down for a request or so of each game: for twenty one that backs off takes minutes.

@@ -138,6 +138,11 @@ async def get_account(session: AsyncSession, account_id: str) -> AccountRecord |
     return found[0] if found else None
 
 
+async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
+    """The accounts with these ids, as far as there are any."""
+    return await _list_accounts(session, ArenaAccount.id.in_(ids), None)
+
+
 async def find_token(session: AsyncSession, token_hash: str) -> str | None:
     """Id of the account that the token belongs to."""
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))

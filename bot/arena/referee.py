@@ -6,9 +6,10 @@ resumes the open games, with their clocks as they were (`bot.arena.fairness.aren
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from bot.arena import board_view as views
 from bot.arena import game as rules
@@ -18,6 +19,8 @@ from bot.arena.challenges import ArenaChallenge
 from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream
+from bot.arena.traffic.once import Once
+from bot.arena.traffic.places import Place
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
 from storage import arena
@@ -30,6 +33,9 @@ logger = logging.getLogger(__name__)
 
 CHAT_LINES = 300
 """Most lines in one game's chat."""
+
+MOST_OVER = 200
+"""Finished games that are kept replayed."""
 
 PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
@@ -47,8 +53,10 @@ class NotFound(ArenaRefusal):
 class _LiveGame:
     """A running game, and the lock for changing it."""
 
-    def __init__(self, match: ReplayedGame) -> None:
+    def __init__(self, match: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.match = match
+        self.addresses = addresses
+        """Of the players when it began; empty: not known, as after a restart, or not counted."""
         self.lock = asyncio.Lock()
 
 
@@ -90,6 +98,7 @@ class Referee:
         self._rating_rules = rating_rules
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
+        self._over: Once[ReplayedGame] = Once(MOST_OVER, keep=lambda match: match.is_over)
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
@@ -121,11 +130,15 @@ class Referee:
         """
         if live := self._live.get(game_id):
             return live.match
+        match = await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
+        return replace(match, players=await self._players(match.record))  # as they are now
+
+    async def _read(self, game_id: str) -> ReplayedGame:
         async with self._database.read() as session:
             record = await arena.get_game(session, game_id)
         if record is None:
             raise NotFound("No such game")
-        return await self._match(record)
+        return await self._over.elsewhere(self._replay, record, await self._players(record))
 
     async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
         """Return a game of the account's, and its side.
@@ -143,6 +156,16 @@ class Referee:
         """The account's running games, oldest first."""
         return [self._live[game_id].match for game_id in self._game_ids.get(account_id, ())]
 
+    def is_playing(self, account_id: str) -> bool:
+        """Whether the account is in a running game."""
+        return account_id in self._game_ids
+
+    def places(self) -> Iterator[Place]:
+        """The running games, as they count for accounts and addresses."""
+        for live in self._live.values():
+            players = live.match.record.players
+            yield Place(players, tuple(zip(players, live.addresses, strict=True)))
+
     @property
     def open_count(self) -> int:
         """Number of running games."""
@@ -155,14 +178,17 @@ class Referee:
             for match in self.games_of(account_id)
         )
 
-    async def _match(self, record: ArenaGameRecord) -> ReplayedGame:
+    async def _players(self, record: ArenaGameRecord) -> tuple[AccountRecord, AccountRecord]:
         first, second = [await self._accounts.get(account_id) for account_id in record.players]
         if first is None or second is None:
             raise NotFound("A player of this game no longer has an account")
-        return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
+        return first, second
 
-    def _seat(self, match: ReplayedGame) -> None:
-        self._live[match.id] = _LiveGame(match)
+    def _replay(self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]) -> ReplayedGame:
+        return rules.take_up(record, VARIANTS[record.variant], players, self.clock())
+
+    def _seat(self, match: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
+        self._live[match.id] = _LiveGame(match, addresses)
         for side, account in enumerate(match.players):
             self._game_ids.setdefault(account.id, {})[match.id] = None
             self._left((match.id, side))  # until the player opens its stream
@@ -170,11 +196,17 @@ class Referee:
 
     # --- Changing games ---------------------------------------------------------------------------------
 
-    async def start(self, challenge: ArenaChallenge) -> ReplayedGame:
-        """Start the game of an accepted challenge, and notify both players."""
+    async def start(self, challenge: ArenaChallenge, address: str = "") -> ReplayedGame:
+        """Start the game of an accepted challenge, and notify both players.
+
+        Args:
+            challenge: The challenge.
+            address: Of the player who accepted it.
+        """
         async with self._accounts.start_lock:
             match = await self._begin(challenge)
-        self._seat(match)
+        addresses = (challenge.address, address)
+        self._seat(match, addresses if challenge.challenger_side == 0 else addresses[::-1])
         self._publish_to_accounts("gameStart", match)
         return match
 
@@ -209,7 +241,7 @@ class Referee:
         )
         async with self._database.write() as session:
             await arena.add_game(session, record)
-        return await self._match(record)
+        return self._replay(record, await self._players(record))
 
     async def _allowed(self, account_id: str) -> AccountRecord:
         account = await self._accounts.get(account_id)
@@ -338,6 +370,7 @@ class Referee:
                         await arena.save_rating(session, account_id, record.variant, changed_rating)
             for account_id, changed_rating in after.items():
                 self._accounts.put_rating(account_id, record.variant, changed_rating)
+            self._accounts.edition += 1  # what is kept of the game shows what it did to the ratings
         return match
 
     def _clear(self, match: ReplayedGame) -> None:

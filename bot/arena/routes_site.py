@@ -1,8 +1,9 @@
 """HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -12,17 +13,21 @@ from bot.arena import export, wire
 from bot.arena.accounts import NAME, Accounts
 from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
+from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
-from bot.base.colours import colours_route
+from bot.arena.traffic.answers import KeptAnswer
+from bot.arena.traffic.assets import assets
+from bot.arena.traffic.once import Once
 from bot.base.rate_limiter import RateLimiter
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken, ArenaAccess
 from storage.database import Database
 
-STATIC = Path(__file__).parent / "static"
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
+_KEPT_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
@@ -71,6 +76,7 @@ class SiteRoutes:
         self._codes = codes
         self._new_bots = new_bots
         self._written = float("-inf")
+        self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
@@ -89,11 +95,10 @@ class SiteRoutes:
             web.get(f"/api/arena/game/{GAME}", self.replay),
             web.get(f"/api/arena/game/{GAME}/report", self.report),
             web.get("/healthz", self.health),
-            web.get("/", self.page),
-            web.get("/game/{game}", self.page),
-            web.get("/@/{user}", self.page),
-            colours_route("/static"),
-            web.static("/static", STATIC),
+            web.get("/", assets().page),
+            web.get("/game/{game}", assets().page),
+            web.get("/@/{user}", assets().page),
+            web.get("/static/{name:.*}", assets().file),
         ]
 
     # --- Accounts ---------------------------------------------------------------------------------------
@@ -113,10 +118,12 @@ class SiteRoutes:
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
         if whose := imitated(name, self._door.embedded):
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
-        count(self._door.new_accounts, self._door.address(request))
+        address = self._door.address(request)
+        count(self._door.new_accounts, address)
         try:
             account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
         except AccountTaken:
+            self._door.new_accounts.refund(address)
             raise HttpError(409, f"The name {name} is taken; choose another") from None
         return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)
 
@@ -171,7 +178,7 @@ class SiteRoutes:
         ids = [each for each in request.query.get("ids", "").split(",") if each]
         if len(ids) > _MAX_IDS:
             raise HttpError(400, f"At most {_MAX_IDS} ids at once")
-        accounts = [await self._accounts.get(each.strip()) for each in ids]
+        accounts = await self._accounts.get_all(each.strip() for each in ids)
         return web.json_response(
             [
                 wire.status(
@@ -192,24 +199,43 @@ class SiteRoutes:
     # --- Games ------------------------------------------------------------------------------------------
 
     async def export_game(self, request: web.Request) -> web.Response:
-        match = await self._referee.find(request.match_info["game"])
-        if "json" in request.headers.get("Accept", ""):
-            return web.json_response(export.export(match))
-        return web.Response(
-            text=export.export_text(match, self._base_url()), content_type="application/x-chess-pgn"
-        )
+        is_json = "json" in request.headers.get("Accept", "")
+        answer = await self._of_game(request, self._exported_json if is_json else self._exported_text)
+        return answer.send(request)
 
     async def replay(self, request: web.Request) -> web.Response:
-        return web.json_response(views.replay_json(await self._referee.find(request.match_info["game"])))
+        return (await self._of_game(request, _replayed_json)).send(request)
+
+    async def _of_game(
+        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
+    ) -> KeptAnswer:
+        """What is told of a game: made once, and again after each move."""
+        match = await self._referee.find(request.match_info["game"])
+        key = (render.__name__, match.record, self._accounts.edition)
+        return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
+
+    def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
+        return _json_answer(export.export(match))
+
+    def _exported_text(self, match: ReplayedGame) -> KeptAnswer:
+        text = export.export_text(match, self._base_url())
+        return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.Response:
-        match = await self._referee.find(request.match_info["game"])
-        if not match.is_over:
-            raise HttpError(403, "The report is available when the game is over")
-        report = None if self._report is None else await self._report(match.id)
-        if report is None:
-            raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
-        return web.json_response(report)
+        game_id = request.match_info["game"]
+
+        async def make() -> KeptAnswer:
+            match = await self._referee.find(game_id)
+            if not match.is_over:
+                raise HttpError(403, "The report is available when the game is over")
+            report = None if self._report is None else await self._report(match.id)
+            if report is None:
+                raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
+            return await self._answers.elsewhere(_json_answer, report)
+
+        # A deeper search may add to it for a while.
+        key = ("report", game_id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        return (await self._answers.get(key, make)).send(request)
 
     # --- The page ---------------------------------------------------------------------------------------
 
@@ -225,15 +251,20 @@ class SiteRoutes:
             self._written = time
         return web.json_response({"ok": True, "games": self._referee.open_count})
 
-    async def page(self, _request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
-
 
 def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     if account is None:
         return None
     scope = "bot:play" if account.is_bot else "board:play"
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
+
+
+def _json_answer(value: dict[str, Any]) -> KeptAnswer:
+    return KeptAnswer.of(json.dumps(value).encode(), "application/json; charset=utf-8")
+
+
+def _replayed_json(match: ReplayedGame) -> KeptAnswer:
+    return _json_answer(views.replay_json(match))
 
 
 def _json_line(value: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
+from bot.arena.traffic.places import Places
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.line_limit import LineLimit
@@ -117,12 +118,21 @@ class Arena:
             expiry_s=config.challenge_expiry_s,
             base_url=lambda: self._base_url,
             wake=self._wake.set,
+            places=Places(config.games_per_account, config.games_per_address, config.games_per_opponent),
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
         """That this program, and no other, runs the arena."""
         seen = SeenAddresses(config.rating_window_h * 3600, clock)
-        self._door = door = RequestGate(self._accounts, self._proxies, clock, self._suspect_outage, seen)
+        self._door = door = RequestGate(
+            self._accounts,
+            self._proxies,
+            config,
+            self._referee.is_playing,
+            clock,
+            self._suspect_outage,
+            seen,
+        )
         self.bot_tokens: dict[str, str] = {}
         """Tokens of the accounts named in `running`, by name."""
         play = PlayRoutes(
@@ -287,7 +297,7 @@ class Arena:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - created by setup()
         most = most_connections()
-        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies)
+        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies, self._door)
         # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
         try:

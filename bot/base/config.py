@@ -235,6 +235,24 @@ class ArenaConfig(Section):
     """Seconds for each side's first move before the game is aborted; 0: no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
     """Seconds without an open stream until a player counts as gone and the opponent may claim the game."""
+    accounts_per_day: int = Field(default=50, ge=1, le=100_000)
+    """New accounts of people a day from one address. Here and below, an IPv6 address stands for its /64
+    network. The limits do not apply to the bot that runs in the same program."""
+    games_per_account: int = Field(default=20, ge=1, le=10_000)
+    """Games and unanswered challenges of one account at once."""
+    games_per_address: int = Field(default=40, ge=1, le=10_000)
+    """Games and unanswered challenges of all accounts at one address at once."""
+    games_per_opponent: int = Field(default=3, ge=1, le=10_000)
+    """How many of these with the same program, so that nobody takes all its places."""
+    streams_per_account: int = Field(default=16, ge=1, le=1000)
+    """Open streams of one account; a tab of the page has two at most."""
+    streams_per_address: int = Field(default=64, ge=1, le=10_000)
+    """Open streams of all accounts at one address."""
+    work_per_address: float = Field(default=200.0, gt=0, le=100_000)
+    """Requests a second from one address in the long run, ten times as many at once; those that cost more
+    processor time count several times."""
+    work_per_s: float = Field(default=500.0, gt=0, le=100_000)
+    """The same for all addresses together. While it is used up, those who asked least are answered first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
     """Least number of moves, counting both sides', for a rated game to change ratings."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)

@@ -14,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
+from bot.arena.proxies import Proxies
 from bot.base.colours import colours_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
@@ -39,6 +40,8 @@ MAX_BODY_BYTES = 16 * 1024
 MAX_ADDRESS_BYTES = 1 << 16
 """Of a page's address: a question in SQL is in it."""
 MOST_CONNECTIONS = 1024
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+"""May have all of them."""
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
@@ -168,7 +171,7 @@ class Dashboard:
         assert runner.server is not None  # noqa: S101 - created by setup()
         most = min(MOST_CONNECTIONS, most_connections())
         # Silent clients must not use up the descriptors that the bot needs for its links and its database.
-        connections = ConnectionLimit(runner.server, self._busy, most, ())
+        connections = ConnectionLimit(runner.server, self._busy, most, Proxies(LOOPBACK))
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(connections, self._config.host, self._config.port)
         self.listening.set()

@@ -176,6 +176,10 @@ class House:
         await self.arena.tick()
 
 
+async def no_pause(_seconds: float) -> None:
+    """Do not wait."""
+
+
 class Street:
     """Opens arenas, each on its own database or again on the same one."""
 
@@ -197,8 +201,10 @@ class Street:
     ) -> AsyncIterator[House]:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
+        settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
         settings.setdefault("rated_plies", 0)  # most tests play short games
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
+        arena._door.pause = no_pause
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)
             try:
