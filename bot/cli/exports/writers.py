@@ -62,7 +62,8 @@ def _parquet(file: IO[bytes], columns: Sequence[ExportColumn]) -> Iterator[Write
         from pyarrow import parquet
     except ImportError as error:
         raise DesdemonaError(
-            "--format parquet needs pyarrow, of the extra 'parquet': `.venv/bin/pip install -e '.[parquet]'` in a clone"
+            "--format parquet needs pyarrow, of the extra 'parquet': in a clone "
+            "`.venv/bin/pip install -e '.[parquet]'`"
         ) from error
     kinds = {
         ColumnKind.WHOLE: pyarrow.int64(),
