@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select
 
+from storage.errors import FilterError
 from storage.records import MATCH_SITE, DecisionState
 from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
 
@@ -53,11 +54,47 @@ _SETTINGS = re.compile(
 )
 _DIGITS = 1e-5
 """Texts have six digits."""
+PHASE_PLIES = 20
+"""Width of a phase of the game, in plies."""
+
+
+def phase_of(ply: int) -> int:
+    """The phase of a move with so many moves before it, 0 for the first."""
+    return ply // PHASE_PLIES
+
+
+@dataclass(frozen=True, slots=True)
+class GamePhase:
+    """A phase of the game."""
+
+    number: int
+    """0 for the first."""
+
+    @property
+    def text(self) -> str:
+        """Its plies, counted from 1: ``21-40``."""
+        first = self.number * PHASE_PLIES + 1
+        return f"{first}-{first + PHASE_PLIES - 1}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The phase whose `text` this is.
+
+        Raises:
+            ValueError: It is of none.
+        """
+        first = text.partition("-")[0]
+        if re.fullmatch("[0-9]{1,6}", first):
+            found = cls(phase_of(max(int(first), 1) - 1))
+            if found.text == text:
+                return found
+        known = ", ".join(GamePhase(number).text for number in range(3))
+        raise ValueError(f"{text!a:.40} is no phase; phases are {known} and so on, in plies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which games to select; None everywhere: all of them."""
+    """Which games to select, and which moves in them; None everywhere: all of them."""
 
     player: str | None = None
     version: str | None = None
@@ -94,12 +131,38 @@ class Filters:
     """The game's first moves as recorded, separated by spaces."""
     has_result: bool | None = None
     """True: won, drawn or lost; False: still open, aborted, or of unknown result."""
+    phase: GamePhase | None = None
+    """Only replies in this phase, and our moves before them."""
 
 
 def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """The filters as conditions on `GameRow`."""
+    """The filters as conditions on `GameRow`.
+
+    Raises:
+        FilterError: They select moves.  Who can do that takes `of_games` and `in_phase` instead.
+    """
+    if filters.phase is not None:
+        raise FilterError("phase: selects moves, and this is about whole games")
     chosen = {name: getattr(filters, name) for name in _CONDITIONS}
     return [_CONDITIONS[name](value) for name, value in chosen.items() if value is not None]
+
+
+def of_games(filters: Filters) -> Filters:
+    """The same filters without those that select moves."""
+    return replace(filters, phase=None)
+
+
+def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
+    """Conditions on `DecisionRow`: the reply to it is in the phase, if there is one among the filters."""
+    if filters.phase is None:
+        return []
+    first = filters.phase.number * PHASE_PLIES
+    return [DecisionRow.ply >= first - 1, DecisionRow.ply < first - 1 + PHASE_PLIES]
+
+
+def is_in_phase(filters: Filters, ply: int) -> bool:
+    """Whether the reply to our move with so many moves before it is."""
+    return filters.phase is None or phase_of(ply + 1) == filters.phase.number
 
 
 def standing() -> tuple[ColumnElement[bool], ...]:

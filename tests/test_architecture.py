@@ -85,7 +85,7 @@ STORAGE = {
     "storage.damage": {"errors"},
     "storage.packing": {"damage"},
     "storage.tables": {"damage", "packing", "records"},
-    "storage.filters": {"records", "tables"},
+    "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
     "storage.own_game_records": {"records"},
     "storage.archive": {"tables"},

@@ -34,7 +34,7 @@ from bot.base.game_summaries import make_summaries
 from bot.dashboard.page import Page
 from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
 from storage.database import Database, create_engine, parse_url
-from storage.filters import Filters
+from storage.filters import Filters, GamePhase
 from storage.games import count_bot_games, count_by_player, list_games, list_open_games
 from storage.records import AccountKey
 from storage.statistics.calibrations import group_calibrations
@@ -56,6 +56,7 @@ FILTERS = {
     "a site's blitz": Filters(site="arena", speed="blitz"),
     "the last months": Filters(since=datetime(2025, 9, 1, tzinfo=UTC)),
     "rated 1400 to 1800": Filters(min_opponent_rating=1400, max_opponent_rating=1800, rated=True),
+    "plies 21-40": Filters(phase=GamePhase(1)),
 }
 ACCOUNT = AccountKey("arena", "desdemona")
 
@@ -152,6 +153,8 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
                 *({"sort": sort} for sort in traps.ORDERS),
                 {"outcome": "fell"},
                 {"outcome": "held", "player": "strong"},
+                *({"sort": sort, "phase": "21-40"} for sort in traps.ORDERS),
+                {"phase": "101-120"},
             ),
         ),
         (opponents.PAGE, ({}, {"sort": "fallen"})),

@@ -11,8 +11,12 @@ from bot.cli.common import MOST, UsageError, moment_of, require_known
 from engine.player_kinds import PLAYER_KINDS
 
 if TYPE_CHECKING:
-    from storage.filters import Filters, TrapSettings
+    from storage.filters import Filters, GamePhase, TrapSettings
 
+WHOLE_GAMES = (
+    "--phase: selects moves, and this is about whole games; `stats`, `export --what` of moves, and the pages "
+    "traps and results have it"
+)
 Suspects = Annotated[
     bool | None,
     typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
@@ -67,6 +71,18 @@ def filters_of(
     rated: Annotated[
         bool | None, typer.Option("--rated/--casual", help="Only rated games, or only casual ones.")
     ] = None,
+    opening: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MOVES", help='Only games that began with these moves as recorded, "e2e4 e7e5".'
+        ),
+    ] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLIES", help="Only replies in this phase, 1-20, 21-40, ...; not of whole games."
+        ),
+    ] = None,
 ) -> "Filters":
     """Make filters from the options, whose only list this is.
 
@@ -96,6 +112,8 @@ def filters_of(
         min_opponent_rating=min_rating,
         max_opponent_rating=max_rating,
         rated=rated,
+        opening=None if opening is None else " ".join(opening.split()),
+        phase=None if phase is None else _phase_of(phase),
     )
 
 
@@ -108,8 +126,32 @@ def _settings_of(text: str) -> "TrapSettings":
         raise UsageError(f"--settings: {error}") from None
 
 
+def _phase_of(text: str) -> "GamePhase":
+    from storage.filters import GamePhase
+
+    try:
+        return GamePhase.parse(text.strip())
+    except ValueError as error:
+        raise UsageError(f"--phase: {error}") from None
+
+
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `filters_of` in place of its parameter `filters`: their result."""
+    """Give a command the options of `filters_of` in place of its parameter `filters`: their result.
+
+    An option that selects moves is refused.
+    """
+
+    @wraps(command)
+    def run(*given: Any, filters: "Filters", **more: Any) -> None:
+        if filters.phase is not None:
+            raise UsageError(WHOLE_GAMES)
+        command(*given, filters=filters, **more)
+
+    return selects_moves(run)
+
+
+def selects_moves(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a command that is about moves, or knows by itself which options it has no use for."""
     options = inspect.signature(filters_of).parameters
     own = inspect.signature(command).parameters
 

@@ -26,7 +26,7 @@ from bot.cli.common import (
 )
 from bot.cli.exports.command import export_table
 from bot.cli.exports.writers import RowsFormat
-from bot.cli.filters import Suspects, selects_games
+from bot.cli.filters import WHOLE_GAMES, Suspects, selects_moves
 from engine.formats import files, wthor
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
@@ -34,7 +34,7 @@ from engine.games import GAMES
 from storage.archive import BATCH, add_games, each_game
 from storage.database import Database
 from storage.decisions import list_decisions
-from storage.exports.rows import What
+from storage.exports.rows import EXPORTS, What
 from storage.filters import Filters
 from storage.games import list_games, require_readable
 from storage.maintenance.unfinished_files import BeingWritten, unfinished_file
@@ -58,7 +58,7 @@ class TextFormat(StrEnum):
     PARQUET = RowsFormat.PARQUET
 
 
-@selects_games
+@selects_moves
 def export_games(
     context: typer.Context,
     filters: Filters,
@@ -88,6 +88,9 @@ def export_games(
     Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
     the reasons, except in transcripts.  The columns of csv, jsonl and parquet are in docs/formats.md.
     """
+    is_of_moves = EXPORTS[what or What.GAMES].is_of_moves
+    if filters.phase is not None and not is_of_moves:
+        raise UsageError(WHOLE_GAMES)
     if str(written_as) in {str(each) for each in RowsFormat}:
         if imported or name is not None:
             raise UsageError(f"--imported games cannot be written as {written_as}")

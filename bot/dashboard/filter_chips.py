@@ -43,7 +43,8 @@ def chips(page: Page, query: Query) -> list[Chip]:
 def _chip(field: FilterField, texts: dict[str, str], own: dict[str, str]) -> Chip:
     value = texts.get(field.name, "")
     others = {name: text for name, text in {**texts, **own}.items() if name != field.name}
-    choices = tuple((each, title_of(each) if field.name == "game" else each) for each in field.choices)
+    values = field.choices if not field.choices or value in ("", *field.choices) else (*field.choices, value)
+    choices = tuple((each, title_of(each) if field.name == "game" else each) for each in values)
     return Chip(
         name=field.name,
         title=field.title,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from bot.base.errors import DesdemonaError
 from storage.database import Database
 from storage.filters import Filters
-from storage.queries.filter_language import FIELDS, filter_texts, parse_filters
+from storage.queries.filter_language import OF_GAMES, filter_texts, parse_filters
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -92,7 +92,7 @@ class Page:
     """Raises `BadQuery`, `NoSuchThing`, and what the storage layer raises."""
     parameters: frozenset[str] = frozenset()
     """Its own parameters beside the filters."""
-    filters: tuple[str, ...] = tuple(FIELDS)
+    filters: tuple[str, ...] = OF_GAMES
     """The filters that it has, by name; empty: none."""
     fresh_s: float = 10.0
     """For so many seconds it is shown again without asking the database."""

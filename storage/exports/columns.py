@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select
 
 from engine.errors import RecordError
 from engine.expected import WHOLE
-from storage.filters import Filters, filter_conditions
+from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
 
 ERROR_COST = 1000
@@ -51,6 +51,11 @@ class Export:
     """The exported rows of one row of the statement."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
     """Filters as conditions on the statement."""
+
+    @property
+    def is_of_moves(self) -> bool:
+        """Whether filters can select moves."""
+        return self.selected is of_moves
 
     def checked(self, row: Any) -> list[tuple[Value, ...]]:
         """`rows`, with values of their columns' kinds.
@@ -111,8 +116,17 @@ def rating_band(rating: int | None) -> str:
 Reading = tuple[str, ColumnKind, str, Read]
 
 
+def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
+    """The filters of an export of moves: which games, and which moves in them."""
+    return [*filter_conditions(of_games(filters)), *in_phase(filters)]
+
+
 def export_of(
-    about: str, statement: Any, columns: Sequence[Reading], conditions: Sequence[Any] = ()
+    about: str,
+    statement: Any,
+    columns: Sequence[Reading],
+    conditions: Sequence[Any] = (),
+    selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions,
 ) -> Export:
     """An export with a row for each row of its statement.
 
@@ -121,6 +135,7 @@ def export_of(
         statement: See `Export`.
         columns: Name, kind and meaning of each, and what reads its value.
         conditions: More conditions on the statement.
+        selected: See `Export`.
     """
     reads = [read for _, _, _, read in columns]
     return Export(
@@ -128,6 +143,7 @@ def export_of(
         tuple(ExportColumn(name, kind, told) for name, kind, told, _ in columns),
         statement.where(*conditions),
         lambda row: [tuple(read(row) for read in reads)],
+        selected,
     )
 
 

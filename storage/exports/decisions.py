@@ -23,6 +23,7 @@ from storage.exports.columns import (
     moment_text,
     named,
     number,
+    of_moves,
     seconds,
     share,
     text_of,
@@ -115,6 +116,7 @@ DECISIONS = export_of(
             lambda row: seconds(row.sent_at, row.confirmed_at),
         ),
     ],
+    selected=of_moves,
 )
 
 OUTCOMES = export_of(
@@ -255,6 +257,7 @@ OUTCOMES = export_of(
             lambda row: int(row.forecast_rule == FORECAST_RULE),
         ),
     ],
+    selected=of_moves,
 )
 
 BAITS = export_of(
@@ -313,6 +316,7 @@ BAITS = export_of(
         ),
     ],
     [ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)],
+    selected=of_moves,
 )
 
 
@@ -352,6 +356,7 @@ REPLIES = Export(
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .where(DecisionRow.replies.is_not(None)),
     _reply_rows,
+    of_moves,
 )
 
 
@@ -379,4 +384,5 @@ RECORDS = export_of(
             lambda row: None if row.forecast is None else _json(row.forecast),
         ),
     ],
+    selected=of_moves,
 )

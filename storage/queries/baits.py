@@ -21,7 +21,7 @@ from sqlalchemy.types import NullType
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.damage import decoding
-from storage.filters import Filters
+from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.inference.persons import codes_of
 from storage.queries.shown_games import shown_games
@@ -30,7 +30,6 @@ from storage.statistics.facts import require_rating
 from storage.statistics.read_columns import read_columns
 from storage.statistics.set_baits import (
     PHASE_BYTES,
-    PHASE_PLIES,
     SetBait,
     packed_phases,
     set_baits,
@@ -166,6 +165,8 @@ class BaitSummary:
     """By rating, unrated opponents last."""
     others: tuple[int, ...]
     """Keys of the games that have no valid summary."""
+    reached: tuple[int, ...] | None
+    """Keys of the games with a bait in the phase that the filters name; None: they name none."""
 
 
 async def list_baits(
@@ -186,10 +187,10 @@ async def list_baits(
     many = None if counts is None else counts.everything.met + counts.everything.unanswered
     others = await _without_summary(session, filters) if counts is None else counts.others
     value = _VALUES[order]
-    statement = select(GameBaitRow.decision_id, value.label("value")).where(*_fate(fate))
+    statement = select(GameBaitRow.decision_id, value.label("value")).where(*_fate(fate), *_in_phase(filters))
     if many is not None and many <= FEW:
         # By the games: the order's index would be walked from end to end.
-        statement = statement.where(GameBaitRow.game_id.in_(_games(filters)))
+        statement = statement.where(GameBaitRow.game_id.in_(_games(filters)), *_reached(counts))
         statement = statement.order_by((value + 0).desc(), (GameBaitRow.decision_id + 0).desc())
     else:
         statement = statement.where(_is_of_game(filters))
@@ -200,7 +201,7 @@ async def list_baits(
         (_value_of(bait, order), bait.decision_id)
         for baits in (await set_baits(session, others)).values()
         for bait in baits
-        if _has_fate(bait, fate)
+        if _has_fate(bait, fate) and is_in_phase(filters, bait.ply)
     ]
     found.sort(reverse=True)
     return await _with_keys(session, [key for _, key in found[offset:last]])
@@ -229,7 +230,9 @@ async def list_repeated(
     others = await _without_summary(session, filters) if counts is None else counts.others
     latest = (
         select(GameBaitRow.decision_id, GameBaitRow.line, GameBaitRow.is_taken)
-        .where(GameBaitRow.is_taken.is_not(None), _is_of_game(filters))
+        .where(
+            GameBaitRow.is_taken.is_not(None), _is_of_game(filters), *_in_phase(filters), *_reached(counts)
+        )
         .order_by(GameBaitRow.decision_id.desc())
         .limit(MOST_SEARCHED)
     )
@@ -239,7 +242,7 @@ async def list_repeated(
         (bait.decision_id, bait.line, bait.is_taken)
         for baits in (await set_baits(session, others)).values()
         for bait in baits
-        if bait.is_taken is not None
+        if bait.is_taken is not None and is_in_phase(filters, bait.ply)
     ]
     met.sort(reverse=True)
     lines: dict[int, list[int]] = {}
@@ -285,6 +288,9 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
         rows = unpacked_phases(b"".join(parts))
         lengths = [len(part) // PHASE_BYTES for part in parts]
         games = np.repeat(np.arange(len(parts)), lengths)
+    if filters.phase is not None:
+        chosen = rows[:, 0] == filters.phase.number
+        rows, games = rows[chosen], games[chosen]
     try:
         ratings = np.array(columns["opponent_rating"], np.float64)
     except (TypeError, ValueError):
@@ -303,6 +309,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
         tuple(table.group(start, table.phases == start) for start in np.unique(table.phases).tolist()),
         tuple(table.group(start, which) for start, which in table.each_band()),
         others,
+        None if filters.phase is None else tuple(keys[number] for number in np.unique(games).tolist()),
     )
 
 
@@ -437,7 +444,23 @@ def _value_of(bait: SetBait, order: BaitOrder) -> float:
 
 def _shown(filters: Filters) -> tuple[ColumnElement[bool], ...]:
     """Games that pass the filters; the baits of aborted games count nowhere."""
-    return GameRow.state != GameStatus.ABORTED, *shown_games(filters)
+    return GameRow.state != GameStatus.ABORTED, *shown_games(of_games(filters))
+
+
+def _in_phase(filters: Filters) -> tuple[ColumnElement[bool], ...]:
+    """Whether a row of `GameBaitRow` is in the phase that the filters name: its decision is looked up."""
+    if filters.phase is None:
+        return ()
+    # A value, which databases look up row by row; for a join PostgreSQL would read all decisions.
+    its = select(DecisionRow.ply).where(DecisionRow.id == GameBaitRow.decision_id).correlate(GameBaitRow)
+    return ((its.scalar_subquery() + 1) // PHASE_PLIES == filters.phase.number,)
+
+
+def _reached(counts: BaitSummary | None) -> tuple[ColumnElement[bool], ...]:
+    """Only the games with a bait in the phase, where they are known and few: others need not be looked at."""
+    if counts is None or counts.reached is None or len(counts.reached) > FEW:
+        return ()
+    return (GameBaitRow.game_id.in_(counts.reached),)
 
 
 def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:

@@ -14,7 +14,7 @@ from typing import Any
 from engine.games import GAMES
 from engine.player_kinds import PLAYER_KINDS
 from storage.errors import FilterError
-from storage.filters import Filters, TrapSettings
+from storage.filters import Filters, GamePhase, TrapSettings
 
 LONGEST = 200
 """Characters of a value."""
@@ -34,7 +34,7 @@ class FilterField:
     """From text; raises ValueError with what is allowed."""
     write: Callable[[Any], str] = str
     choices: tuple[str, ...] = ()
-    """All values, if there are few."""
+    """All values, if there are few, or the usual ones."""
 
 
 def parse_moment(text: str, *, end_of_day: bool = False) -> datetime:
@@ -97,6 +97,8 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
     return FilterField(name, attribute, title, read, words.__getitem__, tuple(values))
 
 
+_SHOWN_PHASES = 8
+"""Phases that can be chosen from a list; later ones can be written."""
 _GAMES, _PLAYERS = tuple(GAMES), tuple(PLAYER_KINDS)
 
 FIELDS: dict[str, FilterField] = {
@@ -126,9 +128,20 @@ FIELDS: dict[str, FilterField] = {
         FilterField("match", "match", "Match", _text),
         FilterField("version", "version", "Version", _text),
         FilterField("settings", "settings", "Settings", TrapSettings.parse, lambda value: value.text),
+        FilterField(
+            "phase",
+            "phase",
+            "Phase, in plies",
+            GamePhase.parse,
+            lambda phase: phase.text,
+            choices=tuple(GamePhase(number).text for number in range(_SHOWN_PHASES)),
+        ),
     )
 }
 """Every filter by its name, in the order in which pages show them."""
+OF_MOVES = ("phase",)
+"""Those that select moves; the others select games."""
+OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
 
 
 def parse_filters(given: Mapping[str, str]) -> Filters:

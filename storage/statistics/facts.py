@@ -17,7 +17,7 @@ from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number, require_texts
-from storage.filters import Filters, TrapSettings, filter_conditions, standing
+from storage.filters import Filters, TrapSettings, filter_conditions, in_phase, of_games, standing
 from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import (
@@ -274,10 +274,16 @@ def _game_fact(row: Any) -> GameFact:
 async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> list[ReplyFact]:
     """The judged replies in the same games, with two replies or more to choose from, in the order of play.
 
+    Args:
+        session: Of the transaction.
+        filters: Which games, and which replies in them; None: all.
+
     Raises:
         RecordError: What is stored of one is damaged; the message names the decision.
     """
-    statement = _replies(GameRow.state != GameStatus.ABORTED, *selected(filters))
+    filters = filters or Filters()
+    which = GameRow.state != GameStatus.ABORTED, *selected(of_games(filters)), *in_phase(filters)
+    statement = _replies(*which)
     return read_rows("decision", await session.execute(statement), _reply_fact)
 
 

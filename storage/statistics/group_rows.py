@@ -19,7 +19,7 @@ from sqlalchemy.types import NullType
 
 from engine.errors import RecordError
 from storage.damage import decoding, read_rows
-from storage.filters import Filters, TrapSettings
+from storage.filters import Filters, GamePhase, TrapSettings, of_games
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.persons import codes_of
 from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
@@ -33,7 +33,7 @@ from storage.statistics.facts import (
 from storage.statistics.group_sums import CellTable, GameTable, cell_table, grouped_sums
 from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys, week_text
 from storage.statistics.read_columns import read_columns
-from storage.statistics.reply_sums import ROW_BYTES, packed, reply_sums, unpacked
+from storage.statistics.reply_sums import AT, ROW_BYTES, packed, reply_sums, unpacked
 from storage.statistics.summaries import model_names, models_text
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
@@ -59,6 +59,8 @@ class GroupRows:
     """The columns `models` and `sums` of the summaries that games lack, by the games' keys."""
     outdated: int
     """Decisions that `storage.statistics.facts.count_outdated` counts in these games."""
+    phase: GamePhase | None = None
+    """Only replies of this phase, and the games that have such; None: all."""
 
     def statistics(self) -> list[GroupStatistics]:
         """The statistics of each group, in the order of the groups' names.
@@ -66,7 +68,7 @@ class GroupRows:
         Raises:
             RecordError: Something that is stored is damaged; the message names the game.
         """
-        return grouped_sums(self._table(), self._cells(), self.by)
+        return grouped_sums(self._table(), self._cells(), self.by, only_with_cells=self.phase is not None)
 
     def _table(self) -> GameTable:
         try:
@@ -127,6 +129,9 @@ class GroupRows:
             rows = unpacked(b"".join(parts))
             lengths = np.array([len(part) for part in parts], np.intp) // ROW_BYTES
             games = np.repeat(np.arange(len(parts)), lengths)
+            if self.phase is not None:
+                chosen = rows[:, AT["phase"]] == self.phase.number
+                rows, games = rows[chosen], games[chosen]
             names = [model_names(text) for text in dict.fromkeys(lists)]
             return cell_table(rows, games, names, codes_of(lists))
 
@@ -161,15 +166,16 @@ async def read_groups(
 
     Args:
         session: Of the transaction.
-        filters: Which games; None: all.
+        filters: Which games, and which replies in them; None: all.
         by: What to group by; the game is added, and the site for rating bands.
         among: Whether a game is wanted, by its key; None: all are.  `GroupRows.outdated` is of all.
 
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
-    keys = complete_keys(by)
-    columns = await read_columns(session, _games(session, keys, filters))
+    keys, filters = complete_keys(by), filters or Filters()
+    by_phase = By.PHASE in keys or filters.phase is not None
+    columns = await read_columns(session, _games(session, keys, of_games(filters), by_phase=by_phase))
     rows_of = (columns[name] for name in ("id", "state", "is_settled", "outdated"))
     counts = {
         key: count
@@ -188,10 +194,11 @@ async def read_groups(
         late=list(await session.scalars(_late())),
         configured=await _configured(session) if set(keys) & set(_CONFIGURED) else {},
         others={
-            key: _made(replies, by_phase=By.PHASE in keys)
+            key: _made(replies, by_phase=by_phase)
             for key, replies in (await replies_of_games(session, others)).items()
         },
         outdated=outdated,
+        phase=filters.phase,
     )
 
 
@@ -201,7 +208,9 @@ def _made(replies: Sequence[ReplyFact], *, by_phase: bool) -> tuple[str, bytes]:
     return models_text(found.models), packed(found.phase_rows if by_phase else found.rows)
 
 
-def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -> Select[*tuple[Any, ...]]:
+def _games(
+    session: AsyncSession, keys: Sequence[By], filters: Filters, *, by_phase: bool
+) -> Select[*tuple[Any, ...]]:
     columns: dict[By, ColumnElement[Any]] = {
         By.PLAYER: GameRow.player.expression,
         By.GAME: GameRow.game.expression,
@@ -214,7 +223,7 @@ def _games(session: AsyncSession, keys: Sequence[By], filters: Filters | None) -
     chosen = [columns[key] for key in keys if key in columns]
     if set(keys) & set(_CONFIGURED):
         chosen.append(GameRow.engine_config_id.expression)
-    sums = GameSummaryRow.phase_sums if By.PHASE in keys else GameSummaryRow.sums
+    sums = GameSummaryRow.phase_sums if by_phase else GameSummaryRow.sums
     statement = select(
         GameRow.id,
         GameRow.opponent_id,

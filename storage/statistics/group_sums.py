@@ -141,10 +141,19 @@ def cell_table(
     return CellTable(rows=rows, games=games, models=found, model_names=tuple(names))
 
 
-def grouped_sums(games: GameTable, cells: CellTable, by: Sequence[By]) -> list[GroupStatistics]:
-    """The statistics of each group, in the order of the groups' names; `by` as for `group_statistics`."""
+def grouped_sums(
+    games: GameTable, cells: CellTable, by: Sequence[By], *, only_with_cells: bool = False
+) -> list[GroupStatistics]:
+    """The statistics of each group, in the order of the groups' names.
+
+    Args:
+        games: All of them.
+        cells: All of them.
+        by: As for `group_statistics`.
+        only_with_cells: Games without a cell do not count, as where cells are grouped.
+    """
     keys = complete_keys(by)
-    groups = _Groups(keys, games, cells)
+    groups = _Groups(keys, games, cells, only_with_cells=only_with_cells or bool(OF_REPLY & set(keys)))
     sums = _Sums(groups, games, cells)
     met = _performances(groups, games)
     members = groups.members
@@ -187,14 +196,16 @@ class _Groups:
         keys: What to group by, complete.
         games: All of them.
         cells: All of them.
+        only_with_cells: A game belongs to each group that has one of its cells; else to that of its own keys.
     """
 
-    def __init__(self, keys: Sequence[By], games: GameTable, cells: CellTable) -> None:
+    def __init__(
+        self, keys: Sequence[By], games: GameTable, cells: CellTable, *, only_with_cells: bool
+    ) -> None:
         texts = list(zip(*(games.keys[key] for key in keys if key in OF_GAME), strict=True))
         of_game = codes_of(texts)
         known = list(dict.fromkeys(texts))
-        if OF_REPLY & set(keys):
-            # A game belongs to each group that has one of its cells.
+        if only_with_cells:
             phases = cells.rows[:, AT["phase"]].astype(np.intp)
             parts = [(of_game[cells.games], None), (phases, By.PHASE), (cells.models, By.MODEL)]
             used = [values for values, key in parts if key is None or key in keys]

@@ -14,11 +14,11 @@ from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any
 
+from storage.filters import PHASE_PLIES, phase_of
 from storage.inference.any_time import AnyTimeEstimate
 from storage.inference.defaults import CAP_GAMES, RATING_BAND
 from storage.intervals import Performance
 from storage.statistics.facts import GameFact, ReplyFact
-from storage.statistics.reply_sums import PHASE_PLIES, phase_of
 
 
 class By(StrEnum):

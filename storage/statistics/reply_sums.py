@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import OutcomeKind
+from storage.filters import phase_of
 from storage.statistics.facts import ReplyFact
 
 Floats = NDArray[np.float64]
-
-PHASE_PLIES = 20
-"""Width of a phase of the game, in plies."""
 
 
 class Measure(NamedTuple):
@@ -104,11 +102,6 @@ def reply_sums(replies: Sequence[ReplyFact]) -> ReplySums:
 def _rows(cells: Mapping[tuple[int, int], Sequence[ReplyFact]]) -> Floats:
     rows = [_row(phase, model, some) for (phase, model), some in sorted(cells.items())]
     return np.array(rows, np.float64).reshape(-1, len(COLUMNS))
-
-
-def phase_of(ply: int) -> int:
-    """The phase of a move with so many moves before it, 0 for the first."""
-    return ply // PHASE_PLIES
 
 
 def _row(phase: int, model: int, replies: Sequence[ReplyFact]) -> list[float]:

@@ -19,14 +19,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number, require_texts
-from storage.filters import standing
+from storage.filters import phase_of, standing
 from storage.statistics.reply_sums import Floats
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 
-PHASE_PLIES = 20
-"""Length of a phase, in plies."""
 PHASE_COLUMNS = ("phase", "met", "taken", "unanswered", "expected")
-"""Of the rows of `bait_phases`: number of the phase, 0 for the first; baits with a reply, and those taken;
+"""Of the rows of `bait_phases`: the phase of the reply, 0 for the first; baits with a reply, and those taken;
 baits without a reply; how many of those met would be taken by the forecasts."""
 _NUMBER = np.dtype("<f8")
 _BATCH = 500
@@ -135,7 +133,7 @@ def packed_phases(baits: Iterable[SetBait]) -> bytes:
     """How many baits a game had in each phase: rows of `PHASE_COLUMNS`, little-endian numbers of 64 bits."""
     phases: dict[int, list[float]] = defaultdict(lambda: [0.0] * 4)
     for bait in baits:
-        sums = phases[bait.ply // PHASE_PLIES]
+        sums = phases[phase_of(bait.ply + 1)]
         if bait.is_taken is None:
             sums[2] += 1
         else:

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.decisions import mark_dropped, void_after
-from storage.filters import _CONDITIONS, Filters, TrapSettings, standing
+from storage.errors import FilterError
+from storage.filters import _CONDITIONS, Filters, GamePhase, TrapSettings, of_games, standing
 from storage.games import finish_game, get_game, list_games
 from storage.records import MATCH_SITE, GameResult
 from storage.statistics.facts import game_facts
@@ -52,7 +53,16 @@ async def test_each_filter_finds_its_game_and_no_other(database: Database, at: i
 
 
 def test_every_filter_has_a_condition() -> None:
-    assert {field.name for field in fields(Filters)} == set(_CONDITIONS)
+    assert {field.name for field in fields(Filters)} - {"phase"} == set(_CONDITIONS)
+
+
+async def test_who_cannot_select_moves_says_so(database: Database) -> None:
+    filters = Filters(player="trappy", phase=GamePhase(1))
+    async with database.read() as session:
+        for ask in (list_games, game_facts):
+            with pytest.raises(FilterError, match="phase: selects moves, and this is about whole games"):
+                await ask(session, filters)
+    assert of_games(filters) == Filters(player="trappy")
 
 
 async def test_by_result_and_trial(database: Database) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import FormatOption, OutputFormat, UsageError, ask_database, console, print_json
-from bot.cli.filters import selects_games
+from bot.cli.filters import selects_moves
 
 if TYPE_CHECKING:
     from bot.dashboard.page import Page, View
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from storage.filters import Filters
 
 
-@selects_games
+@selects_moves
 def page_command(
     context: typer.Context,
     filters: "Filters",

@@ -16,7 +16,7 @@ from bot.cli.common import (
     print_json,
     write,
 )
-from bot.cli.filters import Suspects, selects_games
+from bot.cli.filters import Suspects, selects_moves
 
 if TYPE_CHECKING:
     from storage.database import Database
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from storage.statistics.pace import Pace
 
 
-@selects_games
+@selects_moves
 def stats(
     context: typer.Context,
     filters: "Filters",
@@ -138,16 +138,17 @@ def _facts(
     context: typer.Context, filters: "Filters", suspect: bool | None
 ) -> "tuple[list[GameFact], list[ReplyFact], int]":
     """The games that are selected, replies, and how many decisions earlier rules judged."""
+    from storage.filters import of_games
     from storage.statistics.facts import count_outdated, game_facts, reply_facts
     from storage.statistics.suspect_rows import suspect_games
 
     async def read(database: "Database") -> "tuple[list[GameFact], list[ReplyFact], int]":
         async with database.read() as session:
-            games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+            games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
             flags = {} if suspect is None else await suspect_games(session)
             if suspect is not None:
                 games = [game for game in games if (game.id in flags) is suspect]
-            return games, replies, await count_outdated(session, filters)
+            return games, replies, await count_outdated(session, of_games(filters))
 
     return ask_database(context, read)
 
@@ -164,6 +165,7 @@ _BY_THE_DRAW = "selects by what the lot decided, so what is left could not be co
 _NOT_OF_A_TRIAL = {
     "by": "a trial's report has groups of its own, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
+    "phase": "a trial compares whole games",
     **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
 }
 """Parameters that a trial's report has no use for, and why."""
@@ -172,6 +174,7 @@ _NOT_OF_A_PLAN = {
     "arms": "a plan is of no trial's players",
     "calibration": "a plan is another report; ask for one of the two",
     "suspect": "a plan does not tell suspect games from others",
+    "phase": "a plan is for whole games",
 }
 """The same of a plan."""
 _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}

@@ -23,7 +23,7 @@ from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment, opponent_path, query_text, title_of
 from storage.database import Database
 from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
-from storage.queries.filter_language import FIELDS, LONGEST
+from storage.queries.filter_language import LONGEST, OF_GAMES
 from storage.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.queries.opponent_report import (
     GameProgress,
@@ -375,7 +375,7 @@ def opponent_page(actions: ControlActions | None = None) -> Page:
         "Opponent",
         load,
         parameters=frozenset({"site", "id", "page"}),
-        filters=tuple(name for name in FIELDS if name not in _OTHERS),
+        filters=tuple(name for name in OF_GAMES if name not in _OTHERS),
         is_in_menu=False,
         live=None if actions is None else actions.status,
         show_live=show_live,

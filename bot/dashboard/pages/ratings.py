@@ -14,7 +14,7 @@ from bot.dashboard.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import title_of
 from storage.database import Database
-from storage.queries.filter_language import FIELDS
+from storage.queries.filter_language import OF_GAMES
 from storage.queries.rating_curves import RatingCurve, rating_curves
 
 SHOWN = 12
@@ -103,6 +103,6 @@ PAGE = Page(
     "/dash/ratings",
     "Ratings",
     load,
-    filters=tuple(name for name in FIELDS if name not in ("rated", "match")),
+    filters=tuple(name for name in OF_GAMES if name not in ("rated", "match")),
     fresh_s=10.0,
 )

@@ -8,6 +8,7 @@ from typing import Any
 from bot.dashboard.page import BadQuery, Page, Query, Rows
 from bot.dashboard.rendering import query_text, title_of
 from storage.database import Database
+from storage.queries.filter_language import FIELDS
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics, flat_row
 
@@ -84,4 +85,12 @@ async def load(database: Database, query: Query) -> ResultsView:
     return ResultsView(by, tuple(found), query.texts())
 
 
-PAGE = Page("results", "/dash/results", "Results", load, parameters=frozenset({"by"}), fresh_s=30.0)
+PAGE = Page(
+    "results",
+    "/dash/results",
+    "Results",
+    load,
+    parameters=frozenset({"by"}),
+    filters=tuple(FIELDS),
+    fresh_s=30.0,
+)

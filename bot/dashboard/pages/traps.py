@@ -14,6 +14,7 @@ from bot.dashboard.rendering import moment as moment_text
 from bot.dashboard.rendering import number, percent
 from bot.dashboard.trap_words import game_share
 from storage.database import Database
+from storage.filters import PHASE_PLIES
 from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
@@ -27,8 +28,8 @@ from storage.queries.baits import (
     list_baits,
     list_repeated,
 )
+from storage.queries.filter_language import FIELDS
 from storage.queries.shown_games import includes_matches
-from storage.statistics.set_baits import PHASE_PLIES
 
 CARDS = 12
 """On one page."""
@@ -262,4 +263,5 @@ PAGE = Page(
     "Traps",
     load,
     parameters=frozenset({"outcome", "sort", "page"}),
+    filters=tuple(FIELDS),
 )

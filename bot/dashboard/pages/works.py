@@ -21,7 +21,7 @@ from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
 from storage.inference.defaults import RATING_BAND
 from storage.inference.games import GamesReport, Stratum, score_looks
 from storage.inference.persons import Floats
-from storage.queries.filter_language import FIELDS, filter_texts
+from storage.queries.filter_language import OF_GAMES, filter_texts
 from storage.queries.trial_report import TrialReport, terms_of, trial_report
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics, flat_row
@@ -348,6 +348,6 @@ PAGE = Page(
     "Does it work?",
     load,
     parameters=frozenset({"arms"}),
-    filters=tuple(name for name in FIELDS if name not in BY_DRAW),
+    filters=tuple(name for name in OF_GAMES if name not in BY_DRAW),
     fresh_s=30.0,
 )

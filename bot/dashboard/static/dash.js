@@ -8,7 +8,7 @@ const LEAST_MS = 1000;
 
 let wanted = false;
 let busy = false;
-let lastAt = 0;
+let lastAt = Date.now(); // earlier, the server would send this very page again
 
 const piecesOf = (parent) => [...parent.children].map((piece) => piece.outerHTML);
 const alarms = () => [...main.querySelectorAll(".strip strong")].map((each) => each.textContent).join(" ");

@@ -1,6 +1,7 @@
 """The options that select games, and suspect games in the commands that have them."""
 
 import csv
+import inspect
 import io
 import json
 from datetime import UTC, datetime, timedelta
@@ -11,8 +12,9 @@ import pytest
 from bot.cli.filters import filters_of
 from engine.params import TrapParams
 from storage.database import Database
-from storage.filters import Filters, TrapSettings
+from storage.filters import Filters, GamePhase, TrapSettings
 from storage.games import finish_game
+from storage.queries.filter_language import FIELDS
 from storage.records import GameResult
 from storage.trials import NewTrial, start_trial
 from tests.bot.cli.test_main import in_database
@@ -76,6 +78,32 @@ def test_options_become_filters() -> None:
         since=datetime(2026, 11, 25).astimezone(),
     )
     assert (filters_of(first=True).our_side, filters_of(programs=True).opponent_is_bot) == (0, True)
+    assert filters_of(opening=" f5  d6") == Filters(opening="f5 d6")
+    assert filters_of(phase="21-40") == Filters(phase=GamePhase(1))
+
+
+def test_what_pages_can_filter_by_commands_can_too() -> None:
+    texts = {"settings": TrapSettings("median", "paper", 25, "value", 5.0, 10.0, 5.0).text, "phase": "1-20"}
+    texts |= {"player": "trappy", "game": "chess", "since": "2026-11-25", "until": "2026-11-25"}
+    options = {name: texts.get(name, name) for name in inspect.signature(filters_of).parameters}
+    found = filters_of(**options)  # type: ignore[arg-type]
+    assert [each.name for each in FIELDS.values() if getattr(found, each.attribute) is None] == []
+
+
+@pytest.mark.usefixtures("three_games")
+def test_a_phase_is_of_moves_alone(desdemona: Command) -> None:
+    for words in (("games",), ("report",), ("export",), ("export", "--format", "csv", "--what", "events")):
+        status, _, err = desdemona(*words, "--phase", "1-20")
+        assert (status, "--phase: selects moves, and this is about whole games" in err) == (2, True), words
+    for option, reason in (("--plan", "a plan is for"), ("--trial=t1", "a trial compares")):
+        status, _, err = desdemona("stats", option, "--phase", "1-20")
+        assert (status, f"--phase: {reason} whole games" in err) == (2, True)
+    status, _, err = desdemona("page", "works", "--phase", "1-20")
+    assert (status, "'phase' is no filter of this page; known: account" in err) == (2, True)
+    status, _, err = desdemona("stats", "--phase", "20")
+    assert (status, "--phase: '20' is no phase; phases are 1-20, 21-40" in err) == (2, True)
+    assert desdemona("stats", "--phase", "21-40")[2] == "No game passes these filters.\n"
+    assert desdemona("export", "--format=csv", "--what=outcomes", "--phase=1-20")[2] == "0 rows written\n"
 
 
 @pytest.mark.usefixtures("three_games")

@@ -14,11 +14,12 @@ from engine.errors import RecordError
 from engine.temptation import RULE
 from storage.database import Database
 from storage.decisions import commit_decision, mark_confirmed, mark_dropped, mark_sent, void_after
+from storage.errors import FilterError
 from storage.events import record_event
 from storage.exports import rows as exports
 from storage.exports.columns import ColumnKind, moment_text, rating_band
 from storage.exports.rows import EXPORTS, What, export_rows
-from storage.filters import Filters
+from storage.filters import Filters, GamePhase
 from storage.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
@@ -428,3 +429,18 @@ def test_every_column_is_in_the_docs() -> None:
         section = page.partition(f"### `{what}`\n")[2].partition("\n##")[0]
         listed = [line for line in section.splitlines() if line.startswith("| `")]
         assert listed == [f"| `{each.name}` | {each.kind} | {each.about} |" for each in export.columns]
+
+
+async def test_a_phase_selects_moves_by_their_replies(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session, "one")
+        for ply in (18, 19, 38, 39):
+            await settled(session, game.id, ply, decision(), OPTIMAL)
+    second = Filters(phase=GamePhase(1), game="othello")
+    for what in (What.DECISIONS, What.OUTCOMES, What.RECORDS):
+        assert [row["decision_id"] for row in await exported(database, what, second)] == [2, 3]
+    assert {row["ply"] for row in await exported(database, What.REPLIES, second)} == {19, 38}
+    assert await exported(database, What.BAITS, second) == []
+    for what in (What.GAMES, What.EVENTS):
+        with pytest.raises(FilterError, match="phase: selects moves"):
+            await exported(database, what, second)

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
 from storage.database import Database
-from storage.filters import Filters
+from storage.filters import Filters, GamePhase
 from storage.inference.student import t_quantile
 from storage.queries import baits
 from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
@@ -29,6 +29,7 @@ from tests.bot.tempted import lost_game, plain_game
 
 REPLIES = ("d7d5", "g8f6", "e7e5", "a7a6")
 """Two baits, the best reply, and another."""
+LATE = GamePhase(2)
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ async def many_games(session: AsyncSession, people: int = 40) -> None:
         await session.execute(
             update(GameRow).where(GameRow.opponent_id == row.id).values(opponent_id=names[row.name])
         )
-    # A third is in a later phase.
-    await session.execute(update(DecisionRow).where(DecisionRow.id % 3 == 0).values(ply=47))
+    # A third is in a later phase: that of the reply, which is one ply later.
+    await session.execute(update(DecisionRow).where(DecisionRow.id % 3 == 0).values(ply=39))
 
 
 async def test_counts_equal_the_records(database: Database) -> None:
@@ -100,7 +101,10 @@ async def test_counts_equal_the_records(database: Database) -> None:
     assert len(expected) == 60
     for found, members in [
         (counts.everything, expected),
-        *((phase, [e for e in expected if e.ply // 20 * 20 == phase.start]) for phase in counts.by_phase),
+        *(
+            (phase, [e for e in expected if (e.ply + 1) // 20 * 20 == phase.start])
+            for phase in counts.by_phase
+        ),
         *(
             (
                 band,
@@ -118,6 +122,26 @@ async def test_counts_equal_the_records(database: Database) -> None:
     assert [each.start for each in counts.by_phase] == [0, 40]
     assert [each.start for each in counts.by_rating] == [1200, 1400, 1600, None]
     assert sum(each.met for each in counts.by_rating) == counts.everything.met
+
+
+async def test_a_phase_selects_baits_by_their_replies(database: Database) -> None:
+    async with database.write() as session:
+        await many_games(session)
+    async with database.read() as session:
+        expected = [each for each in await recorded(session) if each.ply == 39]
+        filters = Filters(phase=LATE, min_opponent_rating=1400)
+        expected = [each for each in expected if (each.rating or 0) >= 1400]
+        counts = await bait_counts(session, filters)
+        assert (counts.everything.met, counts.everything.taken) == (
+            len(expected), sum(each.taken for each in expected)
+        )  # fmt: skip
+        assert [each.start for each in counts.by_phase] == [40]
+        assert set(counts.reached or ()) == {each.game_id for each in expected}
+        for known in (counts, None):
+            listed = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 99, 0, known)
+            assert [each.game_id for each in listed] == [each.game_id for each in reversed(expected)]
+        assert (await bait_counts(session, Filters(phase=GamePhase(1)))).everything.met == 0
+        assert await list_baits(session, Filters(phase=GamePhase(1)), BaitFate.ALL, BaitOrder.COST, 9) == []
 
 
 async def test_the_interval_leaves_out_one_person_at_a_time(database: Database) -> None:
@@ -304,6 +328,10 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
         event.listen(connection.sync_connection, "before_cursor_execute", listen)
         for order in BaitOrder:
             await list_baits(session, Filters(game="chess"), BaitFate.ALL, order, 9)
+            counts = await bait_counts(session, Filters(phase=LATE))
+            for known in (counts, None):
+                await list_baits(session, Filters(phase=LATE), BaitFate.ALL, order, 9, 0, known)
+                await list_repeated(session, Filters(phase=LATE), BaitFate.ALL, 9, 0, known)
         await list_repeated(session, Filters(), BaitFate.ALL, 9)
         await bait_counts(session, Filters())
         await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 9)
@@ -329,7 +357,7 @@ async def test_rows_of_games_that_are_over_say_the_same(
 
     async def everything(session: AsyncSession) -> list[object]:
         found: list[object] = []
-        for each in (Filters(), filters):
+        for each in (Filters(), filters, replace(filters, phase=LATE)):
             counts = await bait_counts(session, each)
             found.append(replace(counts, others=()))
             for fate in BaitFate:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.games import GAMES
 from engine.player_kinds import PLAYER_KINDS
 from storage.errors import FilterError
-from storage.filters import Filters, TrapSettings
+from storage.filters import Filters, GamePhase, TrapSettings
 from storage.queries.filter_language import FIELDS, LONGEST, filter_texts, parse_filters, parse_moment
 
 TEXTS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=20)
@@ -31,6 +31,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "since": MOMENTS,
     "until": MOMENTS,
     "settings": st.just(TrapSettings("best", "expected", 1, "keep", 2.5, 5.0, 3.0)),
+    "phase": st.builds(GamePhase, st.integers(0, 1000)),
     **dict.fromkeys(("opponent", "site", "account", "speed", "opening", "trial", "match", "version"), TEXTS),
 }
 
@@ -75,6 +76,10 @@ def test_an_empty_text_says_nothing() -> None:
         ({"opponent": "x" * (LONGEST + 1)}, f"opponent: not a line of at most {LONGEST} characters"),
         ({"opponent": "a\nb"}, "opponent: not a line of at most"),
         ({"settings": "none"}, "settings: 'none' are no settings"),
+        ({"phase": "21-41"}, "phase: '21-41' is no phase; phases are 1-20, 21-40, 41-60 and so on, in plies"),
+        ({"phase": "021-040"}, "phase: '021-040' is no phase"),
+        ({"phase": "0-19"}, "phase: '0-19' is no phase"),
+        ({"phase": "late"}, "phase: 'late' is no phase"),
     ],
 )
 def test_a_mistake_is_named(given_texts: dict[str, str], message: str) -> None:

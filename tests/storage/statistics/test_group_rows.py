@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from storage.database import Database
-from storage.filters import Filters
+from storage.filters import Filters, GamePhase, of_games
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.suspects import PlayedGame
 from storage.records import MATCH_SITE, GameResult
@@ -41,13 +41,18 @@ FILTERS = (
     Filters(since=START + timedelta(days=10), rated=True),
     Filters(min_opponent_rating=1400),
 )
+LATER = Filters(phase=GamePhase(1), player="trappy")
 SEVERAL = ((By.MONTH, By.PHASE, By.MODEL), (By.SITE, By.PLAYER))
 GROUPINGS: Sequence[Sequence[By]] = (*((by,) for by in By), *SEVERAL)
 
 
 async def wanted(session: AsyncSession, filters: Filters, by: Sequence[By]) -> list[GroupStatistics]:
     """From the facts alone."""
-    return statistics_by_reply(await game_facts(session, filters), await reply_facts(session, filters), by)
+    games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
+    if filters.phase is not None:
+        reached = {reply.game_id for reply in replies}
+        games = [game for game in games if game.id in reached]
+    return statistics_by_reply(games, replies, by)
 
 
 async def others(session: AsyncSession, filters: Filters) -> tuple[object, ...]:
@@ -66,6 +71,7 @@ async def compare(session: AsyncSession, rng: random.Random) -> None:
     games = await games_over(session, 0, 1000)
     filters = rng.choice(FILTERS)
     by_reply = {by: await wanted(session, filters, by) for by in GROUPINGS}
+    later = {by: await wanted(session, LATER, by) for by in SEVERAL}
     before = await others(session, filters)
     played = rounded(await played_games(session))
     for summarised in ([], rng.sample(games, len(games) // 2), games):
@@ -75,6 +81,8 @@ async def compare(session: AsyncSession, rng: random.Random) -> None:
             found = await read_groups(session, filters, by)
             assert_same(found.statistics(), by_reply[by])
             assert found.outdated == before[1]
+        for by in SEVERAL:
+            assert_same((await read_groups(session, LATER, by)).statistics(), later[by])
         assert await others(session, filters) == before
         assert rounded(await played_games(session)) == played
     assert await session.scalar(select(func.count()).select_from(GameSummaryRow)) == len(games)

@@ -106,8 +106,8 @@ class Story:
                 "saw": f"{self.who} played {reply}, the best reply.",
                 "calm": f"{self.who} played {reply}, one of the best replies.",
                 "slipped": f"{self.who} left the bait alone, but {missed}",
-                "slip": f"{'There was no trap here. ' if self.is_checked else ''}{missed}",
-                "loose": f"{'There was no trap here. ' if self.is_checked else ''}{missed}",
+                "slip": f"{'There was no bait here. ' if self.is_checked else ''}{missed}",
+                "loose": f"{'There was no bait here. ' if self.is_checked else ''}{missed}",
             }[kind]
         ]
 
@@ -291,7 +291,7 @@ def _marks(data: Exported, game: int) -> list[Row]:
     for row in data.decisions_of[game]:
         key = row["decision_id"]
         outcome, bait = data.outcome.get(key), baits.get(key)
-        is_judged = outcome is not None and outcome["is_current"]
+        judged = outcome if outcome is not None and outcome["is_current"] else None
         is_taken = None if bait is None or bait["is_taken"] is None else bool(bait["is_taken"])
         times: list[Any] = [at(row["at"])]
         for name in ("send_s", "confirm_s"):
@@ -304,8 +304,8 @@ def _marks(data: Exported, game: int) -> list[Row]:
                 "is_decided": None if row["is_decided"] is None else bool(row["is_decided"]),
                 "bait": None if bait is None else bait["bait"],
                 "is_taken": is_taken,
-                "cost": outcome["cost"] if is_judged and outcome["reply"] is not None else None,
-                "is_slip": bool(is_judged and is_slip(outcome)),
+                "cost": judged["cost"] if judged is not None and judged["reply"] is not None else None,
+                "is_slip": judged is not None and bool(is_slip(judged)),
                 **{
                     name: None if time is None else f"{time:%Y-%m-%dT%H:%M:%SZ}"
                     for name, time in zip(("created_at", "sent_at", "confirmed_at"), times, strict=True)

@@ -141,8 +141,8 @@ def _curves(games: list[Row]) -> list[str]:
             found[tuple(game[name] for name in ("site", "account", "game", "speed"))].append(game)
     lines = []
     for key, some in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:6]:
-        site, account, game, speed = key
-        name = f"{TITLES[game]}, {speed}: {account} at {site}"
+        site, account, game_name, speed = key
+        name = f"{TITLES[game_name]}, {speed}: {account} at {site}"
         starts = [each["started_at"] for each in some]
         days = [f"{at(start).day} {of_day(start, '%b %Y, %H:%M')}" for start in starts]
         points = [f"{day} | {each['our_rating']}" for day, each in zip(days, some, strict=True)]

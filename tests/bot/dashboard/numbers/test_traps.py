@@ -42,7 +42,7 @@ def _group(start: int | None, baits: list[Row]) -> Row:
 def _groups(baits: list[Row]) -> tuple[list[Row], list[Row]]:
     phases, bands = defaultdict(list), defaultdict(list)
     for bait in baits:
-        phases[bait["ply"] // 20 * 20].append(bait)
+        phases[(bait["ply"] + 1) // 20 * 20].append(bait)
         rating = bait["opponent_rating"]
         bands[None if rating is None else rating // 200 * 200].append(bait)
     by_phase = [_group(start, phases[start]) for start in sorted(phases)]

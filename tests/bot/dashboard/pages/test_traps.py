@@ -69,6 +69,27 @@ async def test_outcome_and_order_are_chosen(database: Database, visitor: Visitor
     assert "1 of 3 took it" in await visitor.text("/dash/traps?sort=taken")
 
 
+async def test_a_phase_selects_baits_and_replies_but_no_games(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        for number, ply in enumerate((0, 18, 19, 239)):
+            game = await met_bait(session, f"g{number}", opponent=f"p{number}")
+            await session.execute(update(DecisionRow).where(DecisionRow.game_id == game.id).values(ply=ply))
+    for phase, names in {"1-20": ["p1", "p0"], "21-40": ["p2"], "241-260": ["p3"], "41-60": []}.items():
+        told = await visitor.json(f"/dash/api/traps?sort=newest&phase={phase}")
+        assert [bait["opponent"] for bait in told["baits"]] == names
+        assert told["all"]["met"] == len(names)
+        results = await visitor.json(f"/dash/api/results?by=game&phase={phase}")
+        assert [(each["games"], each["replies"]) for each in results["groups"]] == (
+            [(len(names), len(names))] if names else []
+        )
+    page = await visitor.text("/dash/traps?phase=241-260")
+    assert '<option value="241-260" selected>241-260</option>' in page
+    said = await visitor.text("/dash/traps?phase=7", 400)
+    assert "phase: &#39;7&#39; is no phase; phases are 1-20, 21-40, 41-60 and so on, in plies" in said
+    said = await visitor.text("/dash/games?phase=1-20", 400)
+    assert "&#39;phase&#39; is no filter of this page; known: account, game" in said
+
+
 async def test_pages_follow_each_other(database: Database, visitor: Visitor) -> None:
     async with database.write() as session:
         for number in range(14):
