@@ -32,7 +32,7 @@ PARSING = {
     "bot/base/config.py": {"_placeholders_are_known", "_read", "_require_host", "_token_in"},
     "bot/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
-    "bot/cli/filters.py": {"_settings_of"},
+    "bot/cli/filters.py": {"_phase_of", "_settings_of"},
     "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
     "bot/engine_protocols/console.py": {"say"},  # a closed stream
     "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has
