@@ -239,7 +239,7 @@ class Soak:
         """Play all games, and summarise the results."""
         database = await Database.open(f"sqlite:///{self._folder / 'arena.db'}")
         try:
-            arena = Arena(ArenaConfig(port=0), database)
+            arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), database)
             async with arena.running([BOT.capitalize()]) as url:
                 plan = Chance(self._rng, **self._faults)
                 # Down for a request or so of each game: for twenty one that backs off takes minutes.
@@ -251,7 +251,7 @@ class Soak:
                     async with self._bot:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS
-                        await self._settle()
+                        await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLING_S)
                         self.summary.status, _ = await self._bot.stop()
             await self._look(database)
         finally:
@@ -341,21 +341,6 @@ class Soak:
             if seconds % 30 == 0:
                 print(f"{seconds} s: {len(self._ids)} games", file=sys.stderr)
 
-    async def _settle(self) -> None:
-        """Wait until the bot has closed all its records, with a time limit."""
-        database = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}", upgrade=False)
-        try:
-            until = time.monotonic() + SETTLING_S
-            while await self._open(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
-                await asyncio.sleep(0.2)
-        finally:
-            await database.close()
-
-    @staticmethod
-    async def _open(database: Database) -> list[str]:
-        async with database.read() as session:
-            return [game.site_game_id for game in await list_open_games(session, OWNER)]
-
     # --- Afterwards -------------------------------------------------------------------------------------
 
     async def _look(self, arena: Database) -> None:
@@ -374,7 +359,7 @@ class Soak:
             summary.hanging += [f"{each}: at the arena" for each in await arena_store.list_open_ids(session)]
         ledger = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}")
         try:
-            summary.hanging += [f"{each}: in the ledger" for each in await self._open(ledger)]
+            summary.hanging += [f"{each}: in the ledger" for each in await open_games(ledger)]
             summary.troubles = await troubles(ledger, records, taken_back=self._taken_back, bot=BOT)
             async with ledger.read() as session:
                 summary.duplicates = len(await list_events(session, kind="undecided_move"))
@@ -419,6 +404,23 @@ class Anywhere:
         self.url = url
         self.up = asyncio.Event()
         self.up.set()
+
+
+async def open_games(database: Database) -> list[str]:
+    """The sites' keys of the games that the bot's records show as open."""
+    async with database.read() as session:
+        return [game.site_game_id for game in await list_open_games(session, OWNER)]
+
+
+async def wait_until_settled(path: Path, longest_s: float) -> None:
+    """Wait until the bot has closed all its records, at most so many seconds."""
+    database = await Database.open(f"sqlite:///{path}", upgrade=False)
+    try:
+        until = time.monotonic() + longest_s
+        while await open_games(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
+            await asyncio.sleep(0.2)
+    finally:
+        await database.close()
 
 
 async def match_of(database: Database, game_id: str) -> ReplayedGame:

@@ -1,20 +1,26 @@
 """Latency of stopping a search by its flag, from another thread.
 
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
+                                 [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
 Each search would run for a very long time.  The thread that stops it after a moment measures the time until
-it has ended.  The limit to compare with is 10 ms.  Only the strong player searches with several threads; the
-others are measured once.  Times are wall-clock times: the machine must be idle.
+it has ended, and the processor time that the process used meanwhile, all threads together.  The limit to
+compare with is 10 ms.  Only the strong player searches with several threads; the others are measured once.
+Players with a model of people have the models that come with the program, and those of `--models`.  A busy
+machine lengthens the wall-clock times; the processor times tell on any.
 """
 
 import argparse
 import random
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from engine.game import Game
 from engine.games import get_game
+from engine.human.opponent_model_search import Models
+from engine.human.registry import ModelRegistry, ModelSettings
 from engine.params import TrapParams
 from engine.player_kinds import OWN_KINDS, PLAYER_KINDS
 from engine.players import Player, StrongOptions
@@ -23,11 +29,12 @@ from engine.stop import StopFlag
 from engine.time_management import Limits
 
 LIMIT_S = 0.010
+SPREAD_S = 0.07
 TABLE_MB = 64
 
 
-def delay_s(player: Player, game: Game[Any], after_s: float) -> float:
-    """Start an endless search, stop it after a while, and return the time that stopping took."""
+def delay_s(player: Player, game: Game[Any], after_s: float) -> tuple[float, float]:
+    """Start an endless search, stop it after a while; return the time that stopping took, by both clocks."""
     stop, ended = StopFlag(), threading.Event()
 
     def search() -> None:
@@ -36,22 +43,31 @@ def delay_s(player: Player, game: Game[Any], after_s: float) -> float:
 
     threading.Thread(target=search).start()
     time.sleep(after_s)
-    told = time.perf_counter()
+    told, used = time.perf_counter(), time.process_time()
     stop.set()
     ended.wait()
-    return time.perf_counter() - told
+    return time.perf_counter() - told, time.process_time() - used
 
 
-def report(game: Game[Any], kind: str, threads: int, times: int) -> None:
-    strong = StrongOptions(threads=threads)
-    player = Player(kind, game, TrapParams(), make_searcher(game.name, TABLE_MB), strong)
+def summary(delays: Iterable[float]) -> str:
+    """Median, 95th percentile and worst of some times."""
+    ordered = sorted(delays)
+    chosen = (ordered[len(ordered) // 2], ordered[len(ordered) * 95 // 100], ordered[-1])
+    times = " / ".join(f"{1e3 * each:.2f}" for each in chosen)
+    return f"{times} ms ({ordered[-1] / LIMIT_S:.2f} of the limit)"
+
+
+def report(game: Game[Any], kind: str, threads: int, times: int, earliest_s: float, models: Models) -> None:
+    strong, searcher = StrongOptions(threads=threads), make_searcher(game.name, TABLE_MB)
+    player = Player(kind, game, TrapParams(), searcher, strong, models=models)
+    player.choose(game.initial(), Limits(2), StopFlag())  # networks are loaded when they are first asked
     rng = random.Random(1)
-    delays = sorted(delay_s(player, game, rng.uniform(0.01, 0.08)) for _ in range(times))
+    delays = [delay_s(player, game, rng.uniform(earliest_s, earliest_s + SPREAD_S)) for _ in range(times)]
+    walls, processors = zip(*delays, strict=True)
     print(
         f"{game.name:<8} {kind:<15} {threads} thread{'s' if threads > 1 else ' '}"
-        f"  median {delays[len(delays) // 2] * 1e3:.2f} ms"
-        f"  95 % {delays[len(delays) * 95 // 100] * 1e3:.2f} ms  worst {delays[-1] * 1e3:.2f} ms"
-        f"  worst / limit {delays[-1] / LIMIT_S:.2f}"
+        f"  median / 95 % / worst: {summary(walls)}; processor: {summary(processors)}",
+        flush=True,
     )
 
 
@@ -60,12 +76,16 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--games", nargs="+", default=["othello", "chess", "xiangqi"])
+    parser.add_argument("--kinds", nargs="+", default=OWN_KINDS, choices=OWN_KINDS)
+    parser.add_argument("--earliest", type=float, default=0.01, help="seconds before a stop, at least")
+    parser.add_argument("--models", nargs="*", default=[], help="human-move models")
     arguments = parser.parse_args()
+    registry = ModelRegistry(ModelSettings(models=tuple(arguments.models)))
     for name in arguments.games:
-        game = get_game(name)
-        for kind in OWN_KINDS:
+        game, models = get_game(name), registry.models(name)
+        for kind in arguments.kinds:
             for threads in arguments.threads if PLAYER_KINDS[kind].searches_selectively else [1]:
-                report(game, kind, threads, arguments.times)
+                report(game, kind, threads, arguments.times, arguments.earliest, models)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ _JUDGED_DEPTH = 8
 _JUDGED_SHARE = 0.05
 _LEAST_S, _MOST_S = 0.001, 1e6  # limits on the time of a strong search
 _LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
+_NO_TIME = "there was no time to ask it"
 
 
 @runtime_checkable
@@ -222,15 +223,18 @@ class Player:
                 return replace(decision, nodes=nodes, time_s=time_s)
         may_draw = seed is not None and self.kind.draws_decisions
         limits = _share(limits, _OWN_SHARE) if may_draw else limits
-        om_search = self._om_search(position, params, background)
+        om_search = self._om_search(position, params, background, stop)
         has_time = not stop.is_set() and (limits.time_s is None or limits.time_s >= _LEAST_MODEL_S)
-        usable, trouble = (om_search, "") if has_time else (None, "there was no time to ask it")
+        usable, trouble = (om_search, "") if has_time else (None, _NO_TIME)
         try:
             decision = self._searched(position, params, limits, stop, began, found_at_root, usable)
         except BadModel as error:
             if om_search is None:
                 raise
             trouble = om_search.failed(error)  # now choose as the standard player does
+            decision = self._searched(position, params, limits, stop, began, found_at_root, None)
+        except Stopped:  # before the model had judged the moves of the first iteration
+            trouble = _NO_TIME
             decision = self._searched(position, params, limits, stop, began, found_at_root, None)
         if om_search is not None:
             model, reckoning = om_search.model(decision.candidates), om_search.reckoning(trouble)
@@ -241,14 +245,16 @@ class Player:
         return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)
 
     def _om_search(
-        self, position: Any, params: TrapParams, background: Background | None
+        self, position: Any, params: TrapParams, background: Background | None, stop: StopFlag
     ) -> OpponentModelSearch | None:
         """The opponent-model search for this position; None: this player uses no model."""
         if self._models is None or not self.kind.models_opponent:
             return None
         background = background or Background()
         is_calibrated = self.kind.is_calibrated
-        return OpponentModelSearch(self._game, position, self._models, is_calibrated, params, background)
+        return OpponentModelSearch(
+            self._game, position, self._models, is_calibrated, params, background, stop
+        )
 
     def _searched(
         self,
@@ -264,6 +270,7 @@ class Player:
 
         Raises:
             BadModel: A model gives no answer.
+            Stopped: Before a model had judged the moves of the first iteration.
         """
         game = self._game
         root = game.for_search(position)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.tables.arena import ArenaAccess as ArenaAccess
-from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
+from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.types import now_utc
 
 STARTED = "started"
@@ -74,6 +74,20 @@ class ArenaGameRecord:
     ended_at: datetime | None
     initial_fen: str | None = None
     """Start position; None: the game's usual start."""
+    unrated: str | None = None
+    """Why a rated game changed no rating."""
+    turn_began_ms: int | None = None
+    """When the side to move began to think, in the arena's time; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTime:
+    """The arena's time when it last wrote to the database."""
+
+    elapsed_ms: int
+    at: datetime | None
+    """None: never."""
+    open_games: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +138,11 @@ async def get_account(session: AsyncSession, account_id: str) -> AccountRecord |
     return found[0] if found else None
 
 
+async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
+    """The accounts with these ids, as far as there are any."""
+    return await _list_accounts(session, ArenaAccount.id.in_(ids), None)
+
+
 async def find_token(session: AsyncSession, token_hash: str) -> str | None:
     """Id of the account that the token belongs to."""
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
@@ -142,12 +161,6 @@ async def try_writing(session: AsyncSession) -> None:
     probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
     await session.execute(insert(ArenaAccount).values(probe))
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))
-
-
-async def list_bots(session: AsyncSession, limit: int) -> list[AccountRecord]:
-    """Accounts of programs that may play, by name."""
-    may_play = ArenaAccount.access == ArenaAccess.ACTIVE
-    return await _list_accounts(session, ArenaAccount.is_bot.is_(True) & may_play, limit)
 
 
 async def list_accounts(session: AsyncSession) -> list[AccountRecord]:
@@ -200,6 +213,12 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
     await session.flush()
 
 
+async def delete_rating(session: AsyncSession, account_id: str, variant: str) -> None:
+    """Make an account a newcomer in a variant."""
+    own = (ArenaRating.account_id == account_id) & (ArenaRating.variant == variant)
+    await session.execute(delete(ArenaRating).where(own))
+
+
 # --- Games ----------------------------------------------------------------------------------------------
 
 
@@ -229,6 +248,31 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
     """The number of games that the account has started."""
     plays = or_(ArenaGame.first_id == account_id, ArenaGame.second_id == account_id)
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
+
+
+async def count_rated_games(
+    session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
+) -> int:
+    """The number of games of two players in a variant that changed their ratings.
+
+    Args:
+        session: The transaction.
+        players: In any order.
+        variant: The variant's key.
+        since: Only games that ended later.
+    """
+    first, second = players
+    between = or_(
+        (ArenaGame.first_id == first) & (ArenaGame.second_id == second),
+        (ArenaGame.first_id == second) & (ArenaGame.second_id == first),
+    )
+    found = select(func.count()).where(
+        between,
+        ArenaGame.variant == variant,
+        ArenaGame.first_diff.is_not(None),
+        ArenaGame.ended_at > since,
+    )
+    return await session.scalar(found) or 0
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
@@ -273,6 +317,8 @@ def _moving(game: ArenaGameRecord) -> dict[str, Any]:
         "winner": game.winner,
         "first_diff": first_diff,
         "second_diff": second_diff,
+        "unrated": game.unrated,
+        "turn_began_ms": game.turn_began_ms,
         "last_move_at": game.last_move_at,
         "ended_at": game.ended_at,
     }
@@ -300,7 +346,28 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
         last_move_at=row.last_move_at,
         ended_at=row.ended_at,
         initial_fen=row.initial_fen,
+        unrated=row.unrated,
+        turn_began_ms=row.turn_began_ms,
     )
+
+
+# --- Time -----------------------------------------------------------------------------------------------
+
+
+async def load_time(session: AsyncSession) -> SavedTime:
+    """The arena's time when it was last saved, or when the latest running turn began."""
+    row = (await session.execute(select(ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at))).first()
+    turns = select(func.count(), func.max(ArenaGame.turn_began_ms)).where(ArenaGame.status == STARTED)
+    open_games, latest = (await session.execute(turns)).one()
+    if row is None:
+        return SavedTime(latest or 0, None, open_games)
+    return SavedTime(max(row.elapsed_ms, latest or 0), row.saved_at, open_games)
+
+
+async def save_time(session: AsyncSession, elapsed_ms: int, at: datetime) -> None:
+    """Save the arena's time."""
+    await session.merge(ArenaElapsed(id=1, elapsed_ms=elapsed_ms, saved_at=at))
+    await session.flush()
 
 
 # --- Chat -----------------------------------------------------------------------------------------------

@@ -56,6 +56,11 @@ def reason_of(error: Exception) -> str:
     return " ".join(reason.split())[:_LONGEST_REASON]
 
 
+def damage_text(error: Exception) -> str:
+    """What to tell the operator of a record that cannot be read."""
+    return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
+
+
 @contextmanager
 def decoding(what: str = "") -> Iterator[None]:
     """Say that a record is damaged where the block cannot decode it.

@@ -1,5 +1,6 @@
 """Games: opened before the first move, kept in step with the server, finished once."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from sqlalchemy.orm import joinedload
 from engine.decision import OutcomeKind
 from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
-from storage.damage import decoding, require_number
+from storage.damage import damage_text, decoding, read_batch, require_number
 from storage.events import OPPONENT_RENAMED, record_event
 from storage.filters import Filters, filter_conditions
 from storage.inserts import core_table, insert_new
@@ -32,6 +33,8 @@ from storage.tables.games import (
     OutcomeRow,
 )
 from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
 
 _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
 """Fields of a game that every report shows."""
@@ -133,13 +136,35 @@ async def list_games_by_site_id(
 
 
 async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
-    """An account's games that are still open in the database, the oldest first."""
-    return [_stored(row) for row in (await session.execute(open_statement(owner))).scalars()]
+    """An account's games that are still open in the database, the oldest first, damaged ones left out."""
+    return await _sound_games(session, open_statement(owner))
 
 
 async def list_unsettled_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
-    """An account's games that are open or have decisions left to judge or to forecast, the oldest first."""
-    return [_stored(row) for row in (await session.execute(unsettled_statement(owner))).scalars()]
+    """An account's games that are open or have decisions left to judge or to forecast, the oldest first.
+
+    Damaged ones are left out.
+    """
+    return await _sound_games(session, unsettled_statement(owner))
+
+
+async def _sound_games(session: AsyncSession, statement: Select[GameRow]) -> list[StoredGame]:
+    """The games of a statement; those that are damaged are logged, since the others must go on."""
+
+    async def read(keys: Sequence[int]) -> list[StoredGame | None]:
+        rows = (await session.execute(statement.where(GameRow.id.in_(keys)))).scalars()
+        games = [_stored(row) for row in rows]
+        for game in games:
+            require_readable(game)
+        return [*games]
+
+    def leave_out(key: int, error: Exception) -> None:
+        logger.error("game %s is left alone: %s", key, damage_text(error))
+
+    assert statement.whereclause is not None  # noqa: S101 - both statements have conditions
+    keys = await session.execute(select(GameRow.id).where(statement.whereclause).order_by(GameRow.id))
+    found = await read_batch([*keys.scalars()], read, leave_out)
+    return [game for game in found if game is not None]
 
 
 def open_statement(owner: AccountKey) -> Select[GameRow]:

@@ -6,7 +6,7 @@ tree.  A module's *floor* is one above the highest of all that it imports; floor
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -52,23 +52,24 @@ def module_graph() -> Graph:
     paths = {
         module_name(path): path for path in sources() if path.suffix == ".py" and path.parts[0] in PACKAGES
     }
-    return {name: frozenset(_imports(path, paths) - {name}) for name, path in paths.items()}
+    known = frozenset(paths)
+    return {name: _imports(path, known) - {name} for name, path in paths.items()}
 
 
-def _imports(path: Path, known: Iterable[str]) -> set[str]:
+def _imports(path: Path, known: frozenset[str]) -> frozenset[str]:
     found = set()
     for node in ast.walk(tree_of(path)):
         match node:
             case ast.Import():
                 found |= {alias.name for alias in node.names}
             case ast.ImportFrom(module=str(module), level=0):
-                modules = {f"{module}.{alias.name}" for alias in node.names} & set(known)
+                modules = {f"{module}.{alias.name}" for alias in node.names} & known
                 found |= modules
                 if len(modules) < len(node.names):
                     found.add(module)
             case ast.ImportFrom():
                 raise AssertionError(f"{path}: imports are absolute here")
-    return found & set(known)
+    return known & found
 
 
 def grouped(graph: Graph, group_of: Callable[[str], str]) -> Graph:

@@ -14,6 +14,7 @@ from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.inline_sqlite import sqlite_threads
+from tests.migrated_once import migrations
 from tests.shared_statements import shared_statements
 
 # Several processes test at once: with numerical threads of their own they would only slow each other down.
@@ -54,8 +55,8 @@ LONGEST = (
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _inline_sqlite() -> Iterator[None]:
-    with sqlite_threads(wanted=False), shared_statements():
+def _quick_databases() -> Iterator[None]:
+    with sqlite_threads(wanted=False), shared_statements(), migrations(wanted=False):
         yield
 
 

@@ -89,6 +89,7 @@ STORAGE = {
     "storage.inserts": {"tables"},
     "storage.own_game_records": {"records"},
     "storage.archive": {"tables"},
+    "storage.experiments": {"inserts", "tables"},
     "storage.arena": {"tables"},
     "storage.events": {"records", "tables"},
     "storage.exports": {"damage", "filters", "packing", "records", "statistics", "tables"},
@@ -149,13 +150,14 @@ BOT = {
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
+    "bot.experiments": {"base", "match"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "base", "control"},
+    "bot.dashboard": {"alarms", "arena", "base", "control"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
         "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
-        "control", "daemon",
+        "control", "daemon", "experiments",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip
@@ -324,14 +326,15 @@ def words_of_code(path: Path) -> Iterator[str]:
 
 
 def test_nothing_above_the_adapters_names_a_site() -> None:
-    assert sites() >= {"lichess", "lichess.org", "playstrategy", "pychess.org", "ggs", "skatgame.net"}
+    names = sites()
+    assert names >= {"lichess", "lichess.org", "playstrategy", "pychess.org", "ggs", "skatgame.net"}
     above = [
         path for path in code_of("engine", "storage", "bot") if not path.as_posix().startswith(MAY_NAME_SITES)
     ]
     assert Path("bot/account/matchmaking.py") in above
     for path in above:
         for word in words_of_code(path):
-            named = [site for site in sites() if site in word.casefold()]
+            named = [site for site in names if site in word.casefold()]
             assert not named, f"{path}: {word!r} names {', '.join(named)}"
 
 

@@ -42,12 +42,11 @@ from sqlalchemy import func, select
 from bench.endurance.people import draw_wish
 from bench.endurance.report import Endured, Fetch
 from bench.endurance.samples import Sample, look
-from bench.soak import BOT, BROKEN, OWNER, match_of
+from bench.soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bot.arena import export
 from storage import arena as arena_store
 from storage.database import Database
 from storage.events import list_events
-from storage.games import list_open_games
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow
 from tests.system.daemon import Daemon, free_port
@@ -180,7 +179,7 @@ class Endurance:
                 await self._rest()
                 for helper in helpers:
                     helper.cancel()
-            await self._settle()
+            await wait_until_settled(self._database, SETTLING_S)
             status, said = await self._bot.stop()
             if status:
                 self.found.failed.append(f"the last SIGTERM: exit status {status}: {said[-300:]}")
@@ -333,21 +332,6 @@ class Endurance:
                 await self._bot.up.wait()
                 await asyncio.sleep(0.5)
 
-    async def _settle(self) -> None:
-        """Wait until the bot has closed all its records, with a time limit."""
-        database = await Database.open(f"sqlite:///{self._database}", upgrade=False)
-        try:
-            until = time.monotonic() + SETTLING_S
-            while await self._open(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
-                await asyncio.sleep(0.2)
-        finally:
-            await database.close()
-
-    @staticmethod
-    async def _open(database: Database) -> list[str]:
-        async with database.read() as session:
-            return [game.site_game_id for game in await list_open_games(session, OWNER)]
-
     # --- Afterwards -------------------------------------------------------------------------------------
 
     async def _judge(self) -> None:
@@ -393,7 +377,7 @@ class Endurance:
                 found.decisions = await session.scalar(select(func.count(DecisionRow.id))) or 0
                 for kind in (*BROKEN, "undecided_move"):
                     found.lost += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
-            found.hanging += [f"{each}: in the records" for each in await self._open(database)]
+            found.hanging += [f"{each}: in the records" for each in await open_games(database)]
             found.lost += await troubles(database, records, taken_back=self._taken_back, bot=BOT)
         finally:
             await database.close()

@@ -1,4 +1,4 @@
-"""What a running program takes, read from outside: memory, descriptors, threads, tasks, and its files."""
+"""The resources of a running program, read from outside: memory, descriptors, threads, tasks, files."""
 
 import os
 from dataclasses import dataclass

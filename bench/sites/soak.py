@@ -124,7 +124,7 @@ class SitesSoak:
     async def run(self) -> bool:
         """Play, print the report, and return whether all is well."""
         site = await Database.open(f"sqlite:///{self._folder / 'abroad.db'}")
-        arena = Arena(ArenaConfig(port=0), site)
+        arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), site)
         ggs_plan = GgsChance(self._seed, ODDS, [GGS_BOT])
         server = FakeGgs(ggs_plan, slow_s=1.0, late_s=1.0)
         for name in (GGS_BOT, *GGS_PEOPLE):

@@ -76,6 +76,7 @@ class _Alarm:
         self.life = AlarmLifecycle(rule, at_s)
         self.since = at
         self.acknowledged_by = ""
+        self.snoozed_at = at
         self.snoozed_until: datetime | None = None
         self.told_at: datetime | None = None
         """When a notice was sent last; None: none since it fired."""
@@ -136,8 +137,11 @@ class AlarmBoard:
                     notices.append(alarm.notice(OVER))
                 continue
             is_quiet = self._snoozed_until(alarm) is not None or bool(alarm.acknowledged_by)
-            is_due = alarm.told_at is None or at - alarm.told_at >= timedelta(seconds=REPEAT_S)
-            if is_due and not is_quiet and alarm.life.state is AlarmState.FIRING:
+            # Not sooner; but a clock that was set back must not hold it back.
+            waits = alarm.told_at is not None and _is_between(
+                alarm.told_at, at, alarm.told_at + timedelta(seconds=REPEAT_S)
+            )
+            if not waits and not is_quiet and alarm.life.state is AlarmState.FIRING:
                 alarm.told_at = at
                 notices.append(alarm.notice(AlarmState.FIRING))
         return notices
@@ -181,7 +185,8 @@ class AlarmBoard:
         alarm = self._alarm(name)
         if not 0 < minutes <= MOST_SNOOZE_MIN:
             raise AlarmError(f"an alarm is snoozed for more than 0 and at most {MOST_SNOOZE_MIN:g} minutes")
-        alarm.snoozed_until = self._now() + timedelta(minutes=minutes)
+        alarm.snoozed_at = self._now()
+        alarm.snoozed_until = alarm.snoozed_at + timedelta(minutes=minutes)
         return f"alarm {name}: snoozed for {minutes:g} minutes"
 
     def _alarm(self, name: str) -> _Alarm:
@@ -192,7 +197,7 @@ class AlarmBoard:
 
     def _snoozed_until(self, alarm: _Alarm) -> datetime | None:
         until = alarm.snoozed_until
-        return until if until is not None and self._now() < until else None
+        return until if until is not None and _is_between(alarm.snoozed_at, self._now(), until) else None
 
     def _status(self, alarm: _Alarm) -> AlarmStatus:
         rule = alarm.life.rule
@@ -206,3 +211,8 @@ class AlarmBoard:
             alarm.acknowledged_by,
             self._snoozed_until(alarm),
         )
+
+
+def _is_between(first: datetime, now: datetime, last: datetime) -> bool:
+    """Whether it is between two moments; not after the clock was set back before the first one."""
+    return first <= now < last

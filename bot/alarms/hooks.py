@@ -1,6 +1,6 @@
-"""Tells of alarms outside of the program: a webhook, a command of the operator's, or both.
+"""Sends notices of alarms: to a webhook, to a command of the operator's, or to both.
 
-Neither may hold anything up: each has a time limit, and a failure is logged once until it works again.
+Neither may hold up the program: each has a time limit, and a failure is logged once until it works again.
 """
 
 import asyncio
@@ -82,11 +82,21 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
         raise HookFailure(f"not done in {COMMAND_S:g} s") from None
     finally:
         if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)  # with what it has started
-            await process.wait()
+            await _end(process)
     if process.returncode:
         last = said.decode(errors="replace").strip().splitlines()[-1:]
         raise HookFailure(f"exit status {process.returncode}" + "".join(f": {line[:200]}" for line in last))
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill a program with what it has started; one that runs as another user by now (`sudo`) is left."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except PermissionError:
+        return
+    except ProcessLookupError:
+        pass  # it has just ended
+    await process.wait()
 
 
 class AlarmHooks:
@@ -128,10 +138,12 @@ class AlarmHooks:
     async def _try(self, setting: str, work: Awaitable[None]) -> None:
         try:
             await work
-        except HookFailure as error:
+        except Exception as error:  # no hook may stop the watch
+            # Any other message may hold the webhook's address.
+            why = str(error) if isinstance(error, HookFailure) else type(error).__name__
             level = logging.DEBUG if setting in self._failing else logging.ERROR
             self._failing.add(setting)
-            logger.log(level, "%s: cannot tell of an alarm: %s", setting, error)
+            logger.log(level, "%s: cannot tell of an alarm: %s", setting, why)
         else:
             if setting in self._failing:
                 logger.info("%s: works again", setting)

@@ -1,4 +1,4 @@
-"""The alarms as a table: what each looks at, for how long it must be wrong, and how to mend it.  No I/O."""
+"""The alarm rules as a table: the condition, how long it must last, and what to do about it.  No I/O."""
 
 import math
 from collections.abc import Callable

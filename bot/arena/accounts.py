@@ -106,6 +106,8 @@ class Accounts:
         self._clock = clock
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
+        self.edition = 0
+        """Grows with each change of an account, but for its ratings: what shows one is then out of date."""
         self.start_lock = asyncio.Lock()
         """Held while a game begins or an account becomes a bot, so that each sees the other's change."""
 
@@ -126,6 +128,16 @@ class Accounts:
             self._known.setdefault(account_id, account)
         return self._known[account_id]
 
+    async def get_all(self, account_ids: Iterable[str]) -> list[AccountRecord | None]:
+        """The same for many, with one query at most."""
+        ids = [account_id.lower() for account_id in account_ids]
+        unknown = {each for each in ids if each not in self._known and NAME.fullmatch(each)}
+        if unknown:
+            async with self._database.read() as session:
+                for account in await arena.list_accounts_by_id(session, unknown):
+                    self._known.setdefault(account.id, account)
+        return [self._known.get(each) for each in ids]
+
     async def by_token(self, token: str) -> AccountRecord | None:
         """The account that a token belongs to."""
         hashed, now = hash_token(token), self._clock()
@@ -145,10 +157,9 @@ class Accounts:
         hashes = {token: hash_token(token) for token in tokens}
         async with self._database.read() as session:
             found = await arena.find_tokens(session, hashes.values())
-        return {
-            token: await self.get(found[hashed]) if hashed in found else None
-            for token, hashed in hashes.items()
-        }
+        accounts = await self.get_all(found.values())
+        by_hash = dict(zip(found, accounts, strict=True))
+        return {token: by_hash.get(hashed) for token, hashed in hashes.items()}
 
     def _remember(self, hashed: str, account_id: str) -> None:
         self._tokens[hashed] = (account_id, self._clock())
@@ -183,6 +194,15 @@ class Accounts:
         self._remember(hash_token(token), name.lower())
         return token
 
+    async def replace_token(self, account_id: str) -> str:
+        """Give an account a new token; the old one is no longer valid."""
+        token = new_token()
+        async with self._database.write() as session:
+            await arena.set_token(session, account_id, hash_token(token))
+        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
+        self._remember(hash_token(token), account_id)
+        return token
+
     async def upgrade(self, account: AccountRecord) -> bool:
         """Turn a person's account into a bot account; False when it has played a game."""
         async with self.start_lock:
@@ -193,22 +213,21 @@ class Accounts:
             self._known[account.id] = replace(self._known[account.id], is_bot=True)
         return True
 
-    async def list_bots(self, limit: int) -> list[AccountRecord]:
-        """Bot accounts by name."""
-        async with self._database.read() as session:
-            bots = await arena.list_bots(session, limit)
-        return [self._known.setdefault(bot.id, bot) for bot in bots]
-
     def forget(self, account_id: str) -> None:
         """Drop an account and its tokens from the cache: the database has changed."""
+        self.edition += 1
         self._known.pop(account_id, None)
         self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
 
     def put(self, account: AccountRecord) -> None:
         """Update the cache with a committed change."""
+        self.edition += 1
         self._known[account.id] = account
 
-    def put_rating(self, account_id: str, variant: str, rating: RatingRecord) -> None:
-        """Update the cache with a committed rating."""
+    def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
+        """Update the cache with a committed rating; None: it is a newcomer's again."""
         account = self._known[account_id]
-        self._known[account_id] = replace(account, ratings={**account.ratings, variant: rating})
+        ratings = {key: old for key, old in account.ratings.items() if key != variant}
+        if rating is not None:
+            ratings[variant] = rating
+        self._known[account_id] = replace(account, ratings=ratings)

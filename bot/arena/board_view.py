@@ -3,17 +3,26 @@
 from collections import Counter
 from typing import Any
 
+from bot.arena.fairness.rating_rules import text_of
 from bot.arena.game import ReplayedGame
 from bot.arena.variants import ArenaVariant
 from bot.arena.wire import Json, variant_json
 from engine.game import Game
 
 
-def with_view(message: Json, match: ReplayedGame, side: int) -> Json:
-    """Extend a `gameFull` or `gameState` with the view that a page draws."""
+def with_view(message: Json, match: ReplayedGame, side: int, *, is_standing: bool = False) -> Json:
+    """Extend a `gameFull` or `gameState` with the view that a page draws.
+
+    Args:
+        message: One of the two.
+        match: The game.
+        side: The side of the page's player.
+        is_standing: Whether an outage stops the clocks.
+    """
+    shown = view(match, side) | ({"clocksStand": True} if is_standing else {})
     if message["type"] == "gameFull":
-        return message | {"state": message["state"] | {"view": view(match, side)}}
-    return message | {"view": view(match, side)}
+        return message | {"state": message["state"] | {"view": shown}}
+    return message | {"view": shown}
 
 
 def view(match: ReplayedGame, side: int) -> Json:
@@ -38,6 +47,7 @@ def view(match: ReplayedGame, side: int) -> Json:
         shown["winner"] = None if record.winner is None else game.sides[record.winner]
         shown["ending"] = match.ending
         diffs = record.rating_diffs
+        shown["unrated"] = text_of(record.unrated)
         shown["ratingDiffs"] = None if diffs is None else dict(zip(game.sides, diffs, strict=True))
     return shown
 

@@ -16,11 +16,12 @@ _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
 class Crowded(ArenaRefusal):
-    """Too many challenges wait for an answer; some of them expire within `wait_s` seconds."""
+    """Too many games or unanswered challenges; it may be different in `wait_s` seconds."""
 
-    def __init__(self, message: str, wait_s: int) -> None:
+    def __init__(self, message: str, wait_s: int, key: str = "challenge.waiting") -> None:
         super().__init__(message)
         self.wait_s = wait_s
+        self.key = key
 
 
 class ChallengeStatus(StrEnum):

@@ -1,19 +1,25 @@
 """Limits open connections: silent clients must neither lock others out nor use up file descriptors.
 
-A connection without a complete request head is closed after `IDLE_S`.  At the limit, the oldest connection
-without a request is closed for the new one; if all have requests in progress, the new one is closed.
+A connection without a complete request is closed after `IDLE_S`.  At the limit a new connection takes the
+place of another: of the oldest without a request, else of a stream that nobody in a game needs
+(`bot.arena.traffic`), else of the oldest that a player keeps between two requests.  When all are at work for
+players, the new one is closed.
 """
 
 import asyncio
 import logging
 import resource
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from ipaddress import ip_address
+from itertools import islice
+from typing import Protocol
 
 from aiohttp import web
 
 from bot.arena.proxies import limited_as
+from bot.arena.traffic.open_streams import Priority
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +28,7 @@ IDLE_S = 30.0
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
 _WARN_EVERY_S = 60.0
+_AT_ONCE = 32  # this part of the connections makes room at once
 
 
 def most_connections() -> int:
@@ -39,25 +46,55 @@ def most_connections() -> int:
     return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 4)
 
 
+class Door(Protocol):
+    """Knows whose connections are."""
+
+    def held_by(self, connection: web.RequestHandler) -> Priority:
+        """Whose a connection is, by its latest request."""
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
+        """End a stream that is not needed; False: there is none among these."""
+
+
+class _Strangers:
+    """Where nobody is known, and nothing makes room but connections without a request."""
+
+    def held_by(self, connection: web.RequestHandler) -> Priority:  # noqa: ARG002 - as in `Door`
+        return Priority.STRANGER
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:  # noqa: ARG002 - as in `Door`
+        return False
+
+
 class ConnectionLimit:
     """Creates the protocol of every new connection within the limits."""
 
     def __init__(
-        self, server: web.Server, busy: Container[web.RequestHandler], most: int, proxies: Container[str]
+        self,
+        server: web.Server,
+        busy: Container[web.RequestHandler],
+        most: int,
+        proxies: Container[str],
+        door: Door | None = None,
     ) -> None:
         """Limit the connections of a server.
 
         Args:
             server: Speaks HTTP on the admitted connections.
             busy: The connections with a request in progress.
-            most: Most connections in total; an eighth of them for one address, unless it is local or a
-                proxy's.
-            proxies: Addresses shared by many people.
+            most: Most connections in total; an eighth of them for one address, half of them for one of this
+                machine, all for a trusted proxy, behind which each address has limits of its own.
+            proxies: The trusted ones.
+            door: Knows whose the connections are; None: all are strangers'.
         """
         self._server = server
         self._busy = busy
+        self._door: Door = door or _Strangers()
         self._most = most
         self._proxies = proxies
+        self._open: dict[web.RequestHandler, str] = {}
+        """The connections, the oldest first, with their addresses; also some that have ended."""
+        self._by_address: Counter[str] = Counter()
         self._warned_at = float("-inf")
 
     def __call__(self) -> asyncio.Protocol:
@@ -67,28 +104,44 @@ class ConnectionLimit:
     def admit(self, transport: asyncio.Transport) -> None:
         """Serve a new connection, or close it."""
         host = _host(transport.get_extra_info("peername"))
-        present = [each for each in self._server.connections if each.transport is not None]
-        if not _is_local(host) and host not in self._proxies:
-            own = [each for each in present if limited_as(_host(each.peername)) == limited_as(host)]
-            if len(own) >= max(1, self._most // 8) and not self._make_room(own, host):
+        address = limited_as(host)
+        if host not in self._proxies:
+            most = max(1, self._most // (2 if _is_local(host) else 8))
+            if self._by_address[address] >= most and not self._has_room(most, host, address):
                 transport.abort()
                 return
-        if len(present) >= self._most and not self._make_room(present, host):
+        if len(self._open) >= self._most and not self._has_room(self._most, host):
             transport.abort()
             return
         protocol = self._server()
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
+        self._open[protocol] = address
+        self._by_address[address] += 1
+
+    def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
+        """Whether one more fits among those of an address, or among all, perhaps in place of another."""
+        self._open = {each: by for each, by in self._open.items() if each.transport is not None}
+        self._by_address = Counter(self._open.values())
+        crowd = [each for each, by in self._open.items() if address in (None, by)]
+        return len(crowd) < most or self._make_room(crowd, host)
 
     def _make_room(self, crowd: list[web.RequestHandler], host: str) -> bool:
         now = asyncio.get_running_loop().time()
         if now - self._warned_at >= _WARN_EVERY_S:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
-        idle = next((each for each in crowd if each.transport is not None and each not in self._busy), None)
-        if idle is not None:
-            idle.force_close()
-        return idle is not None
+        idle = [each for each in crowd if each not in self._busy]
+        for priority in (Priority.STRANGER, Priority.PLAYER):
+            found = (each for each in idle if self._door.held_by(each) is priority)
+            # Several at once: otherwise a flood makes us look through all of them for each that comes.
+            if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
+                for each in oldest:
+                    _close(each)
+                return True
+            if priority is Priority.STRANGER and self._door.make_room(crowd):
+                return True
+        return False
 
 
 class _Newcomer(asyncio.Protocol):
@@ -100,6 +153,13 @@ class _Newcomer(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
         self._connections.admit(transport)
+
+
+def _close(connection: web.RequestHandler) -> None:
+    transport = connection.transport
+    connection.force_close()
+    if transport is not None:
+        transport.abort()  # also when the client does not read what it was sent
 
 
 def _host(peer: object) -> str:

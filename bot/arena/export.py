@@ -25,6 +25,8 @@ def export(match: ReplayedGame) -> Json:
     }
     if record.initial_fen is not None:
         data["initialFen"] = record.initial_fen
+    if record.unrated is not None:
+        data["unrated"] = record.unrated
     if record.winner is not None:
         data["winner"] = match.variant.colours[record.winner]
     if clock is not None:

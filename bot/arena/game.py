@@ -43,7 +43,7 @@ class ReplayedGame:
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
-    """When the side to move began to think, by the arena's clock in seconds; a restart resets it."""
+    """When the side to move began to think, by the arena's time in seconds."""
 
     @property
     def id(self) -> str:
@@ -105,9 +105,10 @@ class ReplayedGame:
 def take_up(
     record: ArenaGameRecord, variant: ArenaVariant, players: tuple[AccountRecord, AccountRecord], now: float
 ) -> ReplayedGame:
-    """Replay a game from its record; the running clock restarts now."""
+    """Replay a game from its record; a running clock that was not recorded restarts now."""
     position, names, api_moves, squares = _replayed(variant, record.initial_fen, record.moves)
-    return ReplayedGame(record, variant, players, position, names, api_moves, squares, now)
+    turn_began = now if record.turn_began_ms is None else record.turn_began_ms / 1000
+    return ReplayedGame(record, variant, players, position, names, api_moves, squares, turn_began)
 
 
 def move(

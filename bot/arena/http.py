@@ -4,7 +4,9 @@ import asyncio
 import errno
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+import socket
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,13 +14,18 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import Crowded
+from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
+from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
+from bot.arena.traffic.open_streams import Listening, OpenStreams, Priority
+from bot.base.config import ArenaConfig
+from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena import AccountRecord, ArenaAccess
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 
 logger = logging.getLogger(__name__)
 
@@ -26,19 +33,24 @@ MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """A connection whose client reads nothing for this long is cut."""
+SILENT_S = 10.0
+"""An account counts as offline whose event stream's connection acknowledged nothing for this long."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
+_LINES_PER_MINUTE = 20
+"""Failed requests in the log: while the database is away each of them fails."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
-REQUESTS = Rate("requests", burst=3000, per_s=500)
-PERSON_REQUESTS = Rate("account.requests", burst=1000, per_s=100)
-BOT_REQUESTS = Rate("bot.requests", burst=2000, per_s=300)
 CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
 ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
 """For all accounts at one address together (lila: 500 in ten minutes)."""
-NEW_ACCOUNTS = Rate("account.create", burst=300, per_s=0.2)
+MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
+REFUSAL_S = 0.5
+"""A stranger waits so long to be told of too many requests, so that asking again at once is no use."""
+STREAMS_WAIT_S = 15
+"""When to ask again for a stream beyond the limit."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -79,35 +91,74 @@ def refusal(status: int, message: str) -> web.Response:
 
 
 class RequestGate:
-    """Admits requests: applies the rate limits, then identifies the account."""
+    """Admits requests: applies the limits, then identifies the account."""
 
-    def __init__(self, accounts: Accounts, proxies: Proxies, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        proxies: Proxies,
+        config: ArenaConfig,
+        is_playing: Callable[[str], bool],
+        clock: Callable[[], float],
+        on_storage_error: Callable[[float], None],
+        seen: SeenAddresses,
+    ) -> None:
+        """Admit requests.
+
+        Args:
+            accounts: The arena's accounts.
+            proxies: Those that we trust.
+            config: The limits.
+            is_playing: Whether an account, by its id, is in a game.
+            clock: In seconds.
+            on_storage_error: Told when a request arrived that the database has failed.
+            seen: Told where each account's requests come from.
+        """
+        self._clock = clock
+        self._on_storage_error = on_storage_error
+        self.seen = seen
         self._accounts = accounts
         self._proxies = proxies
-        self.embedded: frozenset[str] = frozenset()
-        """Ids of the accounts that this program plays; limits by address do not apply to them."""
-        self._requests = RateLimiter(REQUESTS, clock)
-        self._persons = RateLimiter(PERSON_REQUESTS, clock)
-        self._bots = RateLimiter(BOT_REQUESTS, clock)
+        self._is_playing = is_playing
+        self.embedded: tuple[str, ...] = ()
+        """Ids of the accounts that this program plays, the main one first; limits by address do not apply to
+        them."""
+        self._budgets = Budgets(config.work_per_address, config.work_per_s, clock)
+        self._streams = OpenStreams(
+            per_account=config.streams_per_account,
+            per_address=config.streams_per_address,
+            priority=self.priority,
+        )
+        self._holders: dict[web.RequestHandler, str] = {}
+        """The account of each connection's latest request; also of some that have ended."""
+        self._most_holders = 0
         self._challenges = RateLimiter(CHALLENGES, clock)
         self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
-        self.new_accounts = RateLimiter(NEW_ACCOUNTS, clock)
+        a_day = config.accounts_per_day
+        self.new_accounts = RateLimiter(Rate("account.create", a_day, a_day / DAY_S), clock)
+        self.move_codes = RateLimiter(MOVE_CODES, clock)
         self.chat = RateLimiter(CHAT, clock)
+        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
+        self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+        """Waits for some seconds."""
         self.busy: set[web.RequestHandler] = set()
-        """Connections with a request in progress."""
+        """Connections with a request in progress, sent in full."""
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Middleware: apply the limits, and answer every failure without a traceback."""
-        self.busy.add(request.protocol)
+        arrived = self._clock()
         try:
             await self._count(request)
             await _read_body(request)
+            self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
         except TooMany as error:
+            if self.held_by(request.protocol) is Priority.STRANGER:
+                await self.pause(REFUSAL_S)
             return _slow_down(str(error), error.key, error.wait_s)
         except Crowded as error:
-            return _slow_down(str(error), "challenge.waiting", error.wait_s)
+            return _slow_down(str(error), error.key, error.wait_s)
         except HttpError as error:
             return refusal(error.status, str(error))
         except NotFound as error:
@@ -123,27 +174,83 @@ class RequestGate:
         except ConnectionResetError:
             raise
         except StorageError as error:
-            logger.error("%s %s: %s", request.method, request.path, error)
+            if (dropped := self._lines.next()) is not None:
+                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, error, dropped)
+            if not isinstance(error, UnreadableRow):  # damage of one row is no outage
+                self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 return refusal(404, "Not found")  # a static file
             # The edge of a request: one that fails must not stop the server.
-            logger.exception("%s %s failed", request.method, request.path)
+            if (dropped := self._lines.next()) is not None:
+                logger.exception("%.20s %.100s failed%s", request.method, request.path, dropped)
             return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)
 
-    async def _count(self, request: web.Request) -> None:
-        """Count a request, by account when its token has been seen before, else by address.
+    def priority(self, account_id: str) -> Priority:
+        """Who an account is to us; nobody, an empty id, is a stranger."""
+        if account_id in self.embedded:
+            return Priority.OURS
+        return Priority.PLAYER if self._is_playing(account_id) else Priority.STRANGER
 
-        Players share an address with others, the embedded bot even with every program on this machine.
+    async def _count(self, request: web.Request) -> None:
+        """Count a request, by its account when its token has been seen before, and by its address.
+
+        Raises:
+            TooMany: It is more than the account, the address or the server can afford.
         """
+        cost = _cost(request)
         token = _token(request)
-        if token and self._accounts.knows(token) and (account := await self._accounts.by_token(token)):
-            count(self._bots if account.is_bot else self._persons, account.id)
+        account = None
+        if token and self._accounts.knows(token):
+            account = await self._accounts.by_token(token)
+        if account is None:
+            self._holders.pop(request.protocol, None)
         else:
-            count(self._requests, self.address(request))
+            self._hold(request.protocol, account.id)
+            _pay(self._budgets.of_account(account.id, cost, is_bot=account.is_bot))
+        priority = Priority.STRANGER if account is None else self.priority(account.id)
+        if priority is not Priority.OURS:
+            is_playing = priority is Priority.PLAYER
+            _pay(self._budgets.of_address(self.address(request), cost, is_playing=is_playing))
+
+    def _hold(self, connection: web.RequestHandler, account_id: str) -> None:
+        self._holders[connection] = account_id
+        if len(self._holders) > self._most_holders:
+            self._holders = {each: by for each, by in self._holders.items() if each.transport is not None}
+            self._most_holders = 2 * len(self._holders) + 100
+
+    def held_by(self, connection: web.RequestHandler) -> Priority:
+        """Whose a connection is, by its latest request."""
+        return self.priority(self._holders.get(connection, ""))
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
+        """End a stream of a stranger, or one that its reader has twice; False: there is none among these."""
+        return self._streams.make_room(among)
+
+    def open_stream(
+        self, request: web.Request, account: AccountRecord, stream: Stream, kind: Hashable
+    ) -> Callable[[], None]:
+        """Enter a stream among the open ones.
+
+        Args:
+            request: Who asks for it.
+            account: Its account.
+            stream: The stream.
+            kind: Streams of one account and kind say the same.
+
+        Returns:
+            To be called at its end.
+
+        Raises:
+            TooMany: The account or its address has too many.
+        """
+        address = self.counted_address(request, account)
+        if not self._streams.admit(Listening(stream, account.id, address, kind, request.protocol)):
+            raise TooMany("streams", STREAMS_WAIT_S)
+        return partial(self._streams.release, stream)
 
     def count_challenge(self, request: web.Request, account: AccountRecord) -> str:
         """Count a challenge by its account and by its address.
@@ -155,11 +262,13 @@ class RequestGate:
             TooMany: A limit is reached.
         """
         count(self._challenges, account.id)
-        if account.id in self.embedded:
-            return ""
-        address = self.address(request)
-        count(self._address_challenges, address)
+        if address := self.counted_address(request, account):
+            count(self._address_challenges, address)
         return address
+
+    def counted_address(self, request: web.Request, account: AccountRecord) -> str:
+        """The address that an account's games count for; empty for an embedded bot's."""
+        return "" if account.id in self.embedded else self.address(request)
 
     def address(self, request: web.Request) -> str:
         """The address that a request comes from, as the limits count it."""
@@ -179,6 +288,8 @@ class RequestGate:
             raise HttpError(401, "No such token")
         if account.access is ArenaAccess.BANNED:
             raise HttpError(401, "This account is banned")
+        if account.id not in self.embedded:
+            self.seen.note(account.id, self.address(request))
         return account
 
     async def account(self, request: web.Request) -> AccountRecord:
@@ -211,6 +322,19 @@ def count(limiter: RateLimiter, key: str) -> None:
     """
     if wait_s := limiter.wait_s(key):
         raise TooMany(limiter.name, wait_s)
+
+
+def _pay(answer: tuple[str, int]) -> None:
+    key, wait_s = answer
+    if wait_s:
+        raise TooMany(key, wait_s)
+
+
+def _cost(request: web.Request) -> float:
+    resource = request.match_info.route.resource
+    # Patterns are no part of the path: {game:[A-Za-z0-9]{8}}.
+    path = "" if resource is None else resource.canonical
+    return COSTS.get(path, USUAL)
 
 
 def _slow_down(message: str, key: str, wait_s: int) -> web.Response:
@@ -321,12 +445,22 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
     raise HttpError(400, f"{key} is neither true nor false")
 
 
+def expire_silent(request: web.Request) -> None:
+    """Let a connection break whose other end acknowledges nothing for `SILENT_S`, as after a lost network.
+
+    An account is online while its event stream is open.  Without this, one whose machine has vanished would
+    be so for a quarter of an hour.
+    """
+    connection = request.get_extra_info("socket")
+    if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(SILENT_S * 1000))
+
+
 async def send_stream(
     request: web.Request,
     stream: Stream,
     *,
     keep_alive_s: float,
-    forget: Callable[[], None],
 ) -> web.StreamResponse:
     """Send a stream's lines, and blank ones as keep-alives, until it ends or the client has gone."""
     headers = {"Content-Type": "application/x-ndjson", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -351,6 +485,4 @@ async def send_stream(
     except TimeoutError:
         if request.transport is not None:
             request.transport.abort()
-    finally:
-        forget()
     return response

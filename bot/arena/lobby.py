@@ -10,20 +10,22 @@ import string
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 
 from bot.arena import wire
 from bot.arena.challenges import ArenaChallenge, ChallengeStatus, Crowded, check
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
+from bot.arena.traffic.places import Place, Places
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.events import Clock, DeclineReason
 from storage.arena import AccountRecord
 
-MAX_WAITING = 20
-"""Most unanswered challenges by one account."""
-MAX_FOR_ONE, MAX_FROM_ADDRESS = 30, 40
-"""Most unanswered challenges to one account, and from all accounts at one address."""
+MAX_FOR_ONE = 30
+"""Most unanswered challenges to one account."""
+PLACE_WAIT_S = 60
+"""When to ask again for a place that games take, whose end nobody knows."""
 HELD_S = 300.0
 """Lifetime of a challenge while its challenger holds the connection.  It is limited because the challenge
 counts against others at its address."""
@@ -47,14 +49,18 @@ class ArenaLobby:
         expiry_s: float,
         base_url: Callable[[], str],
         wake: Callable[[], None],
+        places: Places,
         draw_side: Callable[[], int] = lambda: secrets.randbelow(2),
     ) -> None:
         self._referee = referee
         self._expiry_s = expiry_s
         self._base_url = base_url
         self._wake = wake
+        self._places = places
         self._draw_side = draw_side
         self._waiting: dict[str, ArenaChallenge] = {}
+        self._starting: dict[str, ArenaChallenge] = {}
+        """Accepted ones until their games have begun."""
         self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
         """Streams of challengers who wait for the answer, by challenge id."""
@@ -77,20 +83,17 @@ class ArenaLobby:
         """Challenge a player.
 
         Raises:
-            ArenaRefusal: The opponent is oneself, the terms are not allowed, or too many challenges are open.
-            Crowded: Too many challenges wait for this opponent, or come from this address.
+            ArenaRefusal: The opponent is oneself, or the terms are not allowed.
+            Crowded: Too many challenges wait for this opponent, or the account or its address has all the
+                games and challenges that it may have.
         """
         if challenger.id == opponent.id:
             raise ArenaRefusal("You cannot challenge yourself")
         check(variant, clock, rated=rated)
-        if sum(each.challenger.id == challenger.id for each in self._waiting.values()) >= MAX_WAITING:
-            raise ArenaRefusal(f"You already have {MAX_WAITING} challenges waiting for an answer")
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_FOR_ONE:
             raise self._crowded(f"Too many challenges wait for {opponent.name}", for_one)
-        from_address = [each for each in self._waiting.values() if address and each.address == address]
-        if len(from_address) >= MAX_FROM_ADDRESS:
-            raise self._crowded("Too many challenges from your address wait for an answer", from_address)
+        self._check_place(challenger.id, address, opponent)
         challenge = ArenaChallenge(
             id=new_id(),
             challenger=challenger,
@@ -128,7 +131,7 @@ class ArenaLobby:
                 opponent.id,
                 account.id,
             ):
-                await self.accept(offer.id, account)
+                await self.accept(offer.id, account, address)
                 return self.find(offer.id, account)
         side = match.record.players.index(account.id)
         return self.create(
@@ -144,11 +147,12 @@ class ArenaLobby:
             address=address,
         )
 
-    async def accept(self, challenge_id: str, account: AccountRecord) -> ReplayedGame:
-        """Accept a challenge to the account and start its game.
+    async def accept(self, challenge_id: str, account: AccountRecord, address: str) -> ReplayedGame:
+        """Accept a challenge to the account, which is at an address, and start its game.
 
         Raises:
             NotFound: No such challenge waits for this account.
+            Crowded: The account or its address has all the games and challenges that it may have.
         """
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.opponent.id != account.id:
@@ -156,10 +160,14 @@ class ArenaLobby:
         # Removed before the first await, so that only one of two concurrent answers wins.
         del self._waiting[challenge_id]
         try:
-            match = await self._referee.start(challenge)
+            self._check_place(account.id, address, challenge.challenger)
+            self._starting[challenge_id] = challenge
+            match = await self._referee.start(challenge, address)
         except BaseException:
             self._waiting[challenge_id] = challenge
             raise
+        finally:
+            self._starting.pop(challenge_id, None)
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
         return match
 
@@ -252,6 +260,21 @@ class ArenaLobby:
         for challenge in list(self._waiting.values()):
             if challenge.deadline <= now:
                 self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+
+    def _check_place(self, account_id: str, address: str, opponent: AccountRecord) -> None:
+        """Check that an account may have one more game or challenge.
+
+        Raises:
+            Crowded: It may not.
+        """
+        waiting = (
+            Place((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))
+            for each in chain(self._waiting.values(), self._starting.values())
+        )
+        taken = chain(self._referee.places(), waiting)
+        program_id = opponent.id if opponent.is_bot else None
+        if why := self._places.refusal(taken, account_id, address, program_id):
+            raise Crowded(why, PLACE_WAIT_S, "games")
 
     def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> Crowded:
         # Held challenges have late deadlines, but their challengers may hang up at any time.

@@ -155,7 +155,7 @@ class ArenaOwner:
             async with self._database.write() as session:
                 await arena.set_token(session, account.id, hash_token(secrets.token_urlsafe(32)))
             self._accounts.forget(account.id)
-            self._close_streams(account)
+            self._referee.close_streams(account.id)
         return f"the token of {account.name} is no longer valid"
 
     async def rename(self, name: str, new_name: str) -> str:
@@ -181,8 +181,25 @@ class ArenaOwner:
                 raise OwnerError(str(error)) from None
             self._accounts.forget(account.id)
             self._accounts.forget(new_name.lower())
-            self._close_streams(account)
+            self._referee.close_streams(account.id)
         return f"{account.name} is called {new_name} now"
+
+    async def void_game(self, game_id: str) -> str:
+        """Take back what a rated game did to the ratings of both players.
+
+        Raises:
+            OwnerError: There is no such game, or it has changed no rating.
+        """
+        try:
+            match = await self._referee.void(game_id)
+        except ArenaRefusal as error:
+            raise OwnerError(f"{game_id!a:.40}: {error}") from None
+        assert match.record.rating_diffs is not None  # noqa: S101 - else it is refused
+        back = [
+            f"{account.name} {-diff:+d}"
+            for account, diff in zip(match.players, match.record.rating_diffs, strict=True)
+        ]
+        return f"the game {match.id} is void; ratings changed: {', '.join(back)}"
 
     async def delete(self, name: str) -> str:
         """Delete an account: its name, token, ratings and chat; its games stay, as those of ``deleted-N``.
@@ -230,14 +247,9 @@ class ArenaOwner:
             side = match.record.players.index(account.id)
             with suppress(ArenaRefusal):  # it has ended meanwhile
                 await self._referee.change(match.id, partial(self._give_up, side))
-        self._close_streams(account)
+        self._referee.close_streams(account.id)
         return len(games)
 
     def _give_up(self, side: int, match: ReplayedGame) -> ReplayedGame:
         # Resigning aborts a game in which not both have moved.
         return rules.resign(match, side, now=self._referee.clock(), at=now_utc())
-
-    def _close_streams(self, account: AccountRecord) -> None:
-        self._referee.account_streams.close(account.id)
-        for match in self._referee.games_of(account.id):
-            self._referee.game_streams.close((match.id, match.record.players.index(account.id)))

@@ -1,21 +1,26 @@
 """Keeps running games, times them and publishes them: every change is committed before anyone sees it.
 
 Memory only mirrors the database, so a killed server loses nothing that it acknowledged; the next start
-resumes the open games, with their clocks as the latest move left them.
+resumes the open games, with their clocks as they were (`bot.arena.fairness.arena_time`).
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 
 from bot.arena import board_view as views
 from bot.arena import game as rules
-from bot.arena import glicko, wire
+from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
+from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream
+from bot.arena.traffic.once import Once
+from bot.arena.traffic.places import Place
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
 from storage import arena
@@ -28,6 +33,9 @@ logger = logging.getLogger(__name__)
 
 CHAT_LINES = 300
 """Most lines in one game's chat."""
+
+MOST_OVER = 200
+"""Finished games that are kept replayed."""
 
 PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
@@ -45,8 +53,10 @@ class NotFound(ArenaRefusal):
 class _LiveGame:
     """A running game, and the lock for changing it."""
 
-    def __init__(self, match: ReplayedGame) -> None:
+    def __init__(self, match: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.match = match
+        self.addresses = addresses
+        """Of the players when it began; empty: not known, as after a restart, or not counted."""
         self.lock = asyncio.Lock()
 
 
@@ -62,15 +72,33 @@ class Referee:
         first_move_s: float,
         gone_s: float,
         wake: asyncio.Event,
+        is_standing: Callable[[], bool] = lambda: False,
+        rating_rules: RatingRules,
+        share_address: Callable[[AccountRecord, AccountRecord], bool],
     ) -> None:
+        """
+        Args:
+            database: The arena's.
+            accounts: Its accounts.
+            clock: The arena's time in seconds.
+            first_move_s: Longest time for each side's first move; 0: no limit.
+            gone_s: How long a player has been away who counts as gone.
+            wake: Set when the next deadline may be earlier than before.
+            is_standing: Whether the arena's time stands still.
+            rating_rules: How rated games count.
+            share_address: Whether two accounts may belong to one person, by their network addresses.
+        """
         self._database = database
         self._accounts = accounts
         self.clock = clock
         self._first_move_s = first_move_s
         self._gone_s = gone_s
         self._wake = wake
-        """Set when the next deadline may be earlier than before."""
+        self._is_standing = is_standing
+        self._rating_rules = rating_rules
+        self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
+        self._over: Once[ReplayedGame] = Once(MOST_OVER, keep=lambda match: match.is_over)
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
@@ -102,11 +130,15 @@ class Referee:
         """
         if live := self._live.get(game_id):
             return live.match
+        match = await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
+        return replace(match, players=await self._players(match.record))  # as they are now
+
+    async def _read(self, game_id: str) -> ReplayedGame:
         async with self._database.read() as session:
             record = await arena.get_game(session, game_id)
         if record is None:
             raise NotFound("No such game")
-        return await self._match(record)
+        return await self._over.elsewhere(self._replay, record, await self._players(record))
 
     async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
         """Return a game of the account's, and its side.
@@ -124,6 +156,16 @@ class Referee:
         """The account's running games, oldest first."""
         return [self._live[game_id].match for game_id in self._game_ids.get(account_id, ())]
 
+    def is_playing(self, account_id: str) -> bool:
+        """Whether the account is in a running game."""
+        return account_id in self._game_ids
+
+    def places(self) -> Iterator[Place]:
+        """The running games, as they count for accounts and addresses."""
+        for live in self._live.values():
+            players = live.match.record.players
+            yield Place(players, tuple(zip(players, live.addresses, strict=True)))
+
     @property
     def open_count(self) -> int:
         """Number of running games."""
@@ -136,14 +178,17 @@ class Referee:
             for match in self.games_of(account_id)
         )
 
-    async def _match(self, record: ArenaGameRecord) -> ReplayedGame:
+    async def _players(self, record: ArenaGameRecord) -> tuple[AccountRecord, AccountRecord]:
         first, second = [await self._accounts.get(account_id) for account_id in record.players]
         if first is None or second is None:
             raise NotFound("A player of this game no longer has an account")
-        return rules.take_up(record, VARIANTS[record.variant], (first, second), self.clock())
+        return first, second
 
-    def _seat(self, match: ReplayedGame) -> None:
-        self._live[match.id] = _LiveGame(match)
+    def _replay(self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]) -> ReplayedGame:
+        return rules.take_up(record, VARIANTS[record.variant], players, self.clock())
+
+    def _seat(self, match: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
+        self._live[match.id] = _LiveGame(match, addresses)
         for side, account in enumerate(match.players):
             self._game_ids.setdefault(account.id, {})[match.id] = None
             self._left((match.id, side))  # until the player opens its stream
@@ -151,11 +196,17 @@ class Referee:
 
     # --- Changing games ---------------------------------------------------------------------------------
 
-    async def start(self, challenge: ArenaChallenge) -> ReplayedGame:
-        """Start the game of an accepted challenge, and notify both players."""
+    async def start(self, challenge: ArenaChallenge, address: str = "") -> ReplayedGame:
+        """Start the game of an accepted challenge, and notify both players.
+
+        Args:
+            challenge: The challenge.
+            address: Of the player who accepted it.
+        """
         async with self._accounts.start_lock:
             match = await self._begin(challenge)
-        self._seat(match)
+        addresses = (challenge.address, address)
+        self._seat(match, addresses if challenge.challenger_side == 0 else addresses[::-1])
         self._publish_to_accounts("gameStart", match)
         return match
 
@@ -186,10 +237,11 @@ class Referee:
             last_move_at=at,
             ended_at=None,
             initial_fen=challenge.initial_fen or (random_start() if variant.key == CHESS960 else None),
+            turn_began_ms=round(self.clock() * 1000),
         )
         async with self._database.write() as session:
             await arena.add_game(session, record)
-        return await self._match(record)
+        return self._replay(record, await self._players(record))
 
     async def _allowed(self, account_id: str) -> AccountRecord:
         account = await self._accounts.get(account_id)
@@ -220,6 +272,9 @@ class Referee:
             if after is before or after.record == before.record:
                 return before
             after = await self._commit(after)
+            if len(after.record.moves) != len(before.record.moves):
+                # Only now does the other side see the move: the wait for the database costs nobody time.
+                after = replace(after, turn_began=max(after.turn_began, self.clock()))
             live.match = after
             if after.is_over:
                 self._clear(after)
@@ -229,17 +284,28 @@ class Referee:
 
     async def _commit(self, match: ReplayedGame) -> ReplayedGame:
         """Commit a game, with the new ratings when it has ended."""
-        record = match.record
+        record = replace(match.record, turn_began_ms=round(match.turn_began * 1000))
+        match = replace(match, record=record)
         if not (match.is_over and record.rated and record.status != "aborted"):
             async with self._database.write() as session:
                 await arena.save_game(session, record)
             return match
         async with self._rating_lock:  # two games of one account may end together
             accounts = [await self._accounts.get(account_id) for account_id in record.players]
-            before = [wire.rating_in(account, record.variant) for account in accounts if account is not None]
-            scores = (0.5, 0.5) if record.winner is None else (1.0 - record.winner, float(record.winner))
-            after = [glicko.update(before[side], [(before[1 - side], scores[side])]) for side in (0, 1)]
-            diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
+            weight, unrated = await self._weight(record, accounts)
+            if not weight:
+                match = replace(match, record=replace(record, unrated=unrated))
+                async with self._database.write() as session:
+                    await arena.save_game(session, match.record)
+                return match
+            first, second = [
+                wire.rating_in(account, record.variant) for account in accounts if account is not None
+            ]
+            score = 0.5 if record.winner is None else 1.0 - record.winner
+            after = rate((first, second), score, weight)
+            diffs = [
+                round(new.rating) - round(old.rating) for new, old in zip(after, (first, second), strict=True)
+            ]
             match = replace(match, record=replace(record, rating_diffs=(diffs[0], diffs[1])))
             new_ratings = []
             for account, rating in zip(accounts, after, strict=True):
@@ -255,6 +321,56 @@ class Referee:
                     await arena.save_rating(session, account_id, record.variant, rating_record)
             for account_id, rating_record in new_ratings:
                 self._accounts.put_rating(account_id, record.variant, rating_record)
+        return match
+
+    async def _weight(
+        self, record: ArenaGameRecord, accounts: Sequence[AccountRecord | None]
+    ) -> tuple[float, str | None]:
+        """How much a finished game counts, and why not at all."""
+        if len(record.moves) < self._rating_rules.least_plies:
+            return 0.0, Unrated.SHORT
+        first, second = accounts
+        if first is not None and second is not None and self._share_address(first, second):
+            return 0.0, Unrated.ADDRESS
+        since = now_utc() - timedelta(hours=self._rating_rules.window_h)
+        async with self._database.read() as session:
+            earlier = await arena.count_rated_games(session, record.players, record.variant, since)
+        weight = self._rating_rules.weight(earlier)
+        return weight, None if weight else Unrated.PAIR
+
+    async def void(self, game_id: str) -> ReplayedGame:
+        """Take back what a game did to the ratings of its players.
+
+        Returns:
+            The game as it was before.
+
+        Raises:
+            ArenaRefusal: It has changed no rating.
+            NotFound: There is no such game.
+        """
+        async with self._rating_lock:
+            match = await self.find(game_id)
+            record = match.record
+            if record.rating_diffs is None:
+                raise ArenaRefusal(f"the game {game_id} has changed no rating")
+            after: dict[str, RatingRecord | None] = {}
+            for account, diff in zip(match.players, record.rating_diffs, strict=True):
+                rating = account.ratings.get(record.variant)
+                if rating is not None:  # else the account was deleted
+                    games = rating.games - 1
+                    changed = replace(rating, rating=rating.rating - diff, games=games)
+                    after[account.id] = changed if games > 0 else None
+            async with self._database.write() as session:
+                voided = replace(record, rating_diffs=None, unrated=Unrated.VOID)
+                await arena.save_game(session, voided)
+                for account_id, changed_rating in after.items():
+                    if changed_rating is None:
+                        await arena.delete_rating(session, account_id, record.variant)
+                    else:
+                        await arena.save_rating(session, account_id, record.variant, changed_rating)
+            for account_id, changed_rating in after.items():
+                self._accounts.put_rating(account_id, record.variant, changed_rating)
+            self._accounts.edition += 1  # what is kept of the game shows what it did to the ratings
         return match
 
     def _clear(self, match: ReplayedGame) -> None:
@@ -283,6 +399,12 @@ class Referee:
         for side in (0, 1):
             for stream in self.game_streams.of((match.id, side)):
                 stream.send(line)
+
+    def close_streams(self, account_id: str) -> None:
+        """End all streams of an account."""
+        self.account_streams.close(account_id)
+        for match in self.games_of(account_id):
+            self.game_streams.close((match.id, match.record.players.index(account_id)))
 
     # --- Publishing -------------------------------------------------------------------------------------
 
@@ -324,7 +446,9 @@ class Referee:
             self._wake.set()
 
     def _with_view(self, message: wire.Json, match: ReplayedGame, side: int, stream: Stream) -> wire.Json:
-        return views.with_view(message, match, side) if stream.wants_view else message
+        if not stream.wants_view:
+            return message
+        return views.with_view(message, match, side, is_standing=self._is_standing())
 
     def _publish_state(self, match: ReplayedGame) -> None:
         now = self.clock()
@@ -336,6 +460,11 @@ class Referee:
                     stream.close()
         if match.is_over:
             self._publish_to_accounts("gameFinish", match)
+
+    def publish_clocks(self) -> None:
+        """Tell all players of running games the state of their clocks, which have stopped or run again."""
+        for live in self._live.values():
+            self._publish_state(live.match)
 
     def _publish_to_accounts(self, kind: str, match: ReplayedGame) -> None:
         now = self.clock()

@@ -14,10 +14,12 @@ from bot.arena.http import (
     ID,
     HttpError,
     RequestGate,
+    TooMany,
     as_bool,
     as_int,
     as_text,
     count,
+    expire_silent,
     fields,
     ok,
     require_approved,
@@ -109,26 +111,33 @@ class PlayRoutes:
 
     async def event_stream(self, request: web.Request) -> web.StreamResponse:
         account = await self._door.account(request)
+        expire_silent(request)
         # A new stream gets all open games and challenges, however many there are.
         backlog = 32 + len(self._referee.games_of(account.id)) + len(self._lobby.waiting_for(account.id))
         stream = Stream(backlog=backlog)
+        leave = self._door.open_stream(request, account, stream, "events")
         self._referee.listen_to_account(account, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
         self._lobby.listen(account, stream)
         forget = partial(self._referee.account_streams.remove, account.id, stream)
-        return await self._send(request, stream, forget)
+        return await self._send(request, stream, leave, forget)
 
     async def game_stream(self, player: "PlayerHandler", request: web.Request) -> web.StreamResponse:
         account = await player(request)
         match, side = await self._referee.find_own(request.match_info["game"], account)
         stream = Stream(wants_view=not account.is_bot)
+        leave = self._door.open_stream(request, account, stream, match.id)
         self._referee.listen_to_game(match, side, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
         forget = partial(self._referee.game_streams.remove, (match.id, side), stream)
-        return await self._send(request, stream, forget)
+        return await self._send(request, stream, leave, forget)
 
     async def _send(
-        self, request: web.Request, stream: Stream, forget: Callable[[], None]
+        self, request: web.Request, stream: Stream, *at_end: Callable[[], None]
     ) -> web.StreamResponse:
-        return await send_stream(request, stream, keep_alive_s=self._keep_alive_s, forget=forget)
+        try:
+            return await send_stream(request, stream, keep_alive_s=self._keep_alive_s)
+        finally:
+            for each in at_end:
+                each()
 
     async def playing(self, request: web.Request) -> web.Response:
         account = await self._door.account(request)
@@ -252,7 +261,14 @@ class PlayRoutes:
         )
         if is_held:
             stream = self._lobby.hold(challenge)
-            return await self._send(request, stream, partial(self._lobby.release, challenge.id))
+            release = partial(self._lobby.release, challenge.id)
+            try:
+                leave = self._door.open_stream(request, account, stream, challenge.id)
+            except TooMany:
+                release()
+                self._lobby.cancel(challenge.id, account)
+                raise
+            return await self._send(request, stream, leave, release)
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def rematch(self, request: web.Request) -> web.Response:
@@ -268,7 +284,8 @@ class PlayRoutes:
     async def accept_challenge(self, request: web.Request) -> web.Response:
         account = await self._door.account(request)
         require_approved(account)
-        await self._lobby.accept(request.match_info["challenge"], account)
+        address = self._door.counted_address(request, account)
+        await self._lobby.accept(request.match_info["challenge"], account, address)
         return ok()
 
     async def decline_challenge(self, request: web.Request) -> web.Response:

@@ -1,8 +1,9 @@
 """HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -10,17 +11,24 @@ from aiohttp import web
 from bot.arena import board_view as views
 from bot.arena import export, wire
 from bot.arena.accounts import NAME, Accounts
+from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
+from bot.arena.fairness.names import imitated
+from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.referee import NotFound, Referee
-from bot.base.colours import colours_route
+from bot.arena.traffic.answers import KeptAnswer
+from bot.arena.traffic.assets import assets
+from bot.arena.traffic.once import Once
+from bot.base.rate_limiter import RateLimiter
 from storage import arena
-from storage.arena import AccountRecord, AccountTaken
+from storage.arena import AccountRecord, AccountTaken, ArenaAccess
 from storage.database import Database
 
-STATIC = Path(__file__).parent / "static"
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_MAX_BOTS = 512
+_KEPT_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_REPORT_S = 10.0  # how long a report is sent as it was made
+_MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
@@ -41,7 +49,22 @@ class SiteRoutes:
         base_url: Callable[[], str],
         keep_alive_s: float,
         needs_approval: bool = False,
+        codes: MoveCodes,
+        new_bots: RateLimiter | None = None,
     ) -> None:
+        """
+        Args:
+            database: The arena's.
+            door: Admits requests.
+            accounts: The arena's accounts.
+            referee: Its games.
+            report: Loads trap reports; None: there are none.
+            base_url: The arena's address for people.
+            keep_alive_s: Seconds between the keep-alive lines of a stream.
+            needs_approval: Whether the owner has to approve new accounts.
+            codes: Take nicknames to other devices.
+            new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
+        """
         self._database = database
         self._door = door
         self._accounts = accounts
@@ -50,7 +73,10 @@ class SiteRoutes:
         self._base_url = base_url
         self._keep_alive_s = keep_alive_s
         self._needs_approval = needs_approval
+        self._codes = codes
+        self._new_bots = new_bots
         self._written = float("-inf")
+        self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
@@ -63,15 +89,16 @@ class SiteRoutes:
             web.get("/api/user/{user}", self.one_account),
             web.get(f"/game/export/{GAME}", self.export_game),
             web.post("/api/person", self.add_person),
+            web.post("/api/person/code", self.issue_code),
+            web.post("/api/person/move", self.move_here),
             web.get("/api/arena", self.lobby),
             web.get(f"/api/arena/game/{GAME}", self.replay),
             web.get(f"/api/arena/game/{GAME}/report", self.report),
             web.get("/healthz", self.health),
-            web.get("/", self.page),
-            web.get("/game/{game}", self.page),
-            web.get("/@/{user}", self.page),
-            colours_route("/static"),
-            web.static("/static", STATIC),
+            web.get("/", assets().page),
+            web.get("/game/{game}", assets().page),
+            web.get("/@/{user}", assets().page),
+            web.get("/static/{name:.*}", assets().file),
         ]
 
     # --- Accounts ---------------------------------------------------------------------------------------
@@ -89,17 +116,42 @@ class SiteRoutes:
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
-        count(self._door.new_accounts, self._door.address(request))
+        if whose := imitated(name, self._door.embedded):
+            raise HttpError(409, f"The name {name} looks like {whose}; choose another")
+        address = self._door.address(request)
+        count(self._door.new_accounts, address)
         try:
             account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
         except AccountTaken:
+            self._door.new_accounts.refund(address)
             raise HttpError(409, f"The name {name} is taken; choose another") from None
         return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)
+
+    async def issue_code(self, request: web.Request) -> web.Response:
+        account = await self._door.account(request)
+        if account.is_bot:
+            raise HttpError(400, "This endpoint cannot be used with a Bot account")
+        count(self._door.move_codes, account.id)
+        return web.json_response({"code": self._codes.issue(account.id), "seconds": round(LIFETIME_S)})
+
+    async def move_here(self, request: web.Request) -> web.Response:
+        code = as_text(await fields(request), "code")
+        count(self._door.move_codes, self._door.address(request))
+        account_id = self._codes.redeem(code)
+        account = None if account_id is None else await self._accounts.get(account_id)
+        if account is None or account.access is ArenaAccess.BANNED:
+            raise HttpError(404, "This code is not valid, or no longer: make a new one on the other device")
+        token = await self._accounts.replace_token(account.id)
+        self._referee.close_streams(account.id)
+        return web.json_response({"id": account.id, "name": account.name, "token": token})
 
     async def upgrade(self, request: web.Request) -> web.Response:
         account = await self._door.account(request)
         if account.is_bot:
             raise HttpError(400, "This account is a bot already")
+        if self._new_bots is None:
+            raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
+        count(self._new_bots, self._door.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -126,7 +178,7 @@ class SiteRoutes:
         ids = [each for each in request.query.get("ids", "").split(",") if each]
         if len(ids) > _MAX_IDS:
             raise HttpError(400, f"At most {_MAX_IDS} ids at once")
-        accounts = [await self._accounts.get(each.strip()) for each in ids]
+        accounts = await self._accounts.get_all(each.strip() for each in ids)
         return web.json_response(
             [
                 wire.status(
@@ -138,31 +190,52 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Bot accounts with whether each is online, the online ones first."""
-        bots = [(bot, self._referee.is_online(bot.id)) for bot in await self._accounts.list_bots(_MAX_BOTS)]
-        return sorted(bots, key=lambda pair: not pair[1])
+        """Our own bots with whether each is online, then the others that are, those that came first first."""
+        online = self._referee.account_streams.keys()
+        found = [await self._accounts.get(name) for name in dict.fromkeys((*self._door.embedded, *online))]
+        bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
+        return bots[:_MAX_BOTS]
 
     # --- Games ------------------------------------------------------------------------------------------
 
     async def export_game(self, request: web.Request) -> web.Response:
-        match = await self._referee.find(request.match_info["game"])
-        if "json" in request.headers.get("Accept", ""):
-            return web.json_response(export.export(match))
-        return web.Response(
-            text=export.export_text(match, self._base_url()), content_type="application/x-chess-pgn"
-        )
+        is_json = "json" in request.headers.get("Accept", "")
+        answer = await self._of_game(request, self._exported_json if is_json else self._exported_text)
+        return answer.send(request)
 
     async def replay(self, request: web.Request) -> web.Response:
-        return web.json_response(views.replay_json(await self._referee.find(request.match_info["game"])))
+        return (await self._of_game(request, _replayed_json)).send(request)
+
+    async def _of_game(
+        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
+    ) -> KeptAnswer:
+        """What is told of a game: made once, and again after each move."""
+        match = await self._referee.find(request.match_info["game"])
+        key = (render.__name__, match.record, self._accounts.edition)
+        return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
+
+    def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
+        return _json_answer(export.export(match))
+
+    def _exported_text(self, match: ReplayedGame) -> KeptAnswer:
+        text = export.export_text(match, self._base_url())
+        return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.Response:
-        match = await self._referee.find(request.match_info["game"])
-        if not match.is_over:
-            raise HttpError(403, "The report is available when the game is over")
-        report = None if self._report is None else await self._report(match.id)
-        if report is None:
-            raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
-        return web.json_response(report)
+        game_id = request.match_info["game"]
+
+        async def make() -> KeptAnswer:
+            match = await self._referee.find(game_id)
+            if not match.is_over:
+                raise HttpError(403, "The report is available when the game is over")
+            report = None if self._report is None else await self._report(match.id)
+            if report is None:
+                raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
+            return await self._answers.elsewhere(_json_answer, report)
+
+        # A deeper search may add to it for a while.
+        key = ("report", game_id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        return (await self._answers.get(key, make)).send(request)
 
     # --- The page ---------------------------------------------------------------------------------------
 
@@ -178,15 +251,20 @@ class SiteRoutes:
             self._written = time
         return web.json_response({"ok": True, "games": self._referee.open_count})
 
-    async def page(self, _request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
-
 
 def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     if account is None:
         return None
     scope = "bot:play" if account.is_bot else "board:play"
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
+
+
+def _json_answer(value: dict[str, Any]) -> KeptAnswer:
+    return KeptAnswer.of(json.dumps(value).encode(), "application/json; charset=utf-8")
+
+
+def _replayed_json(match: ReplayedGame) -> KeptAnswer:
+    return _json_answer(views.replay_json(match))
 
 
 def _json_line(value: dict[str, Any]) -> str:

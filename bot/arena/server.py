@@ -14,6 +14,10 @@ from aiohttp.http import HttpProcessingError
 from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
+from bot.arena.fairness.arena_time import ArenaTime
+from bot.arena.fairness.move_codes import MoveCodes
+from bot.arena.fairness.rating_rules import RatingRules
+from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.owner import ArenaOwner
@@ -21,8 +25,12 @@ from bot.arena.proxies import Proxies
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
+from bot.arena.traffic.places import Places
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
+from bot.base.line_limit import LineLimit
+from bot.base.rate_limiter import Rate, RateLimiter
+from storage.arena import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.games import list_games_by_site_id
@@ -35,22 +43,37 @@ logger = logging.getLogger(__name__)
 SITE = "arena"
 """The arena's name as a site in the bot's database."""
 _SHUTDOWN_S = 5.0  # for requests in progress when the arena stops
+_LINES_PER_MINUTE = 5
 _RETRY_S = 1.0  # after a failure of the clock task, for instance of the database
 
 
 def _http_logger() -> logging.Logger:
-    """For aiohttp: without a traceback for each request that is not HTTP, with which anybody could fill the
-    log."""
+    """For aiohttp: a request that is not HTTP, with which anybody could fill the log, gets no traceback."""
     found = logging.getLogger(f"{__name__}.http")
     if not found.filters:
-        found.addFilter(_is_ours)
+        found.addFilter(OthersFailures())
     return found
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a failed request is our failure, not its sender's."""
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, HttpProcessingError)
+class OthersFailures(logging.Filter):
+    """Makes one bounded line of each request that is not HTTP, and leaves out all but a few in a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change a record in place; false: leave it out."""
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, HttpProcessingError):
+            return True
+        dropped = self._lines.next()
+        if dropped is None:
+            return False
+        record.msg, record.args = "a request that is not HTTP: %.100r%s", (error.message, dropped)
+        record.exc_info = record.exc_text = None
+        record.levelno, record.levelname = logging.INFO, "INFO"
+        return logging.getLogger(record.name).isEnabledFor(logging.INFO)
 
 
 class Arena:
@@ -68,7 +91,7 @@ class Arena:
         Args:
             config: The address and the time limits.
             database: Open, and outlives the arena.
-            clock: In seconds; game clocks and all deadlines follow it.
+            clock: In seconds; game clocks and all deadlines follow it, net of outages.
             report: Loads the trap reports for the page.
         """
         self._config = config
@@ -77,24 +100,39 @@ class Arena:
         self._clock = clock
         self._wake = asyncio.Event()
         self._accounts = Accounts(database, clock)
+        self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
+        self._stood = False
         self._referee = Referee(
             database,
             self._accounts,
-            clock=clock,
+            clock=self._time.now,
             first_move_s=config.first_move_s,
             gone_s=config.gone_s,
             wake=self._wake,
+            is_standing=lambda: self._time.is_standing,
+            rating_rules=RatingRules(config.rated_plies, config.rating_window_h, config.full_games),
+            share_address=self._share_address,
         )
         self._lobby = ArenaLobby(
             self._referee,
             expiry_s=config.challenge_expiry_s,
             base_url=lambda: self._base_url,
             wake=self._wake.set,
+            places=Places(config.games_per_account, config.games_per_address, config.games_per_opponent),
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
         """That this program, and no other, runs the arena."""
-        self._door = door = RequestGate(self._accounts, self._proxies, clock)
+        seen = SeenAddresses(config.rating_window_h * 3600, clock)
+        self._door = door = RequestGate(
+            self._accounts,
+            self._proxies,
+            config,
+            self._referee.is_playing,
+            clock,
+            self._suspect_outage,
+            seen,
+        )
         self.bot_tokens: dict[str, str] = {}
         """Tokens of the accounts named in `running`, by name."""
         play = PlayRoutes(
@@ -114,6 +152,8 @@ class Arena:
             base_url=lambda: self._base_url,
             keep_alive_s=config.keep_alive_s,
             needs_approval=config.approve_accounts,
+            codes=MoveCodes(clock),
+            new_bots=RateLimiter(_new_bots(config.bots_per_address), clock) if config.open_bots else None,
         )
         self.owner = ArenaOwner(
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
@@ -141,10 +181,14 @@ class Arena:
         """
         async with self._database.sole("arena") as self.role:
             self.bot_tokens = {bot: await self.ensure_bot(bot, (tokens or {}).get(bot, "")) for bot in bots}
-            self._door.embedded = frozenset(bot.lower() for bot in bots)
+            self._door.embedded = tuple(bot.lower() for bot in bots)
+            await self._time.load()
             await self._referee.load()
-            async with self._open() as url:
-                yield url
+            try:
+                async with self._open() as url:
+                    yield url
+            finally:
+                await self._time.close()
 
     @property
     def open_games(self) -> int:
@@ -163,12 +207,20 @@ class Arena:
             StorageError: The database failed.
         """
         async with self._database.sole("arena") as self.role:
-            self._door.embedded = frozenset(bot.lower() for bot in bots)
+            self._door.embedded = tuple(bot.lower() for bot in bots)
+            await self._time.load()
             await self._referee.load()
             yield
 
     def _is_ours(self, account_id: str) -> bool:
         return account_id in self._door.embedded
+
+    def _share_address(self, first: AccountRecord, second: AccountRecord) -> bool:
+        """Whether two accounts were seen at one address; those that the owner made are beyond suspicion."""
+        for account in (first, second):
+            if self._is_ours(account.id) or (account.is_bot and not self._config.open_bots):
+                return False
+        return self._door.seen.share(first.id, second.id)
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[str]:
@@ -215,14 +267,37 @@ class Arena:
 
     async def tick(self) -> None:
         """Handle everything that is due; `running` calls this at each deadline."""
-        self._lobby.tick()
-        await self._referee.tick()
+        began = self._clock()
+        try:
+            await self._time.save(is_needed=self.open_games > 0)
+            self._lobby.tick()
+            if not self._time.is_standing:
+                await self._referee.tick()
+        except StorageError:
+            self._time.suspect(began)
+            raise
+        finally:
+            if self._stood != self._time.is_standing:
+                self._stood = self._time.is_standing
+                self._referee.publish_clocks()
+
+    def _suspect_outage(self, since: float) -> None:
+        self._time.suspect(since)
+        self._wake.set()
+
+    def _wait_s(self) -> float:
+        """Seconds until `tick` is due; infinity: never."""
+        wait_s = self._time.wait_s(is_needed=self.open_games > 0)
+        if self._time.is_standing:
+            return wait_s
+        deadline = min(self._referee.next_deadline(), self._lobby.next_deadline())
+        return min(wait_s, deadline - self._time.now())
 
     async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - created by setup()
         most = most_connections()
-        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies)
+        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies, self._door)
         # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
         try:
@@ -241,7 +316,7 @@ class Arena:
             try:
                 await self.tick()
                 has_database = True
-                wait_s = min(self._referee.next_deadline(), self._lobby.next_deadline()) - self._clock()
+                wait_s = self._wait_s()
             except StorageError as error:
                 if has_database:  # log once: a full disk lasts
                     logger.error("the arena's clock task waits for the database: %s", error)
@@ -280,6 +355,10 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             return blind_report(await game_report(session, found)) if found.is_settled else None
 
     return report
+
+
+def _new_bots(a_day: int) -> Rate:
+    return Rate("bot.create", burst=a_day, per_s=a_day / 86_400)
 
 
 def _url(host: str, port: int) -> str:

@@ -84,6 +84,10 @@ class Listeners(Generic[K]):
         for stream in self.of(key):
             stream.close()
 
+    def keys(self) -> tuple[K, ...]:
+        """What is listened to, since the longest time first."""
+        return tuple(self._streams)
+
     def is_listening(self, key: K) -> bool:
         return key in self._streams
 

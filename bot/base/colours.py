@@ -4,7 +4,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-_FILE = Path(__file__).parent / "static" / "colours.css"
+COLOURS = Path(__file__).parent / "static" / "colours.css"
 
 
 def colours_route(folder: str) -> web.RouteDef:
@@ -15,6 +15,6 @@ def colours_route(folder: str) -> web.RouteDef:
     """
 
     async def send(_request: web.Request) -> web.FileResponse:
-        return web.FileResponse(_FILE)
+        return web.FileResponse(COLOURS)
 
     return web.get(f"{folder}/colours.css", send)

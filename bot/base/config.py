@@ -18,6 +18,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -85,9 +86,25 @@ def _known_player(name: str) -> str:
 PlayerName = Annotated[str, AfterValidator(_known_player)]
 
 
+def _require_host(url: str) -> None:
+    """
+    Raises:
+        ValueError: It names no host, or no port that there can be; the message does not show it.
+    """
+    try:
+        parts = urlsplit(url)
+        is_one = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ValueError("has no host, or no port from 1 to 65535")
+
+
 def _web_address(url: str) -> str:
     if url and not re.match(r"https?://.", url):
         raise ValueError("must begin with http:// or https://, or be empty")
+    if url:
+        _require_host(url)
     return url.rstrip("/")
 
 
@@ -207,12 +224,45 @@ class ArenaConfig(Section):
     """Seconds between keep-alive lines of a stream."""
     approve_accounts: bool = False
     """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
+    open_bots: bool = False
+    """Whether anybody may turn an account that has not played into a bot's; otherwise the owner makes them:
+    `desdemona add-bot NAME`."""
+    bots_per_address: int = Field(default=3, ge=1, le=1000)
+    """With open_bots: how many accounts may become bots from one address in a day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds until an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
     """Seconds for each side's first move before the game is aborted; 0: no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
     """Seconds without an open stream until a player counts as gone and the opponent may claim the game."""
+    accounts_per_day: int = Field(default=50, ge=1, le=100_000)
+    """New accounts of people a day from one address. Here and below, an IPv6 address stands for its /64
+    network. The limits do not apply to the bot that runs in the same program."""
+    games_per_account: int = Field(default=20, ge=1, le=10_000)
+    """Games and unanswered challenges of one account at once."""
+    games_per_address: int = Field(default=40, ge=1, le=10_000)
+    """Games and unanswered challenges of all accounts at one address at once."""
+    games_per_opponent: int = Field(default=3, ge=1, le=10_000)
+    """How many of these with the same program, so that nobody takes all its places."""
+    streams_per_account: int = Field(default=16, ge=1, le=1000)
+    """Open streams of one account; a tab of the page has two at most."""
+    streams_per_address: int = Field(default=64, ge=1, le=10_000)
+    """Open streams of all accounts at one address."""
+    work_per_address: float = Field(default=200.0, gt=0, le=100_000)
+    """Requests a second from one address in the long run, ten times as many at once; those that cost more
+    processor time count several times."""
+    work_per_s: float = Field(default=500.0, gt=0, le=100_000)
+    """The same for all addresses together. While it is used up, those who asked least are answered first."""
+    rated_plies: int = Field(default=10, ge=0, le=200)
+    """Least number of moves, counting both sides', for a rated game to change ratings."""
+    rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
+    """Hours for which earlier games of the same two players, and a shared address of two people, matter to
+    ratings."""
+    full_games: int = Field(default=5, ge=1, le=1000)
+    """Rated games of the same two players in a variant within these hours that count in full; each further
+    one counts half as much as the one before, from the fifth on not at all."""
+    outage_grace_s: float = Field(default=10.0, ge=0, le=300)
+    """Seconds for which all clocks go on standing still after the arena was down or its database away."""
 
 
 class ServerConfig(Section):
@@ -1044,6 +1094,8 @@ class AlarmsConfig(Section):
     def _webhook_is_an_address(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://[!-~]+", url):
             raise ValueError("must begin with http:// or https://, or be empty")
+        if url:
+            _require_host(url)
         return url
 
     @field_validator("command")

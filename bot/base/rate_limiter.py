@@ -32,13 +32,31 @@ class RateLimiter:
     def name(self) -> str:
         return self._rate.name
 
-    def wait_s(self, key: str) -> int:
-        """Count one use; 0: allowed, else whole seconds until the next is."""
+    def fill(self, key: str) -> float:
+        """How full a caller's bucket is, from 0 to 1."""
+        level, seen = self._buckets.get(key, (self._rate.burst, 0.0))
+        return min(1.0, (level + (self._clock() - seen) * self._rate.per_s) / self._rate.burst)
+
+    def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
+        """Count one use; 0: allowed, else whole seconds until the next is.
+
+        Args:
+            key: The caller.
+            cost: What the use takes out of the bucket.
+            spare: Share of the bucket, from 0 to 1, that this use must leave to others.
+        """
         now = self._clock()
         level, seen = self._buckets.pop(key, (self._rate.burst, now))
         level = min(self._rate.burst, level + (now - seen) * self._rate.per_s)
-        allowed = level >= 1
-        self._buckets[key] = (level - 1 if allowed else level, now)
+        needed = min(self._rate.burst, cost + spare * self._rate.burst)
+        allowed = level >= needed
+        self._buckets[key] = (level - cost if allowed else level, now)
         if len(self._buckets) > _MAX_KEYS:
             self._buckets.popitem(last=False)
-        return 0 if allowed else max(1, math.ceil((1 - level) / self._rate.per_s))
+        return 0 if allowed else max(1, math.ceil((needed - level) / self._rate.per_s))
+
+    def refund(self, key: str, cost: float = 1.0) -> None:
+        """Give a use back that came to nothing."""
+        if key in self._buckets:
+            level, seen = self._buckets[key]
+            self._buckets[key] = (min(self._rate.burst, level + cost), seen)

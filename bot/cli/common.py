@@ -100,9 +100,9 @@ def damage_told() -> Iterator[None]:
     try:
         yield
     except (RecordError, UnreadableRow) as error:
-        raise DesdemonaError(
-            f"a record is damaged ({error}); `desdemona db recheck` lists such records"
-        ) from error
+        from storage.damage import damage_text
+
+        raise DesdemonaError(damage_text(error)) from error
 
 
 def require_known(option: str, name: str | None, names: Collection[str]) -> None:

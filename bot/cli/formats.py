@@ -37,6 +37,7 @@ from storage.decisions import list_decisions
 from storage.exports.rows import EXPORTS, What
 from storage.filters import Filters
 from storage.games import list_games, require_readable
+from storage.maintenance.unfinished_files import BeingWritten, unfinished_file
 from storage.own_game_records import record_of
 from storage.statistics.suspect_rows import suspect_games
 
@@ -276,14 +277,14 @@ def _target(path: Path | None) -> Iterator[IO[bytes]]:
         return
     if path.exists() and not path.is_file():
         raise UsageError(f"--output: {path} is no regular file")
-    unfinished = path.with_name(path.name + ".new")
     try:
-        with unfinished.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        with unfinished_file(path) as unfinished:
+            with unfinished.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+    except BeingWritten as error:
+        raise UsageError(f"--output: {error}") from None
     except OSError as error:
         raise UsageError(f"--output: {path} cannot be written: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

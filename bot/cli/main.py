@@ -169,6 +169,19 @@ TRIAL_COMMANDS = {
     ),
     "list": LazyCommand("bot.cli.trial", "list_command", "List all trials, the latest first."),
 }
+EXPERIMENT_COMMANDS = {
+    "list": LazyCommand(
+        "bot.cli.experiments.command",
+        "list_command",
+        "List the experiments, with the figures and tables that each repeats.",
+    ),
+    "run": LazyCommand(
+        "bot.cli.experiments.command", "run_command", "Run an experiment, and tell what came out."
+    ),
+    "tell": LazyCommand(
+        "bot.cli.experiments.command", "tell_command", "Tell what an experiment found, as far as it was run."
+    ),
+}
 MODEL_COMMANDS = {
     "import": LazyCommand(
         "bot.cli.model",
@@ -224,6 +237,11 @@ ARENA_ACCOUNT_COMMANDS = {
         "delete",
         "Delete an account for good: its name, token, ratings and chat.",
     ),
+    "void-game": LazyCommand(
+        "bot.cli.control.arena_accounts",
+        "void_game",
+        "Void a rated game: take back what it did to both players' ratings.",
+    ),
 }
 
 app = lazy_group(COMMANDS, add_completion=False, pretty_exceptions_enable=False)
@@ -232,6 +250,7 @@ app.add_typer(lazy_group(TRIAL_COMMANDS, help="Trials: planned comparisons of pl
 app.add_typer(
     lazy_group(ARENA_ACCOUNT_COMMANDS, help="The arena's accounts, for its owner."), name="arena-account"
 )
+app.add_typer(lazy_group(EXPERIMENT_COMMANDS, help="The papers' experiments, repeated."), name="experiment")
 app.add_typer(lazy_group(MODEL_COMMANDS, help="Models of how people move."), name="model")
 
 

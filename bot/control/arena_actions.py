@@ -21,6 +21,8 @@ class ArenaAction(StrEnum):
     REVOKE = "revoke"
     RENAME = "rename"
     DELETE = "delete"
+    VOID_GAME = "void-game"
+    """Of a game, by its id, instead of an account."""
 
 
 class ArenaActions:
@@ -61,7 +63,7 @@ class ArenaActions:
 
         Args:
             action: One of `ArenaAction`.
-            name: The account.
+            name: The account, or the game.
             new_name: For `ArenaAction.RENAME` only.
             by: As in `bot.control.actions.ControlActions`.
 
@@ -106,3 +108,5 @@ async def _carry_out(owner: ArenaOwner, action: ArenaAction, name: str, new_name
             return await owner.rename(name, new_name)
         case ArenaAction.DELETE:
             return await owner.delete(name)
+        case ArenaAction.VOID_GAME:
+            return await owner.void_game(name)

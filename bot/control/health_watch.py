@@ -1,4 +1,4 @@
-"""Watches the program's health: a sample every few seconds, alarms from the samples, and who is told of them.
+"""Watches the program's health: takes a sample every few seconds, evaluates the alarms, and sends notices.
 
 Whatever cannot be found out is left out of the sample, and an alarm without data fires by itself; so nothing
 that fails here stops the watch.
@@ -27,6 +27,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.events import PROGRAM
 from storage.filters import Filters
+from storage.maintenance.unfinished_files import UNFINISHED
 from storage.queries.form import losing_streaks
 from storage.queries.rating_curves import RatingCurve, rating_curves
 from storage.tables.types import now_utc
@@ -256,10 +257,14 @@ def disk_sample(database_url: str) -> DiskSample:
 def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
     """Seconds since the newest file in a folder was written; infinite: there is none.
 
+    What a killed backup has left does not count.
+
     Raises:
         OSError: The folder cannot be read.
     """
-    times = [each.stat().st_mtime for each in Path(folder).iterdir() if each.is_file()]
+    left = (UNFINISHED, f"{UNFINISHED}-journal")
+    files = [each for each in Path(folder).iterdir() if each.is_file() and not each.name.endswith(left)]
+    times = [each.stat().st_mtime for each in files]
     return max(0.0, now() - max(times)) if times else math.inf
 
 

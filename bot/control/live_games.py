@@ -1,4 +1,4 @@
-"""The games that are being played, each as one frozen value for every display."""
+"""The games in progress, each as one frozen value for every display."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 """What the running program does at this moment, as one typed value for every display.
 
-It is gathered from memory, but for one question to the database whether it is there.
+It comes from memory, except for one query that shows whether the database answers.
 """
 
 import asyncio

@@ -7,13 +7,15 @@ session is needed, too: a cookie that says until when it holds, signed with a ke
 that it survives a restart and ends when the token changes.
 """
 
+import asyncio
 import hashlib
 import hmac
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from aiohttp import web
 
@@ -30,6 +32,9 @@ ATTEMPTS = Rate("dashboard.login", burst=10, per_s=0.1)
 """Tokens tried, by address."""
 ALL_ATTEMPTS = Rate("dashboard.login.all", burst=100, per_s=1)
 """The same for all addresses together."""
+BODY_S = 10.0
+"""Longest wait for the rest of a request, in seconds."""
+MOST_FIELDS = 50
 LOGIN, STATIC = "/dash/login", "/dash/static/"
 OPEN_PATHS = ("/healthz",)
 """What a supervisor may ask without a token; it tells nothing but whether the program lives."""
@@ -70,6 +75,8 @@ class Access:
         token: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
+            raise ConfigError("dashboard.token: it has characters that cannot be sent")
         if token and len(token) < LEAST_TOKEN:
             raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
         if not token and not is_loopback(config.host):
@@ -105,7 +112,7 @@ class Access:
         if self._is_open(request.path) or self._is_known(request):
             return await handler(request)
         if request.method == "GET" and request.path.startswith("/dash") and "/api/" not in request.path:
-            raise web.HTTPSeeOther(f"{LOGIN}?next={request.rel_url.raw_path_qs}")
+            raise web.HTTPSeeOther(f"{LOGIN}?next={quote(request.rel_url.raw_path_qs, safe='/?=')}")
         raise Refused(401, "Sign in first, or send the header 'Authorization: Bearer <token>'")
 
     def sign_in(self, request: web.Request, token: str, response: web.Response) -> None:
@@ -116,7 +123,7 @@ class Access:
         """
         if wait := self._attempts.wait_s(request.remote or "") or self._all_attempts.wait_s(""):
             raise Refused(429, f"Too many attempts. Please try again in {wait} s.")
-        if not hmac.compare_digest(token.strip().encode(), self._token):
+        if not hmac.compare_digest(token.strip().encode(errors="replace"), self._token):
             raise Refused(403, "This is not the token.")
         ends = int(self._now()) + SESSION_S
         said = f"{ends}.{secrets.token_hex(8)}"
@@ -139,11 +146,8 @@ class Access:
         return time.time()
 
     def _is_known(self, request: web.Request) -> bool:
-        if not self._token:
+        if not self._token or self._has_bearer(request):
             return True
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
         said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
         ends = said.partition(".")[0]
         return (
@@ -151,6 +155,12 @@ class Access:
             and ends.isdecimal()
             and int(ends) > self._now()
         )
+
+    def _has_bearer(self, request: web.Request) -> bool:
+        """Whether a program sends the token in a header, which no browser does by itself."""
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        is_it = hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
+        return bool(self._token) and scheme.lower() == "bearer" and is_it
 
     def _signed(self, text: str) -> str:
         return hmac.digest(self._key, text.encode(errors="replace"), "sha256").hex()
@@ -164,8 +174,7 @@ class Access:
             raise Refused(403, "This name is not the dashboard's; see dashboard.public_url")
 
     def _require_origin(self, request: web.Request) -> None:
-        """A program that sends the token in a header needs no origin: no browser does that by itself."""
-        if "Authorization" in request.headers and self._token:
+        if self._has_bearer(request):
             return
         origin = request.headers.get("Origin", "").lower()
         own = {f"{request.scheme}://{request.host}".lower(), *([self._origin] if self._origin else [])}
@@ -192,5 +201,23 @@ def _host_of(text: str) -> str:
 
 
 def safe_next(text: str) -> str:
-    """Where to go after the login: a path of ours, whatever the link said."""
-    return text if text == "/dash" or text.startswith(("/dash/", "/dash?")) else "/dash"
+    """Where to go after the login: an address of ours, whatever the link said."""
+    return text if re.fullmatch(r"/dash([/?][!-~]*)?", text) else "/dash"
+
+
+async def read_form(request: web.Request) -> dict[str, str]:
+    """The fields of a form, within limits of size and time.
+
+    Raises:
+        Refused: It is no form, or does not arrive.
+    """
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise Refused(415, "Send application/x-www-form-urlencoded")
+    try:
+        async with asyncio.timeout(BODY_S):
+            body = await request.read()
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except TimeoutError:
+        raise Refused(408, "The form did not arrive in time") from None
+    except ValueError:
+        raise Refused(400, "This is no form") from None

@@ -143,6 +143,6 @@ def csv_text(rows: Rows) -> str:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n"):
         return f"'{value}"
     return value

@@ -1,4 +1,4 @@
-"""The games that are on, as cards: board, players, clocks, and what our last move tempts to."""
+"""The games in progress as cards: board, players, clocks, and the bait of our last move."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from bot.base.events import Proposal
 from bot.control.actions import ControlActions
 from bot.control.commands import parse_minutes
 from bot.control.control_socket import ControlError
-from bot.dashboard.access import safe_next
+from bot.dashboard.access import read_form, safe_next
 from storage.errors import StorageError
 
 PATH = "/dash/do"
@@ -146,7 +146,7 @@ class Controls:
         return [web.post(PATH, self._do)]
 
     async def _do(self, request: web.Request) -> web.Response:
-        form = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+        form = await read_form(request)
         name = form.get("action", "")
         back = safe_next(form.get("next", ""))
         action = ACTIONS.get(name)

@@ -1,9 +1,9 @@
-"""Makes pages in processes of their own: in the program's own process, moves would wait for them.
+"""Makes pages in worker processes: in the program's own process, moves would wait for them.
 
-A page takes tens to hundreds of milliseconds of Python.  On the event loop they delay every move that comes
-meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start when the
-first page is asked for, run at a lower priority, keep the views themselves, and read the database over
-connections of their own.
+A page takes tens to hundreds of milliseconds of Python.  On the event loop it would delay every move that
+falls due meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start
+when the first page is asked for, run at a lower priority, keep the views themselves, and read the database
+over connections of their own.
 """
 
 import asyncio

@@ -1,5 +1,6 @@
 """Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from engine.games import GAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
 NO_VALUE = "\N{EN DASH}"
-"""In place of a number that there is not."""
+"""Shown where there is no number."""
 
 
 def environment() -> Environment:
@@ -47,7 +48,7 @@ def environment() -> Environment:
 
 def number(value: float | None, digits: int = 0) -> str:
     """A number with separators of thousands."""
-    return NO_VALUE if value is None else f"{half_up(value, digits):,.{digits}f}"
+    return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:

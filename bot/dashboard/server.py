@@ -13,11 +13,13 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
+from bot.arena.proxies import Proxies
 from bot.base.colours import colours_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.control.desk import OperatorDesk
-from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, safe_next
+from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, read_form, safe_next
 from bot.dashboard.answers import AnswerMaker, PageForm, PageRequest, Surroundings
 from bot.dashboard.controls import ActionResult, Controls, forget_said, said_last
 from bot.dashboard.live import LiveStream
@@ -26,8 +28,10 @@ from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query
 from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment
+from engine.errors import RecordError
+from storage.damage import damage_text
 from storage.database import Database
-from storage.errors import FilterError, StorageError
+from storage.errors import FilterError, StorageError, UnreadableRow
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +39,9 @@ FILES = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
 MAX_ADDRESS_BYTES = 1 << 16
 """Of a page's address: a question in SQL is in it."""
+MOST_CONNECTIONS = 1024
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+"""May have all of them."""
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
@@ -85,9 +92,12 @@ class Dashboard:
         self._access = Access(config, read_dashboard_token(config), clock)
         self._database = database
         self._workers = workers
+        self._listener: asyncio.Server | None = None
         self._cache = PageCache(database, clock)
         self._maker = AnswerMaker(pages, environment(), self._cache)
         self._live = LiveStream(self._cache.version)
+        self._busy: set[web.RequestHandler] = set()
+        """Connections with a request in progress."""
         self._pages = pages
         self._desk = desk
         controls = None if desk is None else Controls(desk.actions, self._render)
@@ -124,7 +134,12 @@ class Dashboard:
     async def running(self) -> AsyncIterator[str]:
         """Listen while the block runs; yields the local address, empty as long as another program has it."""
         runner = web.AppRunner(
-            self._app, access_log=None, shutdown_timeout=SHUTDOWN_S, max_line_size=MAX_ADDRESS_BYTES
+            self._app,
+            access_log=None,
+            shutdown_timeout=SHUTDOWN_S,
+            max_line_size=MAX_ADDRESS_BYTES,
+            keepalive_timeout=IDLE_S,
+            auto_decompress=False,
         )
         await runner.setup()
         trying: asyncio.Task[None] | None = None
@@ -132,14 +147,16 @@ class Dashboard:
             address = ""
             try:
                 address = await self._listen(runner)
-            except OSError as error:
-                logger.warning("no dashboard at %s: %s", self._where, error.strerror or error)
+            except (OSError, UnicodeError) as error:  # the latter: no name of a host
+                logger.warning("no dashboard at %s: %s", self._where, _reason(error))
                 trying = asyncio.create_task(self._try_again(runner))
             yield address
         finally:
             if trying is not None:
                 trying.cancel()
                 await asyncio.gather(trying, return_exceptions=True)
+            if self._listener is not None:
+                self._listener.close()
             self._live.close()
             await self._cache.close()
             await runner.cleanup()
@@ -151,21 +168,20 @@ class Dashboard:
         return f"{self._config.host}:{self._config.port} (setting dashboard.port)"
 
     async def _listen(self, runner: web.AppRunner) -> str:
-        site = web.TCPSite(runner, self._config.host, self._config.port)
-        try:
-            await site.start()
-        except OSError:
-            with suppress(RuntimeError):
-                await site.stop()
-            raise
+        assert runner.server is not None  # noqa: S101 - created by setup()
+        most = min(MOST_CONNECTIONS, most_connections())
+        # Silent clients must not use up the descriptors that the bot needs for its links and its database.
+        connections = ConnectionLimit(runner.server, self._busy, most, Proxies(LOOPBACK))
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(connections, self._config.host, self._config.port)
         self.listening.set()
-        host, port = runner.addresses[0][:2]
+        host, port = self._listener.sockets[0].getsockname()[:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}/dash"
 
     async def _try_again(self, runner: web.AppRunner) -> None:
         while True:
             await self._sleep(AGAIN_S)
-            with suppress(OSError):
+            with suppress(OSError, UnicodeError):
                 logger.info("the dashboard is at %s", await self._listen(runner))
                 return
 
@@ -187,7 +203,9 @@ class Dashboard:
                 None if page.live is None else await page.live(),
             )
             made = await answer(asked)
-            response = web.Response(text=made.text, content_type=_TYPES[form], charset="utf-8")
+            # Half a character of UTF-16 cannot be sent; in JSON it becomes an escape.
+            body = made.text.encode(errors="backslashreplace" if form is PageForm.JSON else "replace")
+            response = web.Response(body=body, content_type=_TYPES[form], charset="utf-8")
             if form is PageForm.HTML:
                 forget_said(request, response)
             if form is PageForm.CSV:
@@ -219,11 +237,11 @@ class Dashboard:
         return self._login(request.query.get("next", ""))
 
     async def _sign_in(self, request: web.Request) -> web.Response:
-        form = await request.post()
-        after = safe_next(str(form.get("next", "")))
+        form = await read_form(request)
+        after = safe_next(form.get("next", ""))
         response = web.Response(status=303, headers={"Location": after})
         try:
-            self._access.sign_in(request, str(form.get("token", "")), response)
+            self._access.sign_in(request, form.get("token", ""), response)
         except Refused as error:
             logger.warning("dashboard: a login from %s was refused: %s", request.remote, error)
             return self._login(after, str(error), error.status)
@@ -243,6 +261,7 @@ class Dashboard:
     @web.middleware
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Middleware: every failure is a page, or a line of JSON, that says what to do."""
+        self._busy.add(request.protocol)
         try:
             return await handler(request)
         except Refused as error:
@@ -258,6 +277,9 @@ class Dashboard:
                 raise
             said = "There is no such page." if error.status == 404 else error.reason
             return self._failure(request, error.status, said)
+        except (RecordError, UnreadableRow) as error:
+            logger.error("dashboard: %s %s: %s", request.method, request.path, damage_text(error))
+            return self._failure(request, 500, f"On this page {damage_text(error)}.")
         except (StorageError, DesdemonaError) as error:
             logger.error("dashboard: %s %s: %s", request.method, request.path, error)
             return self._failure(request, 503, str(error))
@@ -267,12 +289,18 @@ class Dashboard:
             # The edge of a request: one that fails must not stop the bot.
             logger.exception("dashboard: %s %s failed", request.method, request.path)
             return self._failure(request, 500, "Something went wrong; the log says what.")
+        finally:
+            self._busy.discard(request.protocol)
 
     def _failure(self, request: web.Request, status: int, message: str) -> web.Response:
         if request.path.startswith("/dash") and "/api/" not in request.path and request.method == "GET":
             text = self._render("failure.html", message=message, status=status)
             return web.Response(text=text, content_type="text/html", status=status)
         return web.json_response({"error": message}, status=status)
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _private(response: web.Response) -> web.Response:

@@ -163,7 +163,7 @@ def _words(kind: VerdictKind, moment: _Moment) -> tuple[str, str]:
     sound = "" if best is None else best.name
     trap = "the traps" if len(moment.baits) > 1 else "the trap"
     is_checked = moment.decision.forecast is not None and moment.decision.forecast.is_confirmed
-    no_trap = "There was no trap here. " if is_checked else ""
+    no_trap = "There was no bait here. " if is_checked else ""
     match kind:
         case VerdictKind.FELL:
             into = "a trap" if len(moment.baits) > 1 else "the trap"

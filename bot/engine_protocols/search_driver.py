@@ -347,7 +347,7 @@ class SearchDriver:
         if self.settings.kind.models_opponent:
             is_calibrated = self.settings.kind.is_calibrated
             om_search = OpponentModelSearch(
-                self.game, position, self._people(), is_calibrated, params, self.background
+                self.game, position, self._people(), is_calibrated, params, self.background, stop
             )
         first = Profiler(game, self.searcher, position, params, StopFlag())  # never stopped
         profiler = Profiler(game, self.searcher, position, params, stop)

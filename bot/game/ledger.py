@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
 from bot.base.metrics import Metrics, TrapOutcome
+from bot.game.cache.bait_counter import BaitCounter
 from bot.game.cache.standing_decisions import StandingDecisions
 from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
@@ -128,10 +129,7 @@ class GameLedger:
         self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
-        # By the key of a decision with a bait, in this run of the program: what became of the bait is counted
-        # once both are known.
-        self._forecasts: dict[int, ReplyForecast] = {}
-        self._judged: dict[int, str] = {}
+        self._baits = BaitCounter(self._count_bait)
         self._to_count: list[Callable[[], None]] = []
         """What is counted once the transaction is committed."""
 
@@ -336,7 +334,7 @@ class GameLedger:
             if await store_forecast(session, stored.id, decision, made):
                 self._draft.add_forecast(stored, made)
             if sets_bait(decision, made):
-                self._to_count.append(partial(self._count_forecast, stored.id, made))
+                self._to_count.append(partial(self._baits.add_forecast, stored.id, made))
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """What people were expected to reply to a decision's move; None: that is not known yet."""
@@ -461,22 +459,7 @@ class GameLedger:
         game_id = None if self._game is None else self._game.id
         await log_event(session, self._owner, kind, detail, game_id, metrics=self._metrics)
 
-    def _count_forecast(self, decision_id: int, made: ReplyForecast) -> None:
-        if decision_id in self._forecasts:
-            return
-        self._forecasts[decision_id] = made
-        self._metrics.trap(self.game.game, self.game.player, TrapOutcome.SET)
-        self._count_bait(decision_id)
-
-    def _count_reply(self, decision_id: int, reply: str) -> None:
-        self._judged[decision_id] = reply
-        self._count_bait(decision_id)
-
-    def _count_bait(self, decision_id: int) -> None:
-        made, reply = self._forecasts.get(decision_id), self._judged.get(decision_id)
-        if made is None or reply is None:
-            return
-        outcome = TrapOutcome.TAKEN if made.is_bait(reply) else TrapOutcome.HELD
+    def _count_bait(self, outcome: TrapOutcome) -> None:
         self._metrics.trap(self.game.game, self.game.player, outcome)
 
     def _count_end(self, end: GameEnd, result: GameResult | None) -> None:
@@ -513,7 +496,7 @@ class GameLedger:
         if await record_outcome(session, stored.id, outcome, self._draft.forecasts.get(stored.id)):
             self._draft.update(replace(self._draft.current(stored), outcome=outcome))
             if reply is not None:
-                self._to_count.append(partial(self._count_reply, stored.id, reply))
+                self._to_count.append(partial(self._baits.add_reply, stored.id, reply))
         else:  # there is another one
             self._draft = StandingDecisions()
 

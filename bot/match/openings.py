@@ -66,27 +66,28 @@ _BALANCE = {
 _ANY = _Balance((6, 8), 100, 4)
 
 
-def random_opening(game_name: str, seed: int, index: int) -> Opening:
+def random_opening(game_name: str, seed: int, index: int, plies: int | None = None) -> Opening:
     """The opening of a pair of games: random moves to a position in which neither side is far ahead.
 
     Args:
         seed: The match's seed.
         index: The pair's number; its opening does not depend on the other pairs'.
+        plies: Number of moves; None: as usual in this game.
 
     Raises:
         MatchError: No balanced opening was found.
     """
-    return _random_opening(game_name, seed, index)
+    return _random_opening(game_name, seed, index, plies)
 
 
 @lru_cache(maxsize=64)  # both games of a pair call this
-def _random_opening(game_name: str, seed: int, index: int) -> Opening:
+def _random_opening(game_name: str, seed: int, index: int, plies: int | None) -> Opening:
     game = get_game(game_name)
     balance = _BALANCE.get(game_name, _ANY)
     rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
     for _ in range(_MOST_TRIES):
         position, moves = game.initial(), list[str]()
-        for _ in range(rng.randint(*balance.plies)):
+        for _ in range(rng.randint(*(balance.plies if plies is None else (plies, plies)))):
             legal = game.legal_moves(position)
             if not legal:
                 break

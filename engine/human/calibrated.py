@@ -22,7 +22,7 @@ from engine.game import WIN_CENTI, Game
 from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import OnnxNetwork
 
-FEATURES_VERSION = "1"
+FEATURES_VERSION = "2"
 """Changes with the meaning of `reply_features`; a file states the version that it was trained with."""
 INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file.  Input: replies by features.  Output: replies by two, the utilities with a
@@ -30,6 +30,8 @@ human-move model and without."""
 
 _LEAST_P = 1e-4
 _VISIBLE = 0.10
+_LAST_NETWORK = 1900
+"""The rating of the strongest people that a human-move network for chess, Maia's, was trained on."""
 _LOOKS = (
     "loss",
     "loss_root",
@@ -49,7 +51,7 @@ _LOOKS = (
     "trappiness_best",
     "trappiness_last",
 )
-_CONTEXT = ("rating", "clock", "phase", "balance", "choice")
+_CONTEXT = ("rating", "beyond", "clock", "phase", "balance", "choice")
 _CROSSED = ("loss", "gap_first", "gap_best", "drop_best")
 HUMAN_FEATURES = ("ln_p", *(f"ln_p*{what}" for what in _CONTEXT))
 """The features that need a human-move model; zero without one."""
@@ -143,6 +145,9 @@ def _context(best: float, replies: int, plies_left: int, person: Person) -> dict
     rating, clock_s = person.rating, person.clock_s
     return {
         "rating": 0.0 if rating is None else max(-2.0, min(2.0, (rating - 1500) / 400)),
+        # Beyond the last network's rating its predictions err more with every point: a bend, where
+        # `rating` has one slope.
+        "beyond": 0.0 if rating is None else max(0.0, min(2.0, (rating - _LAST_NETWORK) / 400)),
         "clock": 0.0 if clock_s is None else max(-2.0, min(2.0, float(np.log(max(clock_s, 1.0) / 60)) / 2)),
         "phase": max(-2.0, min(2.0, (plies_left - 30) / 20)),
         "balance": 4.0 * best * (1.0 - best) - 0.5,
@@ -163,7 +168,8 @@ class CalibratedModel:
         version = network.metadata.get("features", "")
         if version != FEATURES_VERSION:
             raise BadModel(
-                f"{network.where}: trained on features of version {version!r}, not {FEATURES_VERSION!r}"
+                f"{network.where}: trained on features of version {version!r}, not {FEATURES_VERSION!r}, by "
+                "another version of this program: learn it anew with `desdemona model fit`"
             )
         self._network = network
 

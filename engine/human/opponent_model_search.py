@@ -18,6 +18,7 @@ from engine.human.odds import ReplyOdds, checked_odds
 from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
 from engine.params import TrapParams, ValueParams
 from engine.search.profiles import Profiler
+from engine.stop import StopFlag, Stopped
 from engine.trappy import with_trap
 
 if TYPE_CHECKING:  # it loads numpy, which takes a while: only when used
@@ -26,6 +27,9 @@ if TYPE_CHECKING:  # it loads numpy, which takes a while: only when used
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_AT_ONCE = 16
+"""Queries of a network between two looks at the stop flag, some 4 ms: each for itself would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """Finds profiles of the given replies to our move with another program."""
@@ -99,6 +103,7 @@ class OpponentModelSearch:
         is_calibrated: Whether to take the replies' odds from `Models.odds`, if there is one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: What led to the position, and who will reply.
+        stop: Ends the decision; looked at before each few queries of a model.
     """
 
     def __init__(
@@ -109,6 +114,7 @@ class OpponentModelSearch:
         is_calibrated: bool,
         params: TrapParams,
         background: Background,
+        stop: StopFlag,
     ) -> None:
         self._game = game
         self._models = models
@@ -117,6 +123,7 @@ class OpponentModelSearch:
         self._asks_human = self._odds is None or models.human.info.kind != SHALLOW
         self._params = params
         self._background = background
+        self._stop = stop
         root = game.for_search(position)
         # Calibrated odds need whole profiles, so every reply is searched.
         value = models.value if self._odds is None else replace(models.value, least_percent=0.0)
@@ -180,6 +187,7 @@ class OpponentModelSearch:
         return [self._looked_into(c, profiler, depth) if c.move in within else c for c in found]
 
     def _looked_into(self, candidate: Candidate, profiler: Profiler, depth: int) -> Candidate:
+        self._look()
         move, after = self._moves[candidate.move], self._position_after(candidate.move)
         replies = {self._game.move_text(reply): reply for reply in self._game.legal_moves(after)}
         found: dict[str, ReplyProfile] = {}
@@ -210,6 +218,7 @@ class OpponentModelSearch:
 
         Raises:
             BadModel: A model gives no valid answer.
+            Stopped: The decision was stopped.
             Exception: Whatever `search` raises.
         """
         best_first = sorted(values, key=lambda move: -values[move])[:most]  # stable: ties in the game's order
@@ -312,17 +321,27 @@ class OpponentModelSearch:
         return self._after[move]
 
     def _ask(self, moves: Iterable[str]) -> None:
-        """Query the human-move model about the replies to the new ones among these moves, in one batch."""
+        """Query the human-move model about the replies to the new ones among these moves, a few at a time."""
         new = [move for move in moves if move not in self._predicted]
-        if not new or not self._asks_human:
+        if not self._asks_human:
             return
+        at_once = 1 if self._models.human.info.kind == SHALLOW else _AT_ONCE
+        for start in range(0, len(new), at_once):
+            self._look()
+            some = new[start : start + at_once]
+            self._predicted |= dict(zip(some, self._answers(some), strict=True))
+
+    def _answers(self, moves: Sequence[str]) -> list[tuple[float, ...]]:
         most, model = max(1, self._models.human.plies_wanted), self._models.human
         asks = [
             PredictionQuery((*self._past, self._position_after(move))[-most:], self._background.person)
-            for move in new
+            for move in moves
         ]
-        answers = query_model(model.info.name, lambda: predicted(model, self._game, asks))
-        self._predicted |= dict(zip(new, answers, strict=True))
+        return query_model(model.info.name, lambda: predicted(model, self._game, asks))
+
+    def _look(self) -> None:
+        if self._stop.is_set():
+            raise Stopped("the decision was stopped")
 
 
 def _best(candidates: Iterable[Candidate]) -> int:

@@ -17,7 +17,8 @@ from engine.expected import WHOLE, expected_score
 from engine.game import Game
 from engine.games import get_game
 from engine.human.model import SHALLOW, PredictionQuery
-from engine.search.reference import Searcher, exact_score
+from engine.search.profiles import scores_after
+from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 
@@ -83,13 +84,12 @@ class ShallowModel:
     def _predict(self, position: Any) -> tuple[float, ...]:
         rules, plies = self._rules, self._options.plies
         root = rules.for_search(position)
-        scale_centi, stop = rules.expected_scale_centi(root), StopFlag()
-        seen = []
-        for move in rules.legal_moves(root):
-            after = rules.play(root, move)
-            scores = [-exact_score(self._searcher, after, depth, stop) for depth in range(plies)]
-            worths = [expected_score(score, scale_centi) for score in scores]
-            seen.append(100 * math.fsum(worths) / (plies * WHOLE) if plies else 0.0)
+        scale_centi, moves = rules.expected_scale_centi(root), rules.legal_moves(root)
+        seen = [0.0] * len(moves)
+        if plies:
+            found = scores_after(rules, self._searcher, root, moves, 0, plies - 1, StopFlag())
+            worths = [[expected_score(-score, scale_centi) for score in scores] for scores in found]
+            seen = [100 * math.fsum(each) / (plies * WHOLE) for each in worths]
         best = max(seen)
         weights = [math.exp((worth - best) / self._options.percent) for worth in seen]
         total, share = math.fsum(weights), self._options.share_percent / 100

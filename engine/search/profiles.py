@@ -202,23 +202,35 @@ class Profiler:
             if depths < depth - 1:
                 lacking.setdefault(depths, []).append(reply)
         for depths, some in lacking.items():
-            found = self._scores_after(self._after(move), some, depths, depth - 2)
+            position, most = self._after(move), depth - 2
+            found = scores_after(self._game, self._searcher, position, some, depths, most, self._stop)
             for reply, scores in zip(some, found, strict=True):
                 known[move, reply] += scores
         text = self._game.move_text
         return tuple(ReplyProfile(text(reply), known[move, reply][: depth - 1]) for reply in replies)
 
-    def _scores_after(
-        self, position: Any, moves: Sequence[Move], least: int, most: int
-    ) -> Sequence[tuple[int, ...]]:
-        searcher, stop = self._searcher, self._stop
-        if isinstance(searcher, BatchSource):
-            return searcher.scores_after(position, moves, least, most, stop)
-        found = []
-        for move in moves:
-            after = self._game.play(position, move)
-            found.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
-        return found
+
+def scores_after(
+    game: Game[Any],
+    searcher: Searcher,
+    position: Any,
+    moves: Sequence[Move],
+    least: int,
+    most: int,
+    stop: StopFlag,
+) -> Sequence[tuple[int, ...]]:
+    """As `BatchSource.scores_after`, by any searcher.
+
+    Raises:
+        Stopped: The flag is or becomes set.
+    """
+    if isinstance(searcher, BatchSource):
+        return searcher.scores_after(position, moves, least, most, stop)
+    found = []
+    for move in moves:
+        after = game.play(position, move)
+        found.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
+    return found
 
 
 def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, depth: int) -> Candidate:

@@ -1,4 +1,4 @@
-"""Questions in SQL that operators ask, with their answers' SQL: the same for SQLite and PostgreSQL."""
+"""Questions that operators ask, with the SQL that answers them, the same for SQLite and PostgreSQL."""
 
 from collections.abc import Mapping
 

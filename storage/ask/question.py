@@ -31,7 +31,10 @@ class Answer:
         """The rows by column; a column's name that occurs again gets a number."""
         names: list[str] = []
         for name in self.columns:
-            names.append(name if name not in names else f"{name}_{len(names) + 1}")
+            own, number = name, len(names) + 1
+            while own in names:
+                own, number = f"{name}_{number}", number + 1
+            names.append(own)
         return [dict(zip(names, row, strict=True)) for row in self.rows]
 
 

@@ -118,13 +118,14 @@ async def _of_postgresql(
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise NotAnswered(f"the database cannot be reached: {error}") from None
     try:
-        async with connection.transaction(readonly=True):
-            statement = await connection.prepare(sql)
-            columns = [each.name for each in statement.get_attributes()]
-            if not columns:
-                raise NotAnswered("this is no question: it gives no rows")
-            rows = await (await statement.cursor()).fetch(most_rows + 1)
-            return columns, _read((list(row) for row in rows), most_rows)
+        # Never committed: some functions, such as lo_create, write even in a transaction that only reads.
+        await connection.transaction(readonly=True).start()
+        statement = await connection.prepare(sql)
+        columns = [each.name for each in statement.get_attributes()]
+        if not columns:
+            raise NotAnswered("this is no question: it gives no rows")
+        rows = await (await statement.cursor()).fetch(most_rows + 1)
+        return columns, _read((list(row) for row in rows), most_rows)
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise NotAnswered(str(error)) from None
     finally:

@@ -1,6 +1,7 @@
 """Columns of exports, and how their values are read from rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -8,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select
 
+from engine.errors import RecordError
 from engine.expected import WHOLE
 from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
@@ -54,6 +56,26 @@ class Export:
     def is_of_moves(self) -> bool:
         """Whether filters can select moves."""
         return self.selected is of_moves
+
+    def checked(self, row: Any) -> list[tuple[Value, ...]]:
+        """`rows`, with values of their columns' kinds.
+
+        Raises:
+            RecordError: One is of another kind: SQLite stores any value in any column.
+        """
+        made = [*self.rows(row)]
+        for values in made:
+            for column, value in zip(self.columns, values, strict=True):
+                if value is not None and not _IS[column.kind](value):
+                    raise RecordError(f"{column.name} is {value!r:.60}")
+        return made
+
+
+_IS: Mapping[ColumnKind, Callable[[Any], bool]] = {
+    ColumnKind.WHOLE: lambda value: isinstance(value, int) and -(2**63) <= value < 2**63,
+    ColumnKind.NUMBER: lambda value: isinstance(value, int | float) and math.isfinite(value),
+    ColumnKind.TEXT: lambda value: isinstance(value, str),
+}
 
 
 def text_of(value: Any) -> Value:

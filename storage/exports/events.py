@@ -61,7 +61,8 @@ EVENTS = Export(
             row.account,
             row.kind,
             row.game_id,
-            json.dumps(row.detail, ensure_ascii=False),
+            # Half a character of UTF-16 stays an escape: it cannot be written otherwise.
+            json.dumps(row.detail, ensure_ascii=False).encode(errors="backslashreplace").decode(),
         )
     ],
     _selected,

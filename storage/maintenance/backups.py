@@ -2,7 +2,7 @@
 
 SQLite's backup API copies page by page.  A read transaction of the same connection fixes what is copied, so
 that writers neither wait nor make it begin again (https://sqlite.org/backup.html).  The copy is checked and
-on the disk before it gets its name.
+on the disk before it gets its name.  Only its owner may read it: it has all that the database has.
 """
 
 import os
@@ -10,7 +10,7 @@ import re
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from sqlalchemy import URL
 
 from storage.database import BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
+from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
 _PAGES = 4096
 """Pages that are copied at a time, between two calls of `OnPages`."""
@@ -99,20 +100,26 @@ def back_up(
         path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_MOMENT)}.db"
     if path.exists() and (not path.is_file() or os.path.samefile(path, database)):
         raise StorageError(f"the backup cannot be written to {path}")
-    unfinished = path.with_name(path.name + ".new")
     with _failing(f"cannot back up {database} to {path}"):
-        try:
-            unfinished.unlink(missing_ok=True)
+        if is_series:
+            _remove_unfinished(folder, database.stem)
+        with unfinished_file(path, 0o600) as unfinished:
             _copy_pages(database, unfinished, on_pages)
             _check(unfinished)
             _sync(unfinished)
             unfinished.replace(path)
             _sync(path.parent)
-            removed = _remove_older(path, database.stem, keep) if keep is not None else ()
-            return Backup(path, path.stat().st_size, removed)
-        finally:
-            for left in ("", "-wal", "-shm", "-journal"):
-                unfinished.with_name(unfinished.name + left).unlink(missing_ok=True)
+        removed = _remove_older(path, database.stem, keep) if keep is not None else ()
+        return Backup(path, path.stat().st_size, removed)
+
+
+def _remove_unfinished(folder: Path, stem: str) -> None:
+    """Remove what backups of the series that were killed have left."""
+    pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
+    for each in sorted(folder.iterdir()):
+        if found := pattern.fullmatch(each.name):
+            with suppress(BeingWritten), unfinished_file(folder / found[1]):
+                pass  # it is ours, so nobody is writing it
 
 
 @contextmanager

@@ -1,8 +1,7 @@
-"""Gives the room that deleted and shortened rows have left back to the disk, and refreshes the statistics
-that the database plans its queries by.
+"""Returns the space of deleted and shortened rows to the disk, and refreshes the query planner's statistics.
 
-SQLite rewrites the whole file and lets nobody else write meanwhile; PostgreSQL makes room for new rows, and
-nobody waits.
+SQLite rewrites the whole file and lets nobody else write meanwhile; PostgreSQL frees the space for new
+rows, and nobody waits.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Notices that anything in the database has changed, whoever wrote it, for the price of a tiny query."""
+"""Notices, by one cheap query, that some program has changed the database."""
 
 from contextlib import suppress
 

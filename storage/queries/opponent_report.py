@@ -344,14 +344,15 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
             draws=counts[GameResult.DRAW],
             losses=counts[GameResult.LOSS],
         )
-        for key, counts in sorted(results.items())
+        # As texts: a damaged row has values of any kind.
+        for key, counts in sorted(results.items(), key=lambda item: tuple(map(str, item[0])))
     )
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeenRatings, ...]:
     found: dict[tuple[str, str], list[SeenRating]] = defaultdict(list)
     for row in rows:
-        if row.opponent_rating is not None:
+        if isinstance(row.opponent_rating, int):  # a damaged row has values of any kind
             found[row.game, row.speed].append(SeenRating(row.id, row.started_at, row.opponent_rating))
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(SeenRatings(*key, tuple(points)) for key, points in ordered)

@@ -126,7 +126,7 @@ async def trial_report(
         if trial.draws_decisions:
             lots, damaged_lots = await trial_decisions(session, trial, filters)
 
-    def reckon() -> TrialReport:
+    def compute() -> TrialReport:
         terms = terms_of(trial)
         return TrialReport(
             trial,
@@ -139,4 +139,4 @@ async def trial_report(
         )
 
     # After the transaction, which others may wait for, and not on the event loop, where moves do.
-    return await asyncio.to_thread(reckon)
+    return await asyncio.to_thread(compute)

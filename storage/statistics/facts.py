@@ -197,7 +197,7 @@ async def game_facts(
 def _games_before() -> tuple[ColumnElement[int], Subquery]:
     """`GameFact.games_before`, and the table that it is a column of.
 
-    It is reckoned before any filters choose among the games.
+    It is computed before any filters apply.
     """
     is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
     numbers = select(

@@ -12,12 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_game
-from engine.temptation import RULE
+from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import VALUE_ERRORS
 from storage.filters import Filters, filter_conditions, standing
 from storage.packing.records import unpack
-from storage.records import MATCH_SITE
-from storage.statistics.facts import GameFact, game_facts
+from storage.records import GameStatus
+from storage.statistics.facts import GameFact, game_facts, selected
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
@@ -155,8 +156,6 @@ def _ratings(games: Sequence[GameFact]) -> tuple[RatedGames, ...]:
 
 
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...]:
-    is_of_matches = filters.site is not None or filters.match is not None
-    counted = () if is_of_matches else (GameRow.site != MATCH_SITE,)  # as in all statistics
     rows = await session.execute(
         select(
             GameRow.id,
@@ -177,10 +176,11 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .where(
-            *filter_conditions(filters),
-            *counted,
+            *selected(filters),
+            GameRow.state != GameStatus.ABORTED,
             *standing(),
-            ForecastRow.rule == RULE,
+            OutcomeRow.rule == RULE,
+            ForecastRow.rule == FORECAST_RULE,
             ForecastRow.is_taken.is_(True),
             DecisionRow.is_decided.is_(False),
             OutcomeRow.cost.is_not(None),

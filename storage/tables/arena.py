@@ -7,7 +7,7 @@ games through the arena's API like any other site's.
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, String, Text
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
@@ -64,7 +64,7 @@ class ArenaGame(Base):
         CheckConstraint("first_id <> second_id", name="two_players"),
         CheckConstraint("winner IN (0, 1)", name="winner_is_a_side"),
         Index("ix_arena_games_status", "status"),
-        Index("ix_arena_games_first_id", "first_id"),
+        Index("ix_arena_games_players", "first_id", "second_id"),
         Index("ix_arena_games_second_id", "second_id"),
     )
 
@@ -102,9 +102,23 @@ class ArenaGame(Base):
     first_diff: Mapped[int | None] = mapped_column(Integer)
     """Changes of the ratings; null if unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
+    unrated: Mapped[str | None] = mapped_column(String(32))
+    """Why a rated game changed no rating; null: it did, is casual or is not over."""
+    turn_began_ms: Mapped[int | None] = mapped_column(BigInteger)
+    """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: not known."""
     created_at: Mapped[UtcTime]
     last_move_at: Mapped[UtcTime]
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
+
+
+class ArenaElapsed(Base):
+    """The arena's time: how long it could serve its players, over all its runs; one row."""
+
+    __tablename__ = "arena_elapsed"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    elapsed_ms: Mapped[int] = mapped_column(BigInteger)
+    saved_at: Mapped[UtcTime]
 
 
 class ArenaChatLine(Base):

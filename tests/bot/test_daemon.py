@@ -46,7 +46,7 @@ from tests.system.person import Person
 def settings(folder: Path, **changes: Any) -> Config:
     known: dict[str, Any] = {
         "storage": StorageConfig(url=f"sqlite:///{folder / 'desdemona.db'}"),
-        "arena": ArenaConfig(port=free_port()),
+        "arena": ArenaConfig(port=free_port(), games_per_opponent=1000),  # all people have one address
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
         "selection": SelectionConfig(seed=1),
         "shutdown": ShutdownConfig(drain_s=20),

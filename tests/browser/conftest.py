@@ -11,6 +11,7 @@ from selenium.webdriver.chrome.service import Service
 
 from tests.browser.host import Host
 from tests.browser.page import Page
+from tests.patience import PATIENCE_S
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -24,6 +25,15 @@ ARGUMENTS = (
     "--disable-dev-shm-usage",
     "--window-size=1280,900",
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _patient() -> Iterator[None]:
+    """No page is given up because the machine is busy."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in ("page_cache.LONGEST_S", "page_workers.PATIENCE_S", "pages.ask.LIMIT_S"):
+            patch.setattr(f"bot.dashboard.{limit}", PATIENCE_S)
+        yield
 
 
 @pytest.fixture(scope="session")

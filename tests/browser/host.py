@@ -107,7 +107,7 @@ class Host:
         database = await Database.open(f"sqlite:///{self._folder / f'arena{self._databases}.db'}")
         self._database = database
         try:
-            config = ArenaConfig(port=self._port, first_move_s=3600)
+            config = ArenaConfig(port=self._port, first_move_s=3600, rated_plies=0)  # some games are short
             arena = self._arena = Arena(config, database, report=stored_report(database))
             async with arena.running() as self.url:
                 self._port = int(self.url.rpartition(":")[2])

@@ -37,6 +37,7 @@ _CENTRE = """
         const box = element.getBoundingClientRect();
         return {x: box.x + box.width / 2, y: box.y + box.height / 2};
     };
+    addEventListener('pagehide', () => done(null));  // else it waits for a frame that never comes
     element.scrollIntoView({block: 'center'});
     let last = centre();
     const look = () => {

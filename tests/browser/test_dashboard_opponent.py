@@ -56,10 +56,18 @@ class Served:
         await database.close()
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path) as opened:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """No test changes its database."""
+    with Served(tmp_path_factory.mktemp("served")) as opened:
         yield opened
+
+
+@pytest.fixture
+def served(running: Served) -> Served:
+    """The same, of which nothing was asked yet."""
+    running.actions.calls.clear()
+    return running
 
 
 def test_every_opponent_of_the_list_has_a_page(tab: Page, served: Served) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,14 +35,14 @@ async def _fill(database: Database) -> None:
         await finish_game(session, game.id, result=GameResult.LOSS, end_reason="resignation", moves=moves)
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[str]:
-    """The address of a running dashboard, without a path."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running dashboard, without a path; no test changes its database."""
     found: dict[str, Any] = {}
     is_ready = threading.Event()
 
     async def serve() -> None:
-        url = f"sqlite:///{tmp_path}/desdemona.db"
+        url = f"sqlite:///{tmp_path_factory.mktemp('site')}/desdemona.db"
         database = await Database.open(url)
         await _fill(database)
         config = DashboardConfig(port=0, ask=True)

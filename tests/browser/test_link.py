@@ -158,3 +158,19 @@ def test_the_chat_shows_each_line_once_whatever_overtakes_what(page: Page, host:
     page.play_one()  # comes by the stream, behind the line
     page.say("bye")
     page.until_chat([fun, "gg", "gg", "bye"])
+
+
+def test_a_name_moves_here_by_a_code(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.click(".brand")
+    page.until_text(".you-line", "Playing as anna")
+    page.click("[data-test=give-code]")
+    code = page.text("dialog h2")
+    page.click("[data-test=confirm]")
+    page.forget_everything(host.url)  # as if on another device
+    page.driver.get(host.url)
+    page.click(".have-code summary")
+    page.find("#code").send_keys(code)
+    page.click("[data-test=use-code]")
+    page.until_text("#who", "anna")
+    assert page.count(".going a") >= 1  # its game goes on here

@@ -199,7 +199,7 @@ def test_a_reply_that_looks_worse_at_every_depth_is_a_slip(finished: Page) -> No
     decision["forecast"] |= {"baits": [], "is_taken": None}
     show_report(finished, report)
     assert finished.text(".moment-head h3") == "A slip"
-    finished.until_text(".moment-words", f"There was no trap here. {bait['name']} cost you 40 % of the game")
+    finished.until_text(".moment-words", f"There was no bait here. {bait['name']} cost you 40 % of the game")
     assert finished.text(".tile-slipped strong") == "1"
     assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "saw")] == ["0", "0", "0"]
     assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list, .fact-trap") == 0
@@ -257,7 +257,7 @@ def test_while_a_bait_is_not_confirmed_none_is_named(finished: Page, is_made: bo
     assert finished.text(".moment-head h3") == "A slip"
     words = finished.text(".report-box")
     assert "Whether people are tempted is not known for one move." in words
-    assert "There was no trap here" not in words
+    assert "There was no bait here" not in words
     assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list") == 0
 
 

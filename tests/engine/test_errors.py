@@ -22,17 +22,17 @@ PARSING = {
     "storage/exports/games.py": {"_chance"},
     "storage/ask/question.py": {"ask"},
     "bot/dashboard/controls.py": {"_minutes"},
-    "bot/dashboard/access.py": {"_host_of", "is_loopback"},
+    "bot/dashboard/access.py": {"_host_of", "is_loopback", "read_form"},
     "bot/alarms/hooks.py": {"execute", "post_json"},
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
     "bot/control/control_socket.py": {"_request"},
     "bot/arena/connection_limit.py": {"_is_local"},  # addresses
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
-    "bot/base/config.py": {"_placeholders_are_known", "_read", "_token_in"},
+    "bot/base/config.py": {"_placeholders_are_known", "_read", "_require_host", "_token_in"},
     "bot/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
-    "bot/cli/filters.py": {"_settings_of"},
+    "bot/cli/filters.py": {"_phase_of", "_settings_of"},
     "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
     "bot/engine_protocols/console.py": {"say"},  # a closed stream
     "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has

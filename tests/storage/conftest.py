@@ -69,26 +69,37 @@ async def drop_database(folder: str, name: str) -> None:
     await connection.close()
 
 
+_schemas: dict[tuple[str, str], asyncpg.Record] = {}
+"""Of the templates, by their server's folder and name."""
+
+
+async def _schema(folder: str, template: str) -> asyncpg.Record:
+    if (folder, template) not in _schemas:
+        connection = await asyncpg.connect(host=folder, user="postgres", database=template)
+        _schemas[folder, template] = await connection.fetchrow(_SCHEMA)
+        await connection.close()
+    return _schemas[folder, template]
+
+
 async def emptied_database(folder: str, template: str) -> str:
     """The URL of a database with all tables and no rows.
 
     It is the database of the test before, without its rows: to make one takes ten times as long.
     """
     name = "emptied"
-    connection = await asyncpg.connect(host=folder, user="postgres", database=template)
-    wanted = await connection.fetchrow(_SCHEMA)
-    exists = await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", name)
-    await connection.fetch(_HANG_UP, name)
-    await connection.close()
-    if exists:
+    wanted = await _schema(folder, template)
+    try:
         connection = await asyncpg.connect(host=folder, user="postgres", database=name)
-        is_same = await connection.fetchrow(_SCHEMA) == wanted
-        if is_same:
-            await connection.execute(_EMPTY)
-        await connection.close()
-        if is_same:
-            return postgres_url(folder, name)
-        await drop_database(folder, name)
+    except asyncpg.InvalidCatalogNameError:
+        return await create_database(folder, name, template)
+    await connection.fetch(_HANG_UP, name)
+    is_same = await connection.fetchrow(_SCHEMA) == wanted
+    if is_same:
+        await connection.execute(_EMPTY)
+    await connection.close()
+    if is_same:
+        return postgres_url(folder, name)
+    await drop_database(folder, name)
     return await create_database(folder, name, template)
 
 

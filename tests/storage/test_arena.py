@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storage import arena
-from storage.arena import AccountRecord, AccountTaken, ArenaGameRecord, ChatRecord, RatingRecord
+from storage.arena import AccountRecord, AccountTaken, ArenaGameRecord, ChatRecord, RatingRecord, SavedTime
 from storage.database import Database
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
@@ -77,12 +77,25 @@ async def test_accounts(database: Database) -> None:
         assert await arena.find_tokens(session, hashes) == dict(
             zip(hashes, ("anna", "desdemona"), strict=False)
         )
-        assert [bot.name for bot in await arena.list_bots(session, 10)] == ["Desdemona"]
     async with database.write() as session:
         await arena.make_bot(session, "anna")
     async with database.read() as session:
-        assert [bot.name for bot in await arena.list_bots(session, 10)] == ["Anna", "Desdemona"]
-        assert [bot.name for bot in await arena.list_bots(session, 1)] == ["Anna"]
+        accounts = await arena.list_accounts(session)
+        assert [(each.name, each.is_bot) for each in accounts] == [("Anna", True), ("Desdemona", True)]
+
+
+async def test_time(database: Database) -> None:
+    for name in ("Anna", "Desdemona"):
+        await add(database, name)
+    async with database.write() as session:
+        assert await arena.load_time(session) == SavedTime(0, None, 0)
+        await arena.add_game(session, game(turn_began_ms=7_000_000_000))
+        await arena.save_time(session, 1, AT)
+        await arena.save_time(session, 6_000_000_000, AT)
+        # A turn may have begun after the time was last saved.
+        assert await arena.load_time(session) == SavedTime(7_000_000_000, AT, 1)
+        await arena.save_game(session, game(turn_began_ms=7_000_000_000, status="resign"))
+        assert await arena.load_time(session) == SavedTime(6_000_000_000, AT, 0)
 
 
 async def test_games(database: Database) -> None:

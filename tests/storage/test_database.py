@@ -23,15 +23,16 @@ from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.events import list_events, record_event
 from storage.games import list_games
 from tests.inline_sqlite import sqlite_threads
+from tests.migrated_once import migrations
 from tests.storage.busy import BusyWriter
 from tests.storage.conftest import create_database
 from tests.storage.samples import ARENA, opened
 
 
 @pytest.fixture(autouse=True)
-def _threads() -> Iterator[None]:
-    """Here SQLite's own waiting is the point."""
-    with sqlite_threads(wanted=True):
+def _as_outside_tests() -> Iterator[None]:
+    """Here SQLite's own waiting is the point, and what programs do that migrate one database at once."""
+    with sqlite_threads(wanted=True), migrations(wanted=True):
         yield
 
 

@@ -1,8 +1,11 @@
 import ast
 import re
+import sqlite3
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
@@ -34,6 +37,7 @@ from storage.records import GameResult, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
 from storage.tables.types import as_stored
 from storage.trials import NewTrial, start_trial
+from tests import migrated_once
 from tests.storage.samples import (
     ARENA,
     ERRED,
@@ -50,6 +54,26 @@ from tests.storage.samples import (
 WITHOUT_KEYS = {"sqlite_before_begin": "PRAGMA foreign_keys = OFF"}
 """As while upgrading: a table of SQLite is altered by copying it."""
 SCRIPTS = sorted((Path(migrations.__file__).parent / "versions").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def _migrations() -> Iterator[None]:
+    """Here they are the point."""
+    with migrated_once.migrations(wanted=True):
+        yield
+
+
+async def test_the_tables_that_other_tests_get_are_those_of_the_migrations(tmp_path: Path) -> None:
+    """Line by line, but for their order, which Alembic chooses anew; and neither kind has other rows."""
+    made = []
+    for is_migrated in (True, False):
+        path = tmp_path / f"{is_migrated}.db"
+        with migrated_once.migrations(wanted=is_migrated):
+            await (await Database.open(f"sqlite:///{path}")).close()
+        with closing(sqlite3.connect(path)) as connection:
+            lines = "\n".join(connection.iterdump()).splitlines()
+            made.append(sorted(line.strip("\t ,;") for line in lines))
+    assert made[0] == made[1]
 
 
 async def test_the_migrated_schema_is_what_the_models_say(url: str) -> None:

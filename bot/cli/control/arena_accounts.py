@@ -81,6 +81,13 @@ def delete(
     _change(context, "delete", name)
 
 
+def void_game(
+    context: typer.Context, game: Annotated[str, typer.Argument(metavar="GAME", help="The game's id.")]
+) -> None:
+    """Void a rated game: take back what it did to both players' ratings."""
+    _change(context, "void-game", game)
+
+
 def _change(context: typer.Context, action: str, name: str, new_name: str = "") -> None:
     async def alone(actions: Any) -> list[str]:
         return [await actions.change(action, name, new_name, by=BY)]

@@ -61,7 +61,10 @@ def _parquet(file: IO[bytes], columns: Sequence[ExportColumn]) -> Iterator[Write
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise DesdemonaError("--format parquet needs pyarrow: pip install 'desdemona[parquet]'") from error
+        raise DesdemonaError(
+            "--format parquet needs pyarrow, of the extra 'parquet': in a clone "
+            "`.venv/bin/pip install -e '.[parquet]'`"
+        ) from error
     kinds = {
         ColumnKind.WHOLE: pyarrow.int64(),
         ColumnKind.NUMBER: pyarrow.float64(),

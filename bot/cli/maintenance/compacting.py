@@ -1,4 +1,4 @@
-"""`desdemona db vacuum`: gives unused room of the database back to the disk."""
+"""`desdemona db vacuum`: returns unused space of the database to the disk."""
 
 from typing import Annotated
 

@@ -7,6 +7,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 import bot.dashboard
+from bot.base.rounding import half_up
 from bot.dashboard.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
 from bot.dashboard.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
@@ -115,11 +116,12 @@ def _row(first: str, *others: str) -> Markup:
 def _header(report: MonthlyReport, title: str, selected: str, made_at: datetime) -> Markup:
     games, results = sum(day.games for day in report.days), sum(day.results for day in report.days)
     points = sum(day.points for day in report.days)
-    score = f", score {points:g} of {results} ({points / results:.1%})" if results else ""
+    score = f", score {points:g} of {results} ({_share(points / results)})" if results else ""
+    noun = "game" if games == 1 else "games"
     return tag(
         "header",
         tag("h1", title),
-        tag("p", f"{games:,} games{score}. " + (f"Only {selected}." if selected else "All games.")),
+        tag("p", f"{games:,} {noun}{score}. " + (f"Only {selected}." if selected else "All games.")),
         tag("p", f"Made {made_at:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.", class_="muted"),
     )
 
@@ -216,7 +218,7 @@ def _beside(found: Expected) -> tuple[str, str]:
 
 
 def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"
+    return "-" if value is None else f"{half_up(100 * value, 1):.1f}%"
 
 
 def _performance(groups: Sequence[GroupStatistics]) -> Markup:
@@ -363,8 +365,8 @@ def _baits(baits: Sequence[DearBait]) -> Markup:
             marks=marks,
         )
         told = (
-            f"{bait.move}, then {bait.reply}: cost {bait.cost:.0%} of the game, "
-            f"expected of {bait.probability:.0%} of people"
+            f"{bait.move}, then {bait.reply}: cost {half_up(100 * bait.cost):.0f}% of the game, "
+            f"expected of {half_up(100 * bait.probability):.0f}% of people"
         )
         where = f"{bait.opponent}, {bait.site} {bait.site_game_id}, {bait.at.astimezone(UTC):%Y-%m-%d}"
         boards.append(tag("div", board, tag("p", told), tag("p", where, class_="muted")))

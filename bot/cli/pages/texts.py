@@ -27,7 +27,7 @@ def works_text(view: WorksView) -> Iterator[RenderableType]:
     """The verdict of the trial, for whom, and how many games more are needed."""
     report = view.report
     if report is None:
-        yield "Nobody knows yet: only players drawn by lot can be compared (`desdemona trial start NAME`)."
+        yield "Nobody knows yet: only the games of a trial are compared (`desdemona trial start NAME`)."
         return
     score, (first, _) = view.score, view.names
     if view.is_broken:

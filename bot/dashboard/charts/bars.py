@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from markupsafe import Markup
 
+from bot.base.rounding import half_up
 from bot.dashboard.charts.figure import (
     NARROW_WIDTH,
     TEXT_SIZE,
@@ -109,7 +110,7 @@ def bar_table(chart: StackedBars) -> DataTable:
 
 
 def _percent(count: int, total: int) -> str:
-    return f"{100 * count / total:.0f} %"
+    return f"{half_up(100 * count / total):.0f} %"
 
 
 def _drawing(chart: StackedBars, kind: str, width: float) -> Markup:

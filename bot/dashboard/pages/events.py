@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.alarms.board import AlarmStatus
 from bot.control.actions import ControlActions
-from bot.dashboard.page import Page, Query, Rows, View
+from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import NO_VALUE, number, query_text
 from storage.database import Database
 from storage.queries.endings import EndingCount, count_endings
@@ -32,6 +32,7 @@ WORDS = {
     "operator_action": "the operator did something",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
+    "arena_outage": "the arena's clocks stood still",
     "challenge_declined": "challenge declined",
     "challenge_queued": "challenge waits for a place",
     "decision_unjudged": "a reply could not be judged",
@@ -130,6 +131,8 @@ async def load(database: Database, query: Query) -> EventsView:
     """See `bot.dashboard.page.Page.load`."""
     days = int(query.choice("days", SPANS))
     kind, site = query.own.get("kind", ""), query.filters.site or ""
+    if not kind.isprintable():  # PostgreSQL, for one, refuses a null character
+        raise BadQuery(f"kind: {kind!a:.40} is no kind of events")
     page = query.number("number", 1, 1, 10_000)
     now = datetime.now(UTC)
     since = now - timedelta(days=days)

@@ -177,13 +177,14 @@ class OpponentView:
     def rating_chart(self, seen: SeenRatings) -> Markup:
         """The opponent's rating at each game."""
         name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
+        games = "1 game" if len(seen.points) == 1 else f"{len(seen.points)} games"
         line = ChartLine(
             "rating", tuple(point.at for point in seen.points), tuple(point.rating for point in seen.points)
         )
         return line_chart(
             LineChart(
                 title=name,
-                description=f"Their rating at the start of each of {len(seen.points)} games.",
+                description=f"Their rating at the start of each of {games}.",
                 x_name="start of the game",
                 lines=(line,),
                 y_style=_RATINGS,

@@ -30,7 +30,9 @@ class Life:
 
     def __init__(self, config: AlarmsConfig = ALL_RULES) -> None:
         self.at_s = 1000.0
-        self.board = AlarmBoard(config, now=lambda: START + timedelta(seconds=self.at_s))
+        self.set_back_s = 0.0
+        """How far the clock on the wall was set back."""
+        self.board = AlarmBoard(config, now=lambda: START + timedelta(seconds=self.at_s - self.set_back_s))
         self.sample = WELL
         self.states: list[tuple[float, str, str]] = []
         """Every change: seconds since the first sample, alarm, state."""

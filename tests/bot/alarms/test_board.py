@@ -34,6 +34,17 @@ def test_notices_at_firing_every_four_hours_and_at_the_end() -> None:
     assert first.cure
 
 
+def test_a_clock_that_was_set_back_keeps_nothing_silent() -> None:
+    life = Life()
+    life.live(60, overdue_s=LATE)
+    life.set_back_s = 365 * 24 * HOUR_S
+    life.live(5 * HOUR_S)
+    assert told(life) == [(0, "firing"), (60, "firing"), (60 + 4 * HOUR_S, "firing")]
+    life.board.snooze("stuck", 60)
+    life.set_back_s *= 2
+    assert life.board.alarms[0].is_loud
+
+
 def test_an_acknowledged_alarm_is_told_of_once_more_when_it_ends() -> None:
     life = Life()
     life.live(60, overdue_s=LATE)

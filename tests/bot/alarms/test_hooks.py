@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -125,16 +126,46 @@ async def test_commands_that_fail(tmp_path: Path) -> None:
         await execute((sys.executable, "-c", "raise SystemExit(3)"), b"", {})
 
 
-async def test_a_command_that_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.subprocess.Process]:
+    """The commands that hooks have started, which have no time to end."""
     monkeypatch.setattr(bot.alarms.hooks, "COMMAND_S", 0.0)
-    started: list[asyncio.subprocess.Process] = []
+    found: list[asyncio.subprocess.Process] = []
     make = asyncio.create_subprocess_exec
 
     async def remember(*command: str, **options: object) -> asyncio.subprocess.Process:
-        started.append(await make(*command, **options))  # type: ignore[arg-type]
-        return started[0]
+        found.append(await make(*command, **options))  # type: ignore[arg-type]
+        return found[-1]
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", remember)
+    return found
+
+
+async def test_a_command_that_hangs_is_killed(started: list[asyncio.subprocess.Process]) -> None:
     with pytest.raises(HookFailure, match="not done in 0 s"):
         await execute((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
     assert started[0].returncode == -9
+
+
+async def test_a_command_that_cannot_be_killed_is_left(
+    started: list[asyncio.subprocess.Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs as another user by now, as with sudo: it is neither waited for nor an end of the program."""
+
+    def refused(_group: int, _signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "killpg", refused)
+    with pytest.raises(HookFailure, match="not done in 0 s"):
+        await execute((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
+    started[0].kill()
+    assert await started[0].wait() == -9
+
+
+async def test_no_failure_of_a_hook_stops_the_watch(caplog: pytest.LogCaptureFixture) -> None:
+    async def post(url: str, _body: bytes) -> None:
+        raise RuntimeError(url)
+
+    hooks = AlarmHooks(AlarmsConfig(webhook="https://hooks.example/secret"), "", post)
+    await hooks.tell(NOTICE)
+    assert caplog.messages == ["alarms.webhook: cannot tell of an alarm: RuntimeError"]

@@ -69,16 +69,20 @@ class Lines:
 class Player:
     """An account and its requests."""
 
-    def __init__(self, house: "House", name: str, token: str, kind: str) -> None:
+    def __init__(
+        self, house: "House", name: str, token: str, kind: str, headers: dict[str, str] | None = None
+    ) -> None:
         self.name = name
         self.id = name.lower()
         self.token = token
         self._house = house
         self._kind = kind
+        self._headers = headers or {}
 
     async def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
         """Send a request; return the answer's status and JSON."""
-        headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        usual = {"Authorization": f"Bearer {self.token}", **self._headers}
+        headers = {**usual, **options.pop("headers", {})}
         return await self._house.request(method, path, headers=headers, **options)
 
     async def get(self, path: str, **options: Any) -> Any:
@@ -150,10 +154,12 @@ class House:
         assert response.status == 200, await response.text()
         return Lines(response)
 
-    async def person(self, name: str) -> Player:
-        status, body = await self.request("POST", "/api/person", json={"name": name})
+    async def person(self, name: str, address: str = "") -> Player:
+        """A new person, at an address that a trusted proxy tells."""
+        headers = {"X-Forwarded-For": address} if address else {}
+        status, body = await self.request("POST", "/api/person", json={"name": name}, headers=headers)
         assert status == 201, body
-        return Player(self, name, body["token"], "board")
+        return Player(self, name, body["token"], "board", headers)
 
     async def bot(self, name: str) -> Player:
         return Player(self, name, await self.arena.ensure_bot(name), "bot")
@@ -168,6 +174,10 @@ class House:
         """Advance time, and let everything that is due happen."""
         self.clock.advance(seconds)
         await self.arena.tick()
+
+
+async def no_pause(_seconds: float) -> None:
+    """Do not wait."""
 
 
 class Street:
@@ -191,7 +201,10 @@ class Street:
     ) -> AsyncIterator[House]:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
+        settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
+        settings.setdefault("rated_plies", 0)  # most tests play short games
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
+        arena._door.pause = no_pause
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)
             try:

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp.http_exceptions import BadHttpMessage
 from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
-from bot.arena.server import Arena
+from bot.arena.server import Arena, OthersFailures
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.database import Database
 from storage.errors import StorageError
-from tests.bot.arena.conftest import FakeClock, House, Player, Street
+from tests.bot.arena.conftest import FakeClock, House, Street
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}
@@ -128,7 +129,7 @@ async def test_names_that_are_taken(house: House) -> None:
     await house.person("Anna")
     for name in ("anna", "ANNA", "desdemona", "Lichess", "open"):
         status, body = await house.request("POST", "/api/person", json={"name": name})
-        assert (status, "is taken" in body["error"]) == (409, True)
+        assert (status, "choose another" in body["error"]) == (409, True)
     with pytest.raises(ConfigError, match="Anna is taken by a person"):
         await house.arena.ensure_bot("Anna")
     with pytest.raises(ConfigError, match="cannot be a bot's name"):
@@ -153,15 +154,15 @@ async def test_too_many_tokens(house: House) -> None:
 async def test_too_many_requests(house: House) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     path = f"/api/challenge/{bot.name}"
-    status, body = await person.request("POST", path, data={"clock.limit": 300, "clock.increment": 0})
+    status, body = 400, dict[str, Any]()
     for _ in range(400):
-        status, body = await person.request("POST", path, data={"clock.limit": 300, "clock.increment": 0})
+        status, body = await person.request("POST", path, data={"clock.limit": 50, "clock.increment": 0})
         if status == 429:
             break
     assert status == 429
     assert body["ratelimit"] == {"key": "challenge.create", "seconds": 1}
     house.clock.advance(1)
-    assert (await person.request("POST", path))[0] == 400  # rate limit over: now too many challenges wait
+    await person.challenge(bot)
 
 
 def test_throttle() -> None:
@@ -252,19 +253,53 @@ async def test_a_body_that_cannot_be_unpacked(
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-async def test_players_do_not_share_the_limit_of_an_address(
-    street: Street, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.arena.http.REQUESTS", Rate("requests", burst=3, per_s=0.001))
-    monkeypatch.setattr("bot.arena.http.PERSON_REQUESTS", Rate("account.requests", burst=5, per_s=0.001))
+async def test_an_account_has_a_limit_of_its_own(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.arena.traffic.budgets.PERSON", Rate("account.requests", burst=5, per_s=0.001))
     house = await street.open()
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
-    stranger = Player(house, "Nobody", "nonsense", "board")
-    assert [(await stranger.request("GET", "/api/account"))[0] for _ in range(4)] == [401, 401, 429, 429]
     assert {(await bot.request("GET", "/api/account"))[0] for _ in range(20)} == {200}
-    # Every address counts for the account, even one whose request carries no token.
-    paths = ["/api/account", "/api/arena", "/api/user/anna", "/", "/api/bot/online", "/api/account"]
-    assert [(await person.request("GET", path))[0] for path in paths] == [200] * 5 + [429]
+    # Every request with a token counts for its account, also one that needs none.
+    paths = ["/api/account", "/api/challenge", "/api/user/anna", "/nowhere", "/healthz", "/api/account"]
+    answers = [await person.request("GET", path) for path in paths]
+    assert [status for status, _ in answers] == [200, 200, 200, 404, 200, 429]
+    assert answers[-1][1]["ratelimit"]["key"] == "account.requests"
+
+
+def test_what_is_not_http_leaves_one_short_line_and_few_of_them() -> None:
+    """18 bytes left 752 in the log, as often as anybody liked."""
+    clock = FakeClock()
+    mine = OthersFailures(clock)
+    logging.getLogger("bot.test").setLevel(logging.INFO)
+    kept = []
+    for number in range(20):
+        error = BadHttpMessage("x" * 9000 + "\n")
+        record = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error", (), (type(error), error, None))
+        if mine.filter(record):
+            kept.append(record)
+        clock.advance(60 if number == 18 else 0)
+    assert len(kept) == 6
+    assert all(len(record.getMessage()) < 200 for record in kept)
+    assert all((record.exc_info, record.levelno) == (None, logging.INFO) for record in kept)
+    assert kept[-1].getMessage().endswith("(14 such lines were left out before)")
+    ours = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error", (), (ValueError, ValueError(), None))
+    assert mine.filter(ours)
+    assert ours.exc_info is not None
+
+
+async def test_failures_fill_no_log(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(*_: object) -> None:
+        raise StorageError("the disk is full " + "x" * 9000)
+
+    person = await house.person("Anna")
+    house.clock.advance(11)  # its token is looked up again
+    monkeypatch.setattr("storage.arena.find_token", fail)
+    for _ in range(30):
+        assert (await person.request("GET", f"/api/account?{'y' * 4000}"))[0] == 503
+    told = [record for record in caplog.records if record.name == "bot.arena.http"]
+    assert len(told) == 20
+    assert all(len(record.getMessage()) < 700 for record in told)
 
 
 async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -123,14 +123,6 @@ async def test_who_cannot_be_challenged(house: House) -> None:
     )
 
 
-async def test_too_many_challenges_wait(house: House) -> None:
-    person, bot = await house.person("Anna"), await house.bot("Desdemona")
-    for _ in range(20):
-        await person.challenge(bot)
-    status, body = await person.request("POST", f"/api/challenge/{bot.name}")
-    assert (status, "20 challenges" in body["error"]) == (400, True)
-
-
 async def test_json_and_unlimited_time(house: House) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     shown = await person.post("/api/challenge/desdemona", json={"rated": False, "color": None})
@@ -159,8 +151,7 @@ async def test_rematch(house: House) -> None:
     assert full["black"]["rating"] > 1500
 
 
-async def test_too_many_challenges_wait_for_one(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.lobby.MAX_FROM_ADDRESS", 1000)
+async def test_too_many_challenges_wait_for_one(house: House) -> None:
     bot, other = await house.bot("Desdemona"), await house.bot("Iago")
     persons = [await house.person(name) for name in ("Anna", "Bert")]
     for number in range(30):
@@ -172,15 +163,6 @@ async def test_too_many_challenges_wait_for_one(house: House, monkeypatch: pytes
     await persons[0].challenge(other)
     await house.advance(16)
     await persons[0].challenge(bot)
-
-
-async def test_too_many_challenges_from_one_address(house: House) -> None:
-    bots = [await house.bot(f"Bot{number}") for number in range(4)]
-    persons = [await house.person(name) for name in ("Anna", "Bert", "Carl")]
-    for number in range(40):
-        await persons[number % 3].challenge(bots[number % 4])
-    status, body = await persons[0].request("POST", "/api/challenge/bot0")
-    assert (status, "from your address" in body["error"]) == (429, True)
 
 
 async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,11 +187,8 @@ async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.Monk
     await anna.challenge(other)
 
 
-async def test_the_embedded_program_leaves_room_for_others_at_its_address(
-    street: Street, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.arena.lobby.MAX_FROM_ADDRESS", 3)
-    house = await street.open(bot="Desdemona")
+async def test_the_embedded_program_leaves_room_for_others_at_its_address(street: Street) -> None:
+    house = await street.open(bot="Desdemona", games_per_address=3)
     embedded, anna, bert = (
         await house.bot("Desdemona"),
         await house.person("Anna"),
@@ -235,8 +214,9 @@ async def test_a_rematch_offered_both_ways_is_one_game(house: House) -> None:
         assert await player.get("/api/challenge") == {"in": [], "out": []}
 
 
-async def test_an_upgrade_while_a_game_begins(house: House) -> None:
+async def test_an_upgrade_while_a_game_begins(street: Street) -> None:
     """Whichever comes first, the game and the account agree on the players."""
+    house = await street.open(open_bots=True, bots_per_address=1000)
     for number in range(10):
         person, bot = await house.person(f"Anna{number}"), await house.bot(f"Bot{number}")
         game = (await bot.challenge(person))["id"]

@@ -42,7 +42,7 @@ async def test_silence_is_cut(street: Street, monkeypatch: pytest.MonkeyPatch, d
 async def test_silent_connections_make_room(
     street: Street, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 10)
+    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 20)  # half of them for this machine
     house = await street.open()
     bot = await house.bot("Desdemona")
     events = await bot.events()
@@ -59,14 +59,16 @@ async def test_silent_connections_make_room(
         writer.close()
 
 
-async def test_a_newcomer_is_cut_when_all_are_at_work(
+async def test_a_newcomer_is_cut_when_all_are_at_work_for_players(
     street: Street, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 3)
+    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 8)
     house = await street.open()
-    persons = [await house.person(name) for name in ("Anna", "Bert", "Carl")]
+    persons = [await house.person(name) for name in ("Anna", "Bert")]
+    game = await house.start(*persons)
     for person in persons:
         await person.events()
+        await person.game(game)
     assert await is_cut(await connect(house, b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"))
 
 

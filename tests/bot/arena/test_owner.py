@@ -49,7 +49,7 @@ async def test_a_challenge_of_a_banned_player_becomes_no_game(house: House) -> N
     ours = await house.arena._accounts.get("ben")
     assert ours is not None
     with pytest.raises(Exception, match="A player of this challenge may not play here"):
-        await house.arena._lobby.accept(challenge["id"], ours)
+        await house.arena._lobby.accept(challenge["id"], ours, "")
 
 
 async def test_revoking_ends_streams_and_spares_games(house: House) -> None:

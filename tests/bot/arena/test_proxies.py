@@ -6,7 +6,6 @@ from bot.arena import connection_limit as connections
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.base.config import load_config
 from bot.base.errors import ConfigError
-from bot.base.rate_limiter import Rate
 from tests.bot.arena.conftest import House, Street
 from tests.bot.arena.test_connection_limit import connect, is_cut
 
@@ -62,11 +61,8 @@ async def join(house: House, names: str, *told: str) -> list[int]:
     return [status for status, _ in answers]
 
 
-async def test_people_behind_a_proxy_have_a_limit_each(
-    street: Street, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.arena.http.NEW_ACCOUNTS", Rate("account.create", burst=2, per_s=0.001))
-    house = await street.open(trusted_proxies=("127.0.0.0/8",))
+async def test_people_behind_a_proxy_have_a_limit_each(street: Street) -> None:
+    house = await street.open(trusted_proxies=("127.0.0.0/8",), accounts_per_day=2)
     assert await join(house, "Ann Abe Amy", ADA) == [201, 201, 429]
     assert await join(house, "Bob Ben Bea", BEA) == [201, 201, 429]
     # What clients write themselves precedes what the proxy appends.
@@ -77,9 +73,8 @@ async def test_people_behind_a_proxy_have_a_limit_each(
     assert await join(house, "Cat Cyd") == [201, 429]
 
 
-async def test_nobody_else_chooses_an_address(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.http.NEW_ACCOUNTS", Rate("account.create", burst=2, per_s=0.001))
-    house = await street.open(trusted_proxies=("10.0.0.0/8",))
+async def test_nobody_else_chooses_an_address(street: Street) -> None:
+    house = await street.open(trusted_proxies=("10.0.0.0/8",), accounts_per_day=2)
     answers = [await join(house, name, told) for name, told in (("Ann", ADA), ("Abe", BEA), ("Amy", CDN))]
     assert answers == [[201], [201], [429]]
 

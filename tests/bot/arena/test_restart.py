@@ -29,7 +29,7 @@ async def test_games_go_on(street: Street) -> None:
         await person.move(game, "c3")
         await person.act(game, "draw/yes")
         await bot.act(game, "chat", data={"text": "still here"})
-        house.clock.advance(100)  # since the latest move; the stop forgives it
+        house.clock.advance(100)  # since the latest move
 
     async with street.opened() as house:
         person, bot = again(person, house), again(bot, house)
@@ -38,11 +38,11 @@ async def test_games_go_on(street: Street) -> None:
         stream = await bot.game(game)
         state = (await stream.next())["state"]
         assert (state["moves"], state["bdraw"]) == ("f5 d6 c3", True)
-        assert (state["btime"], state["wtime"]) == (293_000, 300_000)
+        assert (state["btime"], state["wtime"]) == (293_000, 200_000)
         assert len(await person.get(f"/api/board/game/{game}/chat")) == 1
-        house.clock.advance(5)
+        house.clock.advance(10 + 5)  # the clocks stand until players have had time to come back
         await bot.move(game, "d3")
-        assert (await stream.next())["wtime"] == 298_000
+        assert (await stream.next())["wtime"] == 198_000
         await person.act(game, "resign")
 
     async with street.opened() as house:
@@ -85,7 +85,7 @@ async def test_a_deadline_that_passed_long_ago_does_not_exist(street: Street) ->
         person, bot = await house.person("Anna"), await house.bot("Desdemona")
         game = await house.start(person, bot)
     async with street.opened() as house:
-        await house.advance(29)
+        await house.advance(10 + 29)
         assert (await again(bot, house).get("/api/account/playing"))["nowPlaying"][0]["gameId"] == game
         await house.advance(2)
         assert (await again(bot, house).get("/api/account/playing"))["nowPlaying"] == []

@@ -11,7 +11,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from bot.arena.variants import VARIANTS
-from tests.bot.arena.conftest import House, Json, Player
+from tests.bot.arena.conftest import House, Json, Player, Street
 from tests.shared_data import shared_path
 
 BASE = "https://schemas.invalid/"
@@ -160,7 +160,8 @@ async def test_answers(house: House, schemas: Schemas) -> None:
     assert len(text.splitlines()) == 1
 
 
-async def test_upgrade_and_refusals(house: House, schemas: Schemas) -> None:
+async def test_upgrade_and_refusals(street: Street, schemas: Schemas) -> None:
+    house = await street.open(open_bots=True)
     newcomer, person = await house.person("Newcomer"), await house.person("Anna")
     schemas.check("Ok", await newcomer.post("/api/bot/account/upgrade"))
     account = await newcomer.get("/api/account")

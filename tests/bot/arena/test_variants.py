@@ -173,7 +173,7 @@ async def test_a_whole_game(
 
 
 async def test_the_lobby_offers_every_game(house: House) -> None:
-    await house.bot("Desdemona")
+    await (await house.bot("Desdemona")).events()
     _, lobby = await house.request("GET", "/api/arena")
     assert [(each["key"], each["name"], each["sides"]) for each in lobby["variants"]] == [
         ("othello", "Othello", ["black", "white"]),

@@ -153,6 +153,8 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
         ('[storage]\nurl = "sqlite:///x.db?mode=ro"\n', "storage.url: a SQLite URL takes no options"),
         ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
+        ('[dashboard]\npublic_url = "http://[::1"\n', "dashboard.public_url: has no host, or no port"),
+        ('[alarms]\nwebhook = "https://host:99999/x"\n', "alarms.webhook: has no host, or no port"),
         ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
         ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
         (f"{TWO_ACCOUNTS}[accounts.challenges]\nmax_gams = 3\n", "account bb: challenges.max_gams is not a"),

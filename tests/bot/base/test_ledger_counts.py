@@ -1,8 +1,6 @@
 """What a game counts: as much as the database has, and nothing that was not committed."""
 
 import asyncio
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from sqlalchemy import func, select
@@ -75,24 +73,6 @@ async def test_which_baits_count(database: Database, table: Replies, counts: boo
     assert await ledger.reopen()
     await ledger.forecast(stored, decision, made)
     assert total(metrics, "traps_total", game="chess", player="trappy", outcome="set") == int(counts)
-
-
-async def test_a_bait_is_counted_whichever_is_known_first() -> None:
-    """The forecast and the reply come in any order."""
-    metrics = Metrics()
-    database: Any = None
-    ledger: Any = GameLedger(database, ARENA, Role(""), "x", metrics)
-    ledger._game = SimpleNamespace(game="chess", player="tempting")
-    bait: Any = SimpleNamespace(bait="Nxe5", is_bait=lambda reply: reply == "Nxe5")
-    ledger._count_forecast(1, bait)
-    ledger._count_forecast(1, bait)  # once more after a restart of the game
-    ledger._count_reply(1, "Nxe5")
-    ledger._count_reply(2, "d3")
-    ledger._count_forecast(2, bait)
-    ledger._count_reply(3, "d3")  # without a bait
-    labels = {"game": "chess", "player": "tempting"}
-    found = {name: total(metrics, "traps_total", **labels, outcome=name) for name in ("set", "taken", "held")}
-    assert found == {"set": 2, "taken": 1, "held": 1}
 
 
 async def test_a_failed_transaction_counts_as_such(database: Database) -> None:

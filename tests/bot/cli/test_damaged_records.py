@@ -1,5 +1,6 @@
 """Commands meet a damaged record: one line that says which and why, or a report that leaves it out."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,11 @@ ALL_STATS = (*GROUPS, *BY_FACTS)
 FLAGGED = (("games", "--suspect"), ("games", "--format", "json"), ("export",), TRIAL)
 
 
-@pytest.fixture
-def games(migrated_file: Path) -> Path:
+@pytest.fixture(scope="module")
+def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Trial m1 with nine games; decision 9 of game 9 has a forecast."""
-    by_lot(migrated_file, ("randomised", "standard"))
+    path = Path(shutil.copy(template, tmp_path_factory.mktemp("filled") / "desdemona.db"))
+    by_lot(path, ("randomised", "standard"))
 
     async def fill(database: Database) -> None:
         async with database.write() as session:
@@ -48,8 +50,15 @@ def games(migrated_file: Path) -> Path:
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]
             )
 
-    in_database(migrated_file, fill)
-    return migrated_file
+    in_database(path, fill)
+    return path
+
+
+@pytest.fixture
+def games(database_file: Path, filled: Path) -> Path:
+    """The same database, where the commands look for it."""
+    database_file.parent.mkdir()
+    return Path(shutil.copy(filled, database_file))
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,8 @@ def test_backups(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
         os.utime(tmp_path / name, (at_s, at_s))
     (tmp_path / "folder").mkdir()
+    for killed in ("d.db.new", "d.db.new-journal"):
+        (tmp_path / killed).write_text("")
     assert backup_age(str(tmp_path), now=lambda: 6000.0) == 1000
     assert backup_age(str(tmp_path), now=lambda: 4000.0) == 0
     with pytest.raises(FileNotFoundError):

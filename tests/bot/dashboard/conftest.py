@@ -17,8 +17,16 @@ from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
+from tests.patience import PATIENCE_S
 
 TOKEN = "a token that nobody guesses"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page is given up because the machine is busy."""
+    for limit in ("page_cache.LONGEST_S", "page_workers.PATIENCE_S", "pages.ask.LIMIT_S"):
+        monkeypatch.setattr(f"bot.dashboard.{limit}", PATIENCE_S)
 
 
 @dataclass
@@ -35,7 +43,7 @@ class Clock:
 class SimpleView:
     """A view with one number, and how often it was computed."""
 
-    number: int
+    number: int | str
 
     def to_json(self) -> dict[str, Any]:
         return {"number": self.number}
@@ -50,6 +58,8 @@ class CountingLoad:
 
     times: int = 0
     fails: Exception | None = None
+    number: str = ""
+    """What it shows; empty: how often it was computed."""
     asked: list[Query] = field(default_factory=list)
 
     async def __call__(self, _database: Database, query: Query) -> SimpleView:
@@ -57,7 +67,7 @@ class CountingLoad:
         self.asked.append(query)
         if self.fails is not None:
             raise self.fails
-        return SimpleView(self.times)
+        return SimpleView(self.number or self.times)
 
 
 @dataclass

@@ -45,6 +45,9 @@ async def test_without_a_session_a_page_leads_to_the_login(open_site: OpenSite) 
         async with site.get("/dash?game=chess") as answer:
             assert answer.status == 303
             assert answer.headers["Location"] == "/dash/login?next=/dash?game=chess"
+        async with site.session.get(f"{site.url}/dash?game=chess&opponent=a%26b%20%C3%A9") as answer:
+            # All of it, as it was written, and nothing that would be a parameter of the login.
+            assert 'name="next" value="/dash?game=chess&amp;opponent=a%26b%20%C3%A9"' in await answer.text()
         async with site.get("/dash/api/simple") as answer:
             assert answer.status == 401
         async with site.get("/dash/stream") as answer:
@@ -111,6 +114,17 @@ async def test_a_program_sends_the_token_in_a_header(open_site: OpenSite) -> Non
                 assert answer.status == status
 
 
+@pytest.mark.parametrize("header", ["x", "Basic YTpi", f"Bearer {TOKEN[:-1]}"])
+async def test_no_header_but_the_token_stands_for_a_page_of_ours(open_site: OpenSite, header: str) -> None:
+    """A session's cookie goes with requests of any page, whatever else they have."""
+    async with open_site(token=SecretStr(TOKEN)) as site:
+        async with site.post("/dash/login", data={"token": TOKEN}, headers={"Origin": site.url}) as answer:
+            assert answer.status == 303
+        for sent, status in ((header, 403), (f"Bearer {TOKEN}", 303)):
+            async with site.post("/dash/logout", headers={"Authorization": sent}) as answer:
+                assert answer.status == status
+
+
 async def test_tokens_cannot_be_tried_for_long(open_site: OpenSite) -> None:
     async with open_site(token=SecretStr(TOKEN)) as site:
         found = []
@@ -133,6 +147,7 @@ async def test_tokens_cannot_be_tried_for_long(open_site: OpenSite) -> None:
         ({"host": "0.0.0.0"}, "", "dashboard.host: 0.0.0.0 is not this machine's own"),
         ({"public_url": "https://x.example"}, "", "dashboard.public_url: a page that others reach"),
         ({}, "short", "dashboard.token: a token has at least 16 characters"),
+        ({}, "no UTF-8 in the environment: \udcff", "dashboard.token: it has characters that cannot"),
     ],
 )
 def test_settings_that_would_let_others_in_are_refused(
@@ -160,7 +175,9 @@ def test_only_loopback_addresses_are_this_machines_own(host: str, is_own: bool) 
 @pytest.mark.parametrize(
     ("link", "where"),
     [("/dash/works?game=chess", "/dash/works?game=chess"), ("/dash?x=1", "/dash?x=1"), ("/dash", "/dash"),
-     ("https://evil.example", "/dash"), ("//evil.example", "/dash"), ("/dashing", "/dash"), ("", "/dash")],
+     ("https://evil.example", "/dash"), ("//evil.example", "/dash"), ("/dashing", "/dash"), ("", "/dash"),
+     ("/dash/a\r\nX-Evil: 1", "/dash"), ("/dash/\0", "/dash"), ("/dash?\ud800", "/dash"),
+     ("/dash\n", "/dash")],
 )  # fmt: skip
 def test_the_login_leads_to_pages_of_ours_only(link: str, where: str) -> None:
     assert safe_next(link) == where

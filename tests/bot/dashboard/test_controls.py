@@ -1,6 +1,8 @@
 """The controls on the page: each carries out one action, once, and says what came of it once."""
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -148,3 +150,41 @@ async def test_without_the_token_nobody_acts(opened: Opened) -> None:
     async with opened(actions, token="a" * 16) as browser:
         assert (await browser.act(action="resume"))[0] == 401
         assert actions.calls == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status"),
+    [
+        ("multipart/form-data", b"action=resume", 415),
+        ("text/plain", b"action=resume", 415),
+        ("application/x-www-form-urlencoded", b"action=\xff", 400),
+        ("application/x-www-form-urlencoded", b"a=&" * 60, 400),
+        ("application/x-www-form-urlencoded", b"action=" + b"a" * 20_000, 413),
+        ("application/x-www-form-urlencoded; charset=unknown", b"action=resume&x=%ED%A0%80", 303),
+    ],
+)
+async def test_what_is_no_form_is_refused(
+    opened: Opened, caplog: pytest.LogCaptureFixture, kind: str, body: bytes, status: int
+) -> None:
+    """With a word to its sender, and none in the log: anybody may send it."""
+    async with opened(actions := FakeActions()) as browser:
+        headers = {"Origin": browser.origin, "Content-Type": kind}
+        async with browser.http.post(
+            f"{browser.origin}/dash/do", data=body, headers=headers, allow_redirects=False
+        ) as answer:
+            assert answer.status == status
+    assert len(actions.calls) == (status == 303)
+    assert not caplog.records
+
+
+async def test_a_form_that_never_arrives(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.dashboard.access.BODY_S", 0.0)
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"action="
+        await asyncio.Event().wait()
+
+    async with opened(FakeActions()) as browser:
+        headers = {"Origin": browser.origin, "Content-Type": "application/x-www-form-urlencoded"}
+        async with browser.http.post(f"{browser.origin}/dash/do", data=endless(), headers=headers) as answer:
+            assert answer.status == 408

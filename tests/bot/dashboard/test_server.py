@@ -6,16 +6,18 @@ import socket
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 
 from bot.base.config import DashboardConfig
 from bot.dashboard.answers import csv_text
 from bot.dashboard.page import NoSuchThing
 from bot.dashboard.page_cache import LONGEST_S
 from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard
+from engine.errors import RecordError
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 from storage.filters import Filters
-from tests.bot.dashboard.conftest import OpenSite
+from tests.bot.dashboard.conftest import TOKEN, OpenSite
 
 
 async def test_a_page_is_html_json_and_csv(open_site: OpenSite) -> None:
@@ -138,10 +140,72 @@ async def test_a_taken_port_does_not_stop_the_bot(
                 assert answer.status == 200
 
 
+async def test_a_name_that_cannot_be_one_does_not_stop_the_bot(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = DashboardConfig(host="a..b", token=SecretStr(TOKEN))
+    async with Dashboard(config, database, []).running() as address:
+        assert not address
+    assert "no dashboard at a..b:8766 (setting dashboard.port): encoding with 'idna'" in caplog.text
+
+
+async def test_silent_connections_make_room(
+    open_site: OpenSite, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each takes a descriptor, which the bot needs for its links; streams at work are never cut."""
+    monkeypatch.setattr("bot.dashboard.server.MOST_CONNECTIONS", 8)
+    async with open_site() as site, site.get("/dash/stream") as stream:
+        assert await stream.content.readline() == b"retry: 3000\n"
+        host, port = site.url.removeprefix("http://").split(":")
+        silent = [await asyncio.open_connection(host, int(port)) for _ in range(20)]
+        async with site.get("/healthz") as answer:
+            assert answer.status == 200
+        assert await silent[0][0].read() == b""
+        assert not stream.content.at_eof()
+        for _, writer in silent:
+            writer.close()
+    assert caplog.messages == ["too many connections: 8; the latest comes from 127.0.0.1"]
+
+
+async def test_silence_is_cut(open_site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.dashboard.server.IDLE_S", 0.01)
+    async with open_site() as site:
+        host, port = site.url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET /healthz HTT")
+        assert await reader.read() == b""
+        writer.close()
+
+
+@pytest.mark.parametrize("error", [RecordError("game 51: no such state"), UnreadableRow("row 7")])
+async def test_a_damaged_record_is_told(
+    open_site: OpenSite, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    """As on the command line: in one line, without a traceback."""
+    async with open_site() as site:
+        site.load.fails = error
+        async with site.get("/dash/api/simple") as answer:
+            assert answer.status == 500
+            said = (await answer.json())["error"]
+    assert said == f"On this page a record is damaged ({error}); `desdemona db recheck` lists such records."
+    (record,) = caplog.records
+    assert record.exc_info is None
+
+
+@pytest.mark.parametrize(("form", "sent"), [("/dash/api/simple", "\\ud800"), ("/dash", "?")])
+async def test_half_a_character_hides_no_page(open_site: OpenSite, form: str, sent: str) -> None:
+    """A site may send it, in the reason of an event for instance."""
+    async with open_site() as site:
+        site.load.number = "\ud800"
+        async with site.get(form) as answer:
+            assert answer.status == 200
+            assert sent in await answer.text()
+
+
 def test_csv_has_no_formulas() -> None:
-    rows = [{"name": text, "value": -1.5} for text in ("=1", "+1", "-1", "@a", "plain", 'a,"b"\nc')]
+    rows = [{"name": text, "value": -1.5} for text in ("=1", "+1", "-1", "@a", "\n=1", "plain", 'a,"b"\nc')]
 
     assert csv_text(rows) == (
-        'name,value\r\n\'=1,-1.5\r\n\'+1,-1.5\r\n\'-1,-1.5\r\n\'@a,-1.5\r\nplain,-1.5\r\n"a,""b""\nc",-1.5\r\n'
+        'name,value\r\n\'=1,-1.5\r\n\'+1,-1.5\r\n\'-1,-1.5\r\n\'@a,-1.5\r\n"\'\n=1",-1.5\r\nplain,-1.5\r\n"a,""b""\nc",-1.5\r\n'
     )
     assert csv_text([]) == ""

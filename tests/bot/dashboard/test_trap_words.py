@@ -1,5 +1,8 @@
+import math
+
 import pytest
 
+from bot.dashboard.rendering import NO_VALUE, number
 from bot.dashboard.trap_words import (
     cost_text,
     game_share,
@@ -90,3 +93,12 @@ def test_names_within_sentences_stay_short_and_turn_nothing_around() -> None:
     assert cut == "W" * 39 + "\N{HORIZONTAL ELLIPSIS}"
     turned = short_name("\N{RIGHT-TO-LEFT OVERRIDE}gnorw")
     assert turned == "\N{FIRST STRONG ISOLATE}\N{RIGHT-TO-LEFT OVERRIDE}gnorw\N{POP DIRECTIONAL ISOLATE}"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(1234.5, "1,235"), (None, NO_VALUE), (math.inf, NO_VALUE), (-math.inf, NO_VALUE), (math.nan, NO_VALUE)],
+)
+def test_a_number_that_is_none_hides_no_page(value: float | None, shown: str) -> None:
+    """A damaged row may hold one."""
+    assert number(value) == shown

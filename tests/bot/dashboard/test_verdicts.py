@@ -58,14 +58,14 @@ async def test_what_was_played_instead_is_marked(database: Database) -> None:
 async def test_without_a_deeper_search_no_bait_is_named(database: Database) -> None:
     found = _judged(await _told(database, tempting_game, "d7d5", confirmed=False))
     assert found.kind is VerdictKind.SLIP
-    assert "There was no trap here." not in " ".join(found.story)
+    assert "There was no bait here." not in " ".join(found.story)
     assert MarkKind.BAIT not in [mark.kind for mark in found.marks]
 
 
 async def test_plain_positions(database: Database) -> None:
     slip = await _told(database, plain_game, "d8f6")
     assert _judged(slip).kind is VerdictKind.SLIP
-    assert _judged(slip).story[-1].startswith("There was no trap here. Qf6 cost")
+    assert _judged(slip).story[-1].startswith("There was no bait here. Qf6 cost")
     best = replace(slip, reply="b8c6", outcome=OutcomeKind.OPTIMAL, cost=0, cost_centi=0)
     assert _judged(best).title == "No trap, and Anna found the best reply"
     loose = replace(slip, reply="d7d6", cost=999)

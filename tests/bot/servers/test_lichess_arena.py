@@ -315,7 +315,7 @@ async def until_moved(stream: AsyncIterator[GameEvent | None], plies: int) -> Ga
 
 
 async def test_a_person_becomes_a_program(database: Database) -> None:
-    arena = Arena(ArenaConfig(port=0), database)
+    arena = Arena(ArenaConfig(port=0, open_bots=True), database)
     async with asyncio.timeout(PATIENCE_S), arena.running() as url, aiohttp.ClientSession(url) as http:
         person = Person(http, random.Random(1))
         await person.arrive("Cassio")

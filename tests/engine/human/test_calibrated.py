@@ -82,8 +82,19 @@ def test_what_is_not_known_counts_nothing() -> None:
     features = reply_features(SCORES, 200.0, 30, None, Person())
     assert np.isfinite(features).all()
     for name in FEATURES:
-        if name.startswith("ln_p") or name.endswith(("*rating", "*clock", "*phase")):
+        if name.startswith("ln_p") or name.endswith(("*rating", "*beyond", "*clock", "*phase")):
             assert column(features, name) == [0, 0, 0], name
+
+
+@pytest.mark.parametrize(
+    ("rating", "slope", "bend"), [(1500, 0, 0), (1900, 1, 0), (2100, 1.5, 0.5), (2300, 2, 1), (3000, 2, 2)]
+)
+def test_people_above_every_network_have_a_term_of_their_own(rating: int, slope: float, bend: float) -> None:
+    features = reply_features(SCORES, 200.0, 30, HUMAN, Person(rating))
+    for name in ("ln_p", "loss", "gap_first", "gap_best", "drop_best"):
+        of_replies = np.array(column(features, name))
+        assert column(features, f"{name}*rating") == pytest.approx((slope * of_replies).tolist())
+        assert column(features, f"{name}*beyond") == pytest.approx((bend * of_replies).tolist())
 
 
 def test_profiles_of_two_plies_have_no_shallow_scores() -> None:
@@ -102,8 +113,10 @@ def test_odds() -> None:
 
 
 def test_another_program_s_features_are_refused() -> None:
-    with pytest.raises(BadModel, match="trained on features of version '0'"):
-        model({}, features="0")
+    with pytest.raises(
+        BadModel, match=r"test: trained on features of version '1', not '2', .*`desdemona model fit`"
+    ):
+        model({}, features="1")
     with pytest.raises(BadModel, match="kind 'maia', not 'calibrated'"):
         model({}, kind="maia")
 

@@ -317,6 +317,48 @@ def test_every_game_is_played_without_a_file(name: str, kind: str) -> None:
     assert "shallow" in models
 
 
+@pytest.mark.parametrize(("kind", "at_most"), [("shallow", 1), ("network", 16)])
+def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> None:
+    """Stopped while the model is asked for the first time, it chooses as the standard player does."""
+    stop, game = StopFlag(), get_game("chess")
+
+    def answer(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
+        stop.set()
+        return alike(game, ask)
+
+    model = FakeModel("chess", answer)
+    model.info = replace(model.info, kind=kind)
+    models = Models(model, value=ValueParams(budget_percent=100.0))  # all 20 moves are within
+    player = Player("opponent_model", game, TrapParams(), make_searcher("chess", 1), models=models)
+    decision = player.choose(game.initial(), Limits(30), stop)
+    verify(decision)
+    assert len(model.asked) == at_most
+    assert (decision.depth, decision.model) == (2, None)
+    assert decision.reckoning is not None
+    assert decision.reckoning.trouble == "there was no time to ask it"
+    assert decision.move == decide(game.initial(), 2, "standard", game="chess").move
+
+
+@pytest.mark.parametrize(("last", "is_judged"), [(1, False), (4, True), (5, True)])
+def test_after_a_stop_no_more_odds_are_reckoned(last: int, is_judged: bool) -> None:
+    """Each iteration asks four times, for Othello's first four moves; a complete first one counts."""
+    stop = StopFlag()
+
+    class StoppingOdds(FakeOdds):
+        def odds(self, *asked: Any) -> dict[str, float]:
+            if len(self.people) == last - 1:
+                stop.set()
+            return super().odds(*asked)
+
+    odds = StoppingOdds("othello")
+    models = Models(FakeModel("othello"), odds)
+    player = Player("calibrated", othello, TrapParams(), native, models=models)
+    decision = player.choose(othello.initial(), Limits(3), stop)
+    verify(decision)
+    assert len(odds.people) == last
+    assert (decision.depth, decision.model is not None) == (2, is_judged)
+
+
 @pytest.mark.parametrize("hurry", ["stopped", "no time"])
 def test_in_haste_nobody_is_asked(hurry: str) -> None:
     stop, model = StopFlag(), FakeModel("othello")

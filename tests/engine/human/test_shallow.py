@@ -8,6 +8,8 @@ import pytest
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.human.model import HumanModel, PredictionQuery, predicted
 from engine.human.shallow import ShallowModel, ShallowOptions
+from engine.search.reference import ReferenceSearcher
+from tests.engine.positions import random_position
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
@@ -32,6 +34,13 @@ def test_what_looks_good_is_likely() -> None:
     texts = [game.move_text(move) for move in game.legal_moves(position)]
     assert texts[odds.index(max(odds))] == "e4d5"
     assert max(odds) > 0.5
+
+
+def test_any_searcher_sees_the_same() -> None:
+    game = get_game("othello")
+    asks = [PredictionQuery((random_position(game, random.Random(seed), plies=20),)) for seed in range(3)]
+    slow = ShallowModel("othello", searcher=ReferenceSearcher(game))
+    assert predicted(ShallowModel("othello"), game, asks) == predicted(slow, game, asks)
 
 
 def test_nobody_looks() -> None:

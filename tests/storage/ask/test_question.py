@@ -20,6 +20,7 @@ async def test_an_answer_comes_from_a_child(filled: str) -> None:
 
 def test_no_column_is_lost_whatever_the_names() -> None:
     assert Answer(("a", "a", "a_2"), ((1, 2, 3),), is_cut=False).records() == [{"a": 1, "a_2": 2, "a_2_3": 3}]
+    assert Answer(("a", "a_3", "a"), ((1, 2, 3),), is_cut=False).records() == [{"a": 1, "a_3": 2, "a_4": 3}]
     assert Answer(("a_2", "x", "x", "x_3"), ((1, 2, 3, 4),), is_cut=False).records() == [
         {"a_2": 1, "x": 2, "x_3": 3, "x_3_4": 4}
     ]

@@ -219,6 +219,13 @@ def test_postgresql_lets_nobody_write(filled_postgresql: str, sql: str, part: st
     assert asked(filled_postgresql, "select count(*) from games")["rows"] == [[60]]
 
 
+def test_what_a_function_writes_on_postgresql_is_undone(filled_postgresql: str) -> None:
+    """PostgreSQL 15 lets large objects be made in a transaction that only reads."""
+    asked(filled_postgresql, "select lo_create(4711)")
+    found = asked(filled_postgresql, "select count(*) from pg_largeobject_metadata where oid = 4711")
+    assert found["rows"] == [[0]]
+
+
 def test_postgresql_stops_a_slow_question(filled_postgresql: str) -> None:
     found = asked(filled_postgresql, "select pg_sleep(60)", limit_s=0.2)
     assert "statement timeout" in found["error"]

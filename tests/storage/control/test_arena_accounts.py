@@ -51,13 +51,6 @@ async def test_access(played: Database) -> None:
     }
 
 
-async def test_banned_programs_are_not_listed_as_opponents(played: Database) -> None:
-    async with played.write() as session:
-        assert [bot.id for bot in await arena.list_bots(session, 9)] == ["desdemona"]
-        await set_access(session, "desdemona", ArenaAccess.BANNED)
-        assert await arena.list_bots(session, 9) == []
-
-
 async def test_a_new_name_keeps_everything(played: Database) -> None:
     async with played.write() as session:
         await rename_account(session, "anna", "Zoe", "arena")

@@ -1,5 +1,6 @@
 import shutil
 import sqlite3
+import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.maintenance import backups
 from storage.maintenance.backups import back_up, dump_command, sqlite_file
+from storage.maintenance.unfinished_files import unfinished_file
 from tests.storage.maintenance.samples import fill
 
 NOW = datetime(2026, 11, 30, 18, 0, 5, tzinfo=UTC)
@@ -110,6 +112,49 @@ def test_the_backup_itself_is_never_removed(path: Path) -> None:
 def test_one_file_is_no_series(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"copy.db is one file, not a folder"):
         back_up(path, tmp_path / "copy.db", 3)
+
+
+def test_only_its_owner_may_read_it(path: Path, tmp_path: Path) -> None:
+    """The database is private, and the backup has all that it has."""
+    (tmp_path / "copy.db.new").touch(mode=0o644)  # left by an earlier version
+    for target in (tmp_path / "copy.db", tmp_path / "other.db"):
+        assert stat.S_IMODE(back_up(path, target).path.stat().st_mode) == 0o600
+
+
+def test_two_backups_to_one_file_do_not_meet(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one is refused, whatever the first one is doing."""
+    refused = []
+
+    def second(*_: object) -> None:
+        with pytest.raises(StorageError, match=r"another program is writing .*copy.db"):
+            back_up(path, tmp_path / "copy.db")
+        refused.append(files_of(tmp_path))
+
+    check = backups._check
+
+    def check_later(copy: Path) -> None:
+        second()
+        check(copy)
+
+    monkeypatch.setattr(backups, "_check", check_later)
+    assert games_in(back_up(path, tmp_path / "copy.db", on_pages=second).path) == 0
+    assert len(refused) > 1
+    assert files_of(tmp_path) == ["copy.db"]
+
+
+def test_what_killed_backups_have_left_is_removed(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for end in ("", "-journal"):
+        (folder / f"desdemona-2026-11-29T180005Z.db.new{end}").touch()
+    others = ["desdemona-2026-11-29.db.new", "desdemona-2026-11-28T180005Z.db.new"]
+    for name in others:
+        (folder / name).touch()
+    with unfinished_file(folder / "desdemona-2026-11-28T180005Z.db"):  # one that is being written
+        made = back_up(path, folder, now=NOW)
+        assert set(files_of(folder)) == {*others, made.path.name}
 
 
 def test_an_earlier_backup_is_replaced(path: Path, tmp_path: Path) -> None:

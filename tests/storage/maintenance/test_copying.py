@@ -19,6 +19,7 @@ from storage.maintenance.copying import copy_database
 from storage.tables.arena import ArenaAccount, ArenaChatLine
 from storage.tables.games import DecisionRow, EventRow, GameRow
 from tests.storage.conftest import emptied_database
+from tests.storage.maintenance.elsewhere import another_program
 from tests.storage.maintenance.samples import FIRST, fill
 from tests.storage.samples import ARENA
 
@@ -260,63 +261,53 @@ async def test_a_writer_goes_on_meanwhile(database: Database, url: str, target_u
     """What is copied is one moment: nothing that refers to what came later, nothing by halves."""
     await fill(database, ROWS)
     written = 0
-    turns = asyncio.Event()
 
-    async def play() -> None:
+    async def play(source: Database) -> None:
         nonlocal written
-        while not turns.is_set():
-            written += 1
-            async with database.write() as session:
-                key = f"later{written}"
-                await session.execute(
-                    insert(ArenaAccount).values(
-                        id=key, name=key, is_bot=False, token_hash=key, created_at=FIRST
-                    )
-                )
-                line = {"game_id": "Z1", "account_id": key, "room": "player", "text": key}
-                await session.execute(insert(ArenaChatLine).values(**line, created_at=FIRST))
-                await session.execute(update(GameRow).where(GameRow.id == 1).values(moves=key))
-            await asyncio.sleep(0)
+        written += 1
+        key = f"later{written}"
+        account = {"id": key, "name": key, "is_bot": False, "token_hash": key, "created_at": FIRST}
+        line = {"game_id": "Z1", "account_id": key, "room": "player", "text": key, "created_at": FIRST}
+        async with source.write() as session:
+            await session.execute(insert(ArenaAccount).values(**account))
+            await session.execute(insert(ArenaChatLine).values(**line))
+            await session.execute(update(GameRow).where(GameRow.id == 1).values(moves=key))
 
-    seen = []
+    async def moves_of(stored: Database) -> str:
+        async with stored.read() as session:
+            return str(await session.scalar(select(GameRow.moves).where(GameRow.id == 1)))
 
-    def on_step(what: str, _table: str, _rows: int) -> None:
-        seen.append((what, written))
+    before = await moves_of(database)
+    with another_program(url) as elsewhere:
 
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(play())
+        def on_step(what: str, _table: str, rows: int) -> None:
+            if (what, rows) == ("copy", ROWS):
+                elsewhere(play)
+
         found = await copy_database(url, target_url, on_step)
-        turns.set()
-    rows = {each.table: each.rows for each in found.tables}
-    assert rows["arena_accounts"] == rows["arena_chat"]
-    assert seen[-1][1] > seen[0][1]  # it wrote while we read
+    assert {each.rows for each in found.tables} == {ROWS}
+    assert written >= TABLES  # while each of them was copied
+    assert await moves_of(database) == f"later{written}"
     target = await Database.open(target_url, upgrade=False)
-    async with target.read() as session:
-        moves = str(await session.scalar(select(GameRow.moves).where(GameRow.id == 1)))
+    assert await moves_of(target) == before
     await target.close()
-    later = rows["arena_accounts"] - ROWS
-    assert moves == (f"later{later}" if later else moves)
-    assert rows["arena_accounts"] < ROWS + written
 
 
-async def test_another_writer_to_the_target_is_noticed(
-    database: Database, target: Database, url: str, target_url: str
-) -> None:
+async def test_another_writer_to_the_target_is_noticed(database: Database, url: str, target_url: str) -> None:
     await fill(database, ROWS)
-    loop = asyncio.get_running_loop()
-    pending: list[asyncio.Task[None]] = []
 
-    async def disturb() -> None:
+    async def disturb(target: Database) -> None:
         async with target.write() as session:
             await session.execute(text("UPDATE games SET moves = 'x' WHERE id = 4"))
 
-    def on_step(what: str, table: str, rows: int) -> None:
-        if (what, table) == ("copy", "games") and rows == ROWS and not pending:
-            pending.append(loop.create_task(disturb()))
+    with another_program(target_url) as elsewhere:
 
-    with pytest.raises(StorageError, match=r"differs from its source at row 4 of games: does another"):
-        await copy_database(url, target_url, on_step)
-    await pending[0]
+        def on_step(what: str, table: str, rows: int) -> None:
+            if (what, table, rows) == ("copy", "games", ROWS):
+                elsewhere(disturb)
+
+        with pytest.raises(StorageError, match=r"differs from its source at row 4 of games: does another"):
+            await copy_database(url, target_url, on_step)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +19,7 @@ from storage.statistics import trial_rows
 from storage.statistics.facts import game_facts, reply_facts
 from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
+from tests.storage.maintenance.elsewhere import another_program
 from tests.storage.samples import FELL, decision, drawn_decision, opened, settled
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
@@ -108,49 +108,25 @@ async def test_batches_take_all_in_their_turn(database: Database, monkeypatch: p
 
 
 async def test_a_record_that_another_program_changes_meanwhile_stays(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (key,) = await game(database, "old", [rich()], EARLIER)
     newer = pack(decision(quality=100).to_record())
-    make = pruned
 
-    def changing(made: Decision) -> Decision:
-        changes.append(asyncio.get_running_loop().create_task(_replace(database, key, newer)))
-        return make(made)
+    async def change(changed: Database) -> None:
+        statement = text("UPDATE decisions SET record = :record WHERE id = :id")
+        async with changed.write() as session:
+            await session.execute(statement.bindparams(record=newer, id=key))
 
-    changes: list[asyncio.Task[None]] = []
-    monkeypatch.setattr(pruning, "pruned", changing)
-    write = Database.write
+    with another_program(url) as elsewhere:
 
-    def after_the_change(self: Database) -> Any:
-        return _Later(changes, write(self))
+        def changing(made: Decision) -> Decision:
+            elsewhere(change)
+            return pruned(made)
 
-    monkeypatch.setattr(Database, "write", after_the_change)
-    found = await prune(database, NOW, really=True)
-    assert found == Pruned(changed=1)
+        monkeypatch.setattr(pruning, "pruned", changing)
+        assert await prune(database, NOW, really=True) == Pruned(changed=1)
     assert await records(database) == {key: newer}
-
-
-class _Later:
-    """A transaction that begins when the changes are made."""
-
-    def __init__(self, changes: list[asyncio.Task[None]], inner: Any) -> None:
-        self._changes, self._inner = changes, inner
-
-    async def __aenter__(self) -> Any:
-        if asyncio.current_task() not in self._changes:
-            await asyncio.gather(*self._changes)
-        return await self._inner.__aenter__()
-
-    async def __aexit__(self, *error: object) -> Any:
-        return await self._inner.__aexit__(*error)
-
-
-async def _replace(database: Database, key: int, record: bytes) -> None:
-    async with database.write() as session:
-        await session.execute(
-            text("UPDATE decisions SET record = :record WHERE id = :id").bindparams(record=record, id=key)
-        )
 
 
 async def test_statistics_and_summaries_stay(database: Database) -> None:
@@ -187,27 +163,23 @@ async def test_the_trial_of_single_decisions_stays(database: Database) -> None:
     assert await seen() == before
 
 
-async def test_games_go_on_meanwhile(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_games_go_on_meanwhile(database: Database, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "BATCH", 2)
     await game(database, "old", [decision()] * 8, EARLIER)
     async with database.write() as session:
         playing = await opened(session, "open")
-    done = asyncio.Event()
+    played = 0
 
-    async def play() -> int:
-        ply = 0
-        while not done.is_set():
-            async with database.write() as session:
-                await commit_decision(session, playing.id, ply, decision())
-            ply += 2
-        return ply // 2
+    async def play(playing_on: Database) -> None:
+        nonlocal played
+        async with playing_on.write() as session:
+            await commit_decision(session, playing.id, 2 * played, decision())
+        played += 1
 
-    task = asyncio.create_task(play())
-    found = await prune(database, NOW, really=True)
-    done.set()
-    played = await task
+    with another_program(url) as elsewhere:
+        found = await prune(database, NOW, really=True, on_count=lambda _: elsewhere(play))
     assert found.decisions == 8
     async with database.read() as session:
         made = await list_decisions(session, playing.id)
-    assert len(made) == played > 1
+    assert len(made) == played == 4
     assert not any(each.decision.is_pruned for each in made)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -177,9 +178,12 @@ async def test_few_people_have_no_interval(database: Database) -> None:
     assert enough.interval is not None
 
 
-@pytest.mark.parametrize("order", BaitOrder)
-@pytest.mark.parametrize("fate", BaitFate)
-async def test_lists_are_ordered_and_paged(database: Database, order: BaitOrder, fate: BaitFate) -> None:
+async def test_lists_are_ordered_and_paged(database: Database) -> None:
+    keys = {
+        BaitOrder.SURPRISE: lambda row: (row.bait_odds * row.bait_cost, row.decision_id),
+        BaitOrder.COST: lambda row: (row.bait_cost, row.decision_id),
+        BaitOrder.NEWEST: lambda row: row.decision_id,
+    }
     async with database.write() as session:
         await many_games(session, 8)
         # Different odds and costs, against which the orders differ.
@@ -189,27 +193,23 @@ async def test_lists_are_ordered_and_paged(database: Database, order: BaitOrder,
             )
         )
         rows = (await session.execute(select(ForecastRow))).scalars().all()
-        wanted = [
-            row
-            for row in rows
-            if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.FELL)
-        ]  # fmt: skip
-        keys = {
-            BaitOrder.SURPRISE: lambda row: (row.bait_odds * row.bait_cost, row.decision_id),
-            BaitOrder.COST: lambda row: (row.bait_cost, row.decision_id),
-            BaitOrder.NEWEST: lambda row: row.decision_id,
-        }
-        wanted.sort(key=keys[order], reverse=True)
-        found = [
-            bait
-            for offset in (0, 5, 10)
-            for bait in await list_baits(session, Filters(), fate, order, 5, offset)
-        ]
-    assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted]
-    for bait, row in zip(found, wanted, strict=True):
-        assert (bait.odds, bait.is_taken) == (row.bait_odds, row.is_taken)
-        assert row.bait_cost == bait.cost * WHOLE
-        assert bait.surprise == bait.odds * bait.cost
+        for fate, order in product(BaitFate, BaitOrder):
+            wanted = [
+                row
+                for row in rows
+                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.FELL)
+            ]  # fmt: skip
+            wanted.sort(key=keys[order], reverse=True)
+            found = [
+                bait
+                for offset in (0, 5, 10)
+                for bait in await list_baits(session, Filters(), fate, order, 5, offset)
+            ]
+            assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (fate, order)
+            for bait, row in zip(found, wanted, strict=True):
+                assert (bait.odds, bait.is_taken) == (row.bait_odds, row.is_taken)
+                assert row.bait_cost == bait.cost * WHOLE
+                assert bait.surprise == bait.odds * bait.cost
 
 
 async def test_a_bait_says_who_met_it_and_what_they_played(database: Database) -> None:

@@ -3,6 +3,7 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -167,14 +168,22 @@ async def test_a_damaged_game_hides_no_other_number(database: Database) -> None:
     assert found.damage.startswith(f"game {game.id}: ")
 
 
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+async def test_values_of_any_kind(database: Database) -> None:
+    async with database.write() as session:
+        for key in ("g1", "g2"):
+            await opened(session, key, opponent_rating=1500)
+        await session.execute(text("UPDATE games SET our_side = 'x', opponent_rating = 'y' WHERE id = 2"))
+    found = await report(database)
+    assert sorted(each.games for each in found.tallies) == [1, 1]
+    assert [[point.rating for point in each.points] for each in found.ratings] == [[1500]]
+
+
 # --- From an export ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("filters", [{}, {"player": "trappy", "rated": True}, {"game": "chess"}])
-async def test_every_number_is_that_of_an_export(
-    database: Database, seed: int, filters: dict[str, Any]
-) -> None:
+async def test_every_number_is_that_of_an_export(database: Database, seed: int) -> None:
     async with database.write() as session:
         await fill(session, random.Random(seed), 60)
         keys = list(await session.execute(select(OpponentRow.id, OpponentRow.site, OpponentRow.site_id)))
@@ -189,29 +198,31 @@ async def test_every_number_is_that_of_an_export(
             )
         set_odds = "UPDATE forecasts SET bait_odds = 0.2, bait_cost = 2000 WHERE bait IS NOT NULL"
         await session.execute(text(set_odds))
-    chosen = Filters(**filters)
-    seen = 0
-    for row in keys:
-        narrowed = Filters(**filters, site=row.site, opponent_id=row.site_id)
-        games = await exported(database, What.GAMES, narrowed)
-        outcomes = await exported(database, What.OUTCOMES, narrowed)
-        baits = await exported(database, What.BAITS, narrowed)
-        async with database.read() as session:
-            found = await opponent_report(session, row.site, row.site_id, chosen)
-            flags = {} if row.site == MATCH_SITE else await suspect_games(session)
-        assert found is not None
-        told = sorted(
-            (each for each in games if each["state"] != "aborted"),
-            key=lambda each: (each["started_at"], each["game_id"]),
-        )
-        seen += len(told)
-        _check_results(found, told, outcomes, baits)
-        _check_course(found, told)
-        _check_progress(found, told, outcomes)
-        assert {each.game_id: each.flags for each in found.suspects} == {
-            each["game_id"]: flags[each["game_id"]] for each in told if each["game_id"] in flags
-        }
-    assert seen > 5
+    for chosen in (Filters(), Filters(player="trappy", rated=True), Filters(game="chess")):
+        assert sum([await _check(database, site, key, chosen) for _, site, key in keys]) > 5
+
+
+async def _check(database: Database, site: str, key: str, chosen: Filters) -> int:
+    """Check the report on one opponent, and return how many games it has."""
+    narrowed = replace(chosen, site=site, opponent_id=key)
+    games = await exported(database, What.GAMES, narrowed)
+    outcomes = await exported(database, What.OUTCOMES, narrowed)
+    baits = await exported(database, What.BAITS, narrowed)
+    async with database.read() as session:
+        found = await opponent_report(session, site, key, chosen)
+        flags = {} if site == MATCH_SITE else await suspect_games(session)
+    assert found is not None
+    told = sorted(
+        (each for each in games if each["state"] != "aborted"),
+        key=lambda each: (each["started_at"], each["game_id"]),
+    )
+    _check_results(found, told, outcomes, baits)
+    _check_course(found, told)
+    _check_progress(found, told, outcomes)
+    assert {each.game_id: each.flags for each in found.suspects} == {
+        each["game_id"]: flags[each["game_id"]] for each in told if each["game_id"] in flags
+    }
+    return len(told)
 
 
 def _check_results(

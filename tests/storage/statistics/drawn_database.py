@@ -26,6 +26,7 @@ START = datetime(2026, 10, 20, tzinfo=UTC)
 RECORD = decision().to_record()
 KINDS = (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE, OutcomeKind.UNANSWERED)
 PERSONS, CONFIGURATIONS = 4, 2
+Belonging = OutcomeRow | ForecastRow | ReplyTimeRow
 
 
 async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
@@ -62,9 +63,18 @@ async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
     for key in range(1, games + 1):
         session.add(_game(rng, key))
     await session.flush()
-    for key in range(1, games + 1):
-        for ply in range(rng.randrange(2), rng.randrange(1, 60), 2):
-            await _decision(session, rng, key, ply)
+    # All decisions, which get their keys, and then what belongs to them: far fewer statements.
+    drawn = [
+        _decision(rng, key, ply)
+        for key in range(1, games + 1)
+        for ply in range(rng.randrange(2), rng.randrange(1, 60), 2)
+    ]
+    session.add_all(row for row, _ in drawn)
+    await session.flush()
+    for row, belongings in drawn:
+        for each in belongings:
+            each.decision_id = row.id
+            session.add(each)
     await session.flush()
 
 
@@ -93,7 +103,8 @@ def _game(rng: random.Random, key: int) -> GameRow:
     )
 
 
-async def _decision(session: AsyncSession, rng: random.Random, game: int, ply: int) -> None:
+def _decision(rng: random.Random, game: int, ply: int) -> tuple[DecisionRow, list[Belonging]]:
+    """A decision, and what belongs to it, which has no key yet."""
     is_complete = rng.random() < 0.9
     of_profile: dict[str, Any] = {
         "is_trap": rng.random() < 0.5,
@@ -116,13 +127,11 @@ async def _decision(session: AsyncSession, rng: random.Random, game: int, ply: i
         created_at=START,
         record=RECORD,
     )
-    session.add(row)
-    await session.flush()
+    found: list[Belonging] = []
     if rng.random() < 0.9:
         kind = rng.choice(KINDS)
-        session.add(
+        found.append(
             OutcomeRow(
-                decision_id=row.id,
                 kind=kind,
                 reply=None if kind is OutcomeKind.UNANSWERED else "d6",
                 fell_for_best=rng.random() < 0.5,
@@ -134,13 +143,14 @@ async def _decision(session: AsyncSession, rng: random.Random, game: int, ply: i
             )
         )
     if rng.random() < 0.9:
-        session.add(_forecast(rng, row.id))
+        found.append(_forecast(rng))
     if rng.random() < 0.7:
         times = [0.1, 0.29, 0.3, 5.0]
-        session.add(ReplyTimeRow(decision_id=row.id, time_s=rng.choice(times), source=TimeSource.SERVER))
+        found.append(ReplyTimeRow(time_s=rng.choice(times), source=TimeSource.SERVER))
+    return row, found
 
 
-def _forecast(rng: random.Random, decision_id: int) -> ForecastRow:
+def _forecast(rng: random.Random) -> ForecastRow:
     shares = {
         f"{what}_{whose}": rng.choice([0.0, 0.1, 1 / 3, 1.0])
         for what in ("error", "fall", "bait", "optimal")
@@ -150,7 +160,6 @@ def _forecast(rng: random.Random, decision_id: int) -> ForecastRow:
     model, sha256 = rng.choice(models)
     has_bait = rng.random() < 0.5
     return ForecastRow(
-        decision_id=decision_id,
         rule=rng.choice([FORECAST_RULE, FORECAST_RULE, FORECAST_RULE, FORECAST_RULE - 1]),
         model_kind="looks",
         model_name=model,

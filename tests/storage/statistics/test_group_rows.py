@@ -4,6 +4,7 @@ import asyncio
 import random
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from engine.errors import RecordError
 from storage.database import Database
 from storage.filters import Filters, GamePhase, of_games
 from storage.inference.defaults import CAP_GAMES
+from storage.inference.suspects import PlayedGame
 from storage.records import MATCH_SITE, GameResult
 from storage.statistics import group_rows
 from storage.statistics.encounters import Encounters, encounters
@@ -59,21 +61,30 @@ async def others(session: AsyncSession, filters: Filters) -> tuple[object, ...]:
     return await encounters(session, filters), await count_outdated(session, filters), costs
 
 
+def rounded(played: Sequence[PlayedGame]) -> list[PlayedGame]:
+    """Sums of chances depend on the order of the rows, which is the database's choice."""
+    return [replace(game, expected_optimal=round(game.expected_optimal, 9)) for game in played]
+
+
 async def compare(session: AsyncSession, rng: random.Random) -> None:
     """Without a summary, with some, and with all of them, everything counts alike."""
     games = await games_over(session, 0, 1000)
     filters = rng.choice(FILTERS)
+    by_reply = {by: await wanted(session, filters, by) for by in GROUPINGS}
+    later = {by: await wanted(session, LATER, by) for by in SEVERAL}
     before = await others(session, filters)
-    played = await played_games(session)
+    played = rounded(await played_games(session))
     for summarised in ([], rng.sample(games, len(games) // 2), games):
         if summarised:
             assert await summarise(session, summarised) == len(summarised)
-        for by, chosen in (*((by, filters) for by in GROUPINGS), *((by, LATER) for by in SEVERAL)):
-            found = await read_groups(session, chosen, by)
-            assert_same(found.statistics(), await wanted(session, chosen, by))
-            assert chosen is LATER or found.outdated == before[1]
+        for by in GROUPINGS:
+            found = await read_groups(session, filters, by)
+            assert_same(found.statistics(), by_reply[by])
+            assert found.outdated == before[1]
+        for by in SEVERAL:
+            assert_same((await read_groups(session, LATER, by)).statistics(), later[by])
         assert await others(session, filters) == before
-        assert await played_games(session) == played
+        assert rounded(await played_games(session)) == played
     assert await session.scalar(select(func.count()).select_from(GameSummaryRow)) == len(games)
 
 

@@ -7,9 +7,10 @@ const STEADY_MS = 30_000;
 
 /** The server refused a request; `message` is its explanation for people. */
 export class ApiError extends Error {
-  constructor(status, message) {
+  constructor(status, message, waitS = 0) {
     super(message);
     this.status = status;
+    this.waitS = waitS;
   }
 }
 
@@ -48,7 +49,7 @@ async function refusal(response) {
     // Not JSON, for instance a proxy's page: only the status is known.
   }
   if (!message) message = response.status === 429 ? "Too many requests, please wait a little." : `The server answered ${response.status}.`;
-  return new ApiError(response.status, message);
+  return new ApiError(response.status, message, Number(response.headers.get("Retry-After")) || 0);
 }
 
 /**
@@ -155,7 +156,7 @@ export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) 
       if (!(error instanceof ApiError)) throw error;
       if (signal.aborted) return;
       if (error.status < 500 && error.status !== 429) throw error;
-      if (error.status === 429) wait = 15_000;
+      if (error.status === 429) wait = Math.min(60, error.waitS || 15) * 1000;
     }
     if (signal.aborted) return;
     onLink("lost");

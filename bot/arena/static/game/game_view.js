@@ -123,8 +123,8 @@ export class GameView {
       this.#drawTaken(rows);
     }
     if (this.clockState !== state) {
-      // The clocks start when both sides have moved.
-      const isRunning = !isOver && state.status === "started" && view.moves.length >= 2;
+      // The clocks start when both sides have moved, and stand while the server cannot store moves.
+      const isRunning = !isOver && state.status === "started" && view.moves.length >= 2 && !view.clocksStand;
       this.clocks.set({ white: state.wtime, black: state.btime }, isRunning ? toMove : null);
       this.clockState = state;
     }

@@ -11,8 +11,9 @@ export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   const { status, winner } = state;
   if (status === "aborted") return { kind: "aborted", title: "Game aborted", detail: "The game does not count.", short: "Aborted" };
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
-  const rule = view.ending ?? "";
-  if (!winner) return { kind: "draw", title: "Draw", detail: score || rule, short: "Draw" };
+  const note = view.unrated ?? "";
+  const rule = [view.ending, note].filter(Boolean).join(" ");
+  if (!winner) return { kind: "draw", title: "Draw", detail: score ? [score, note].filter(Boolean).join(". ") : rule, short: "Draw" };
   if (!colour) {
     const side = sideOf(winner);
     return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score || rule, short: "Over" };
@@ -22,7 +23,7 @@ export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   return {
     kind: won ? "win" : "loss",
     title: won ? "You won!" : `${opponent} won`,
-    detail: score || way || rule,
+    detail: score || way ? [score || way, note].filter(Boolean).join(" ") : rule,
     short: `${won ? "Won" : "Lost"}${score ? ` ${score}` : ""}`,
   };
 }

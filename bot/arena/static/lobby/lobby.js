@@ -72,7 +72,7 @@ export class Lobby {
   #startOver() {
     session.save(null);
     this.context.showWho();
-    toast("This arena no longer knows your name. Please choose a new one.");
+    toast("This arena no longer knows your name here. Please choose a new one.");
     this.waiting?.abort();
     this.challengeId = null;
     this.arena = null;
@@ -97,6 +97,7 @@ export class Lobby {
       termFields(this.arena.clocks, variant, choice),
       this.sendButton,
       this.status,
+      session.person ? null : this.#codeField(),
     );
     this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.#more(variant)));
     this.#showBots();
@@ -145,6 +146,7 @@ export class Lobby {
         "div",
         { class: "you-line" },
         el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings, variant)}`) : null),
+        el("button", { type: "button", class: "button link", "data-test": "give-code", onclick: () => this.#giveCode() }, "Move it to another device"),
         el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
       );
     }
@@ -169,6 +171,18 @@ export class Lobby {
         spellcheck: "false",
         placeholder: "2 to 20 letters, digits, - or _",
       }),
+    );
+  }
+
+  /** Below the button that most people want: few have a name on another device. */
+  #codeField() {
+    return el(
+      "details",
+      { class: "have-code" },
+      el("summary", {}, "My name is on another device"),
+      el("label", { for: "code" }, "Code from that device"),
+      el("input", { id: "code", name: "code", type: "text", maxlength: "20", spellcheck: "false", placeholder: "XXXX-XXXX-XXXX" }),
+      el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, "Move it here"),
     );
   }
 
@@ -284,6 +298,32 @@ export class Lobby {
   #say(text, bad = false) {
     this.status.classList.toggle("bad", bad);
     this.status.replaceChildren(text);
+  }
+
+  /** Show a code with which another device takes over the name. */
+  async #giveCode() {
+    try {
+      const { code, seconds } = await call("POST", "/api/person/code");
+      await confirmDialog({
+        title: code,
+        text: `Enter this code on the other device within ${Math.round(seconds / 60)} minutes, under "My name is on another device". This browser then loses the name.`,
+        yes: "Done",
+        no: "Close",
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#say(error.message, true);
+    }
+  }
+
+  async #useCode() {
+    try {
+      session.save(await call("POST", "/api/person/move", { json: { code: this.form.elements.code.value } }));
+      this.context.go("/");
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#say(error.message, true);
+    }
   }
 
   async #leave() {

@@ -209,9 +209,9 @@ function words({ kind, decision, bot, baits, played, best, isLost, unit }) {
     case "calm":
       return { title: isChecked(decision) ? "No trap, and you found the best reply" : "You found the best reply", line: `You played ${played.name}, one of the best replies.` };
     case "slip":
-      return { title: "A slip", line: `${isChecked(decision) ? "There was no trap here. " : ""}${missed()}` };
+      return { title: "A slip", line: `${isChecked(decision) ? "There was no bait here. " : ""}${missed()}` };
     case "loose":
-      return { title: "Not quite the best reply", line: `${isChecked(decision) ? "There was no trap here. " : ""}${missed()}` };
+      return { title: "Not quite the best reply", line: `${isChecked(decision) ? "There was no bait here. " : ""}${missed()}` };
     case "decided":
       return { title: "Already decided", line: isLost ? `${bot} wins by force here, whatever you reply.` : `You could win by force here. ${missed()}` };
     case "forced":

@@ -99,7 +99,7 @@ def test_names_are_text(desdemona: Command, november: Path) -> None:
 def test_filters_are_those_of_all_commands(desdemona: Command, november: Path) -> None:
     assert november.exists()
     _, told, _ = desdemona("report", "--month", "2026-11", "--player", "standard", "--people")
-    assert "1 games, score 0.5 of 1 (50.0%). Only player standard, opponent is bot no." in told
+    assert "1 game, score 0.5 of 1 (50.0%). Only player standard, opponent is bot no." in told
 
 
 def test_a_month_without_games(desdemona: Command, november: Path) -> None:

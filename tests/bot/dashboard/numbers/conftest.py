@@ -23,7 +23,7 @@ from tests.storage.conftest import create_database, postgres, postgres_template
 
 __all__ = ["postgres", "postgres_template"]
 
-_TIMED = ("now", "events", "opponents", "ratings", "works")
+_TIMED = ("now", "events", "opponent", "opponents", "ratings", "works")
 """Pages that ask what time it is."""
 
 

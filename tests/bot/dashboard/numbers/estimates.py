@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 ALPHA = 0.05
+Z_95 = 1.959963984540054
 
 
 def effective(counts: Sequence[float]) -> float:
@@ -39,6 +40,20 @@ def student(share: float, df: float) -> float:
     return root(below, 0.0, 100.0)
 
 
+def leave_one_out(taken_met: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """A share, and half of its interval's width by leaving out one person at a time; and P.
+
+    Args:
+        taken_met: Of each person, who met something.
+    """
+    taken, met, many = sum(each[0] for each in taken_met), sum(each[1] for each in taken_met), len(taken_met)
+    value = taken / met
+    without = [(taken - t) / (met - m) for t, m in taken_met]
+    people = effective([m for _, m in taken_met])
+    variance = (many - 1) / many * sum((each - value) ** 2 for each in without)
+    return value, student(1 - ALPHA / 2, people - 1) * math.sqrt(variance), people
+
+
 def fixed_share(taken_met: Sequence[tuple[float, float]]) -> dict[str, Any] | None:
     """The share with its interval by person, one left out at a time; None: fewer than 30 effective persons.
 
@@ -48,16 +63,10 @@ def fixed_share(taken_met: Sequence[tuple[float, float]]) -> dict[str, Any] | No
     some = [each for each in taken_met if each[1]]
     if effective([met for _, met in some]) < 30:
         return None
-    taken, met, many = sum(each[0] for each in some), sum(each[1] for each in some), len(some)
-    value = taken / met
-    without = [(taken - t) / (met - m) for t, m in some]
-    people = effective([m for _, m in some])
-    half = student(1 - ALPHA / 2, people - 1) * math.sqrt(
-        (many - 1) / many * sum((each - value) ** 2 for each in without)
-    )
+    value, half, people = leave_one_out(some)
     return {
-        "n": met,
-        "persons": many,
+        "n": sum(met for _, met in some),
+        "persons": len(some),
         "effective_persons": people,
         "value": value,
         "low": value - half,
@@ -66,6 +75,18 @@ def fixed_share(taken_met: Sequence[tuple[float, float]]) -> dict[str, Any] | No
         "alpha": ALPHA,
         "kind": "fixed",
     }
+
+
+def wilson(count: int, of: int) -> tuple[float, float]:
+    """Where the score test of a share just does not refuse it."""
+    share = count / of
+
+    def off(z: float) -> Callable[[float], float]:
+        return lambda p: p - share - z * math.sqrt(p * (1 - p) / of)
+
+    low = 0.0 if count == 0 else root(off(-Z_95), 0.0, share)
+    high = 1.0 if count == of else root(off(Z_95), share, 1.0)
+    return low, high
 
 
 def tightness(alpha: float) -> float:
@@ -132,11 +153,10 @@ def performance(met: Sequence[tuple[int, float]]) -> dict[str, Any]:
 
         return rises
 
-    # z of the standard normal distribution: a t with very many degrees of freedom.
-    z, nothing, everything = 1.959963984540054, points == 0, points == games
+    nothing, everything = points == 0, points == games
     if games:
         low, high = min(each for each, _ in met) - 4000.0, max(each for each, _ in met) + 4000.0
         found["rating"] = None if nothing or everything else root(off(0.0), low, high)
-        found["low"] = None if nothing else root(off(-z), low, high)
-        found["high"] = None if everything else root(off(z), low, high)
+        found["low"] = None if nothing else root(off(-Z_95), low, high)
+        found["high"] = None if everything else root(off(Z_95), low, high)
     return found

@@ -37,6 +37,14 @@ class Exported:
         return {row["decision_id"]: row for row in self.outcomes}
 
     @cached_property
+    def decision(self) -> dict[int, Row]:
+        return {row["decision_id"]: row for row in self.decisions}
+
+    @cached_property
+    def record(self) -> dict[int, Row]:
+        return {row["decision_id"]: row for row in self.records}
+
+    @cached_property
     def decisions_of(self) -> dict[int, list[Row]]:
         return _by_game(self.decisions)
 
@@ -57,18 +65,22 @@ def _by_game(rows: Sequence[Row]) -> dict[int, list[Row]]:
     return found
 
 
+def run_command(url: str, folder: Path, *arguments: str) -> None:
+    """Run `desdemona` with a database, in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("DESDEMONA_STORAGE__URL", url)
+        patch.setattr(sys, "argv", ["desdemona", *arguments])
+        with pytest.raises(SystemExit) as left:
+            program.main()
+        assert left.value.code in (0, None)
+
+
 def export(url: str, folder: Path) -> Exported:
     """Run the commands on a database."""
     rows: dict[str, list[Row]] = {}
     for what in TABLES:
         path = folder / f"{what}.jsonl"
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(folder)
-            patch.setenv("DESDEMONA_STORAGE__URL", url)
-            options = ("--format", "jsonl", "--what", what, "--output", str(path))
-            patch.setattr(sys, "argv", ["desdemona", "export", *options])
-            with pytest.raises(SystemExit) as left:
-                program.main()
-        assert left.value.code in (0, None)
+        run_command(url, folder, "export", "--format", "jsonl", "--what", what, "--output", str(path))
         rows[what] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     return Exported(rows)

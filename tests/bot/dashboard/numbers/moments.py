@@ -1,13 +1,18 @@
 """What a page says of one move of ours, from its exported record; only the games' rules are the program's."""
 
 import json
+import math
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from engine.games import get_game
 from tests.bot.dashboard.numbers.exported import Exported, Row
-from tests.bot.dashboard.numbers.recount import rounded
+from tests.bot.dashboard.numbers.recount import DASH, MINUS, rounded
+
+WON = 100_000
+"""Scores of this size are forced results."""
+_UNITS = {"othello": "discs", "chess": "pawns", "xiangqi": "pawns", "connect4": ""}
 
 _WORDS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SHARES = [Fraction(1, n) for n in range(10, 1, -1)] + [
@@ -24,8 +29,9 @@ class Moment:
     """
 
     def __init__(self, data: Exported, key: int) -> None:
-        self.row = next(row for row in data.records if row["decision_id"] == key)
+        self.row = data.record[key]
         self.outcome = data.outcome.get(key)
+        self._moves = data.game[self.row["game_id"]]["moves"].split()
         self.record = json.loads(self.row["record"])
         self.forecast = None if self.row["forecast"] is None else json.loads(self.row["forecast"])
         self.rules: Any = get_game(self.record["game"])
@@ -49,12 +55,16 @@ class Moment:
     @cached_property
     def bests(self) -> list[str]:
         """The best replies for the opponent."""
-        least = min(scores[-1] for scores in self.scores.values())
+        least = min((scores[-1] for scores in self.scores.values()), default=0)
         return [reply for reply, scores in self.scores.items() if scores[-1] == least]
 
     @property
     def played(self) -> str | None:
-        return None if self.outcome is None else self.outcome["reply"]
+        """The reply, whether it is judged or not."""
+        if self.outcome is not None:
+            reply: str | None = self.outcome["reply"]
+            return reply
+        return next(iter(self._moves[self.row["ply"] + 1 :]), None)
 
     @property
     def best(self) -> str:
@@ -71,7 +81,8 @@ class Moment:
     def told(self, number: int = 0) -> str:
         """The sentences on a bait."""
         bait = self.baits[number]
-        first = f"A trap: {people(bait['odds'])} {self.reply_name(bait['reply'])} here."
+        who, name = people(bait["odds"]), self.reply_name(bait["reply"])
+        first = f"Another: {who} {name}." if number else f"A trap: {who} {name} here."
         looks = self._looks(self.scores[bait["reply"]])
         return " ".join(filter(None, (first, looks, f"It costs {of_game(bait['cost'] / 10_000)}.")))
 
@@ -90,6 +101,65 @@ class Moment:
             said = " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
         return f"Looking {said} plies ahead it looks {how} {self.reply_name(self.best)}."
 
+    # --- Scores -----------------------------------------------------------------------------------------
+
+    def score(self, centi: float, position: Any = None) -> str:
+        """A score with its sign; forced results are told by the game's rules."""
+        if abs(centi) >= WON:
+            text = str(self.rules.score_text(centi, self.after if position is None else position))
+            if text.startswith("#"):
+                moves = text.lstrip("#-")
+                return f"mated in {moves}" if text.startswith("#-") else f"mate in {moves}"
+            return text
+        return f"{rounded(centi / 100, 2):+}".replace("-", MINUS)
+
+    def worth(self, centi: int) -> float:
+        """Our expected score, in whole hundredths of a per cent."""
+        if abs(centi) >= WON:
+            return float(centi > 0)
+        scale = self.rules.expected_scale_centi(self.before)
+        size = math.floor(10_000 / (1 + math.exp(-abs(centi) / scale)) + 0.5)
+        return (size if centi >= 0 else 10_000 - size) / 10_000
+
+    @property
+    def unit(self) -> str:
+        return _UNITS[self.record["game"]]
+
+    @cached_property
+    def ordered(self) -> list[str]:
+        """The replies, the best for the opponent first."""
+        return sorted(self.scores, key=lambda reply: self.scores[reply][-1])
+
+    @cached_property
+    def raw_centi(self) -> int:
+        """Of our move."""
+        (chosen,) = [each for each in self.record["candidates"] if each["move"] == self.record["move"]]
+        return int(chosen["raw_centi"])
+
+    def lost(self, reply: str) -> str:
+        """What a reply loses in the game's units; a dash: nothing."""
+        size = self.scores[reply][-1] - self.raw_centi
+        if size <= 0:
+            return DASH
+        text = str(rounded(size / 100, 2))
+        return text[:-1] if text.endswith("0") and not text.endswith(".0") else text
+
+    def cost(self, reply: str) -> float:
+        """What a reply loses in expected score."""
+        return max(0.0, self.worth(self.scores[reply][-1]) - self.worth(self.raw_centi))
+
+    def odds(self, reply: str) -> float | None:
+        """How likely people play it."""
+        if self.forecast is None:
+            return None
+        return float(self.forecast["odds"][self.forecast["replies"].index(reply)])
+
+    def price(self, reply: str) -> str:
+        """What the reply that was played costs, in words."""
+        short = f"{self.lost(reply)} {self.unit}".strip()
+        share = of_game(self.cost(reply)) if self.cost(reply) else ""
+        return f"{share} ({short})" if share else short
+
 
 def people(odds: float) -> str:
     """``one player in three plays``."""
@@ -104,3 +174,10 @@ def people(odds: float) -> str:
 def of_game(share: float) -> str:
     """``29 % of the game``."""
     return f"{'under 1' if 0 < share < 0.01 else rounded(100 * share, 0)} % of the game"
+
+
+def odds_text(odds: float | None) -> str:
+    """``41 %``, ``under 1 %``."""
+    if odds is None:
+        return DASH
+    return "under 1 %" if odds < 0.01 else f"{rounded(100 * odds, 0)} %"

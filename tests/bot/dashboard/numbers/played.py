@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from bench.storage.sample_decisions import Sample, sample
+from bench.storage.sample_decisions import DRAWN_AT, Sample, drawn_samples, sample
 from engine.games import get_game
 from engine.params import TrapParams
 from engine.players import Player, complete
@@ -46,6 +46,13 @@ def played() -> Sequence[PlayedGame]:
     rng = random.Random(7)
     found = [_play(game, None, side, rng) for game in DEPTHS for side in (0, 1)]
     return (*found, _play("chess", CHESS960, 0, rng))
+
+
+def drawn_game() -> PlayedGame:
+    """A game from a position in which a lot chose our only move, and the best reply to it."""
+    found, _ = drawn_samples()
+    reply = min(found.decision.chosen.replies, key=lambda each: each.final_centi).reply
+    return PlayedGame("othello", DRAWN_AT, 0, (found.decision.move, reply), (Move(0, found, reply),))
 
 
 def _play(name: str, initial: str | None, our_side: int, rng: random.Random) -> PlayedGame:

@@ -14,7 +14,7 @@ _INLINE = {
     *("text", "g", "path", "rect", "circle", "use", "defs", "symbol", "polygon", "line"),
 }
 """Elements that begin no line; every other one does."""
-_SKIPPED_CLASSES = {"filters", "top", "strip"}
+_SKIPPED_CLASSES = {"filters", "top", "strip", "challenge-form"}
 _CELLS = {"td", "th"}
 
 

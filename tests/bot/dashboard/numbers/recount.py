@@ -100,7 +100,8 @@ def iso(text: str) -> str:
 
 
 def rounded(value: float, digits: int) -> Decimal:
-    return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    """Halves go up, whatever the last bits of a sum are."""
+    return Decimal(f"{value:.9f}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
 
 
 def percent(share: float | None, digits: int = 0) -> str:

@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import RULE
@@ -25,7 +25,7 @@ from storage.tables.games import (
     ReplyTimeRow,
     TrialRow,
 )
-from tests.bot.dashboard.numbers.played import Move, PlayedGame, played
+from tests.bot.dashboard.numbers.played import CHESS960, Move, PlayedGame, drawn_game, played
 from tests.bot.dashboard.samples import NAMES
 
 NOW = datetime(2026, 11, 25, 15, tzinfo=UTC)
@@ -41,6 +41,11 @@ ACCOUNTS = {
     MATCH_SITE: ("match",),
 }
 PLAYERS = ("trappy", "standard")
+MATCHED, REGULAR = 45, 46
+"""Opponents of their own: that of matches, and a person who plays much chess."""
+OTHERS = (*range(1, 42), *range(47, 61))
+LOT_GAME = 113
+"""The game in which a lot chose a move."""
 Row = dict[str, Any]
 
 
@@ -48,10 +53,13 @@ async def fill(database: Database, games: int = GAMES) -> None:
     """Write everything into an empty database; most games get their summary, some stay without."""
     rng = random.Random(11)
     async with database.write() as session:
-        await session.execute(insert(OpponentRow), [_opponent(key) for key in range(1, 46)])
+        await session.execute(insert(OpponentRow), [_opponent(key) for key in range(1, OTHERS[-1] + 1)])
         await session.execute(insert(EngineConfigRow), [_configuration(key) for key in (1, 2)])
         await session.execute(insert(TrialRow), [_trial()])
         await _games(session, rng, games)
+        first = select(func.min(GameRow.started_at)).where(GameRow.opponent_id == OpponentRow.id)
+        met = OpponentRow.id.in_(select(GameRow.opponent_id))
+        await session.execute(update(OpponentRow).where(met).values(first_seen_at=first.scalar_subquery()))
         await session.execute(insert(EventRow), [_event(rng, key) for key in range(1, 141)])
     async with database.write() as session:
         await summarise(session, await games_to_summarise(session, 0, games * 3 // 4))
@@ -59,7 +67,7 @@ async def fill(database: Database, games: int = GAMES) -> None:
 
 def _opponent(key: int) -> Row:
     sites = ("arena", "arena", "lichess", "lichess", "ggs")
-    site = MATCH_SITE if key == 45 else sites[key % 5]
+    site = MATCH_SITE if key == MATCHED else sites[key % 5]
     name = NAMES[key - 1] if key <= len(NAMES) else f"Player {key}"
     return {
         "id": key,
@@ -110,8 +118,12 @@ async def _games(session: AsyncSession, rng: random.Random, games: int) -> None:
     rows: dict[Any, list[Row]] = {GameRow: [], DecisionRow: [], OutcomeRow: [], ForecastRow: []}
     rows[ReplyTimeRow] = []
     for key in range(1, games + 1):
-        template = rng.choices(played(), [3 if each.game == "chess" else 1 for each in played()])[0]
-        game = _game(rng, key, template)
+        who = _who(rng, key)
+        likely = (3, 0 if who == REGULAR else 1)
+        template = rng.choices(played(), [likely[each.game != "chess"] for each in played()])[0]
+        if key == LOT_GAME:
+            template = drawn_game()
+        game = _game(rng, key, who, template)
         rows[GameRow].append(game)
         for move in template.ours:
             if move.ply < len(game["moves"].split()):
@@ -120,8 +132,13 @@ async def _games(session: AsyncSession, rng: random.Random, games: int) -> None:
         await session.execute(insert(table), found)
 
 
-def _game(rng: random.Random, key: int, template: PlayedGame) -> Row:
-    who = 45 if key % 40 == 0 else 42 + key % 3 if key in (101, 102, 103) else rng.randrange(1, 42)
+def _who(rng: random.Random, key: int) -> int:
+    if key % 14 == 5:
+        return REGULAR
+    return MATCHED if key % 40 == 0 else 42 + key % 3 if key in (101, 102, 103) else rng.choice(OTHERS)
+
+
+def _game(rng: random.Random, key: int, who: int, template: PlayedGame) -> Row:
     site = _opponent(who)["site"]
     # Whole days and a fraction that keeps every age clear of being rounded either way.
     days = rng.choice([0, 0, 0, 1, 2, 5, 9, 20, 29, 33, 64, 120]) if key % 3 else rng.randrange(0, 50)
@@ -131,19 +148,20 @@ def _game(rng: random.Random, key: int, template: PlayedGame) -> Row:
         state = GameStatus.OPEN
     elif key % 17 == 0:
         state = GameStatus.ABORTED
-    player = rng.choice(PLAYERS)
-    in_trial = began >= TRIAL_START and site != MATCH_SITE and key % 11 != 0
+    player = "standard" if who == REGULAR and key % 4 else rng.choice(PLAYERS)
+    variant = {None: "standard", CHESS960: "chess960"}.get(template.initial_position, "fromPosition")
+    in_trial = began >= TRIAL_START and site != MATCH_SITE and key % 11 != 0 and variant != "fromPosition"
     result = rng.choice([GameResult.WIN] * (4 if player == "trappy" else 2) + [*GameResult] * 2)
     if key % 23 == 0:
         result = None
-    moves = template.moves[: rng.choice([1, 4, 30, 30, 30])]
+    moves = template.moves[: rng.choice([1, 4, 30, 30, 30]) if who != REGULAR else 30]
     return {
         "id": key,
         "site": site,
         "account": rng.choice(ACCOUNTS[site]),
         "site_game_id": f"g{key}",
         "game": template.game,
-        "variant": "standard" if template.initial_position is None else "chess960",
+        "variant": variant,
         "initial_position": template.initial_position,
         "our_side": template.our_side,
         "rated": rng.random() < 0.7,

@@ -44,12 +44,13 @@ QUERIES: tuple[Query, ...] = (
 FEW = QUERIES[:4]
 
 
-def _page(rows: list[Any], size: int) -> int:
+def last_page(rows: list[Any], size: int) -> int:
     return max(1, -(-len(rows) // size))
 
 
-def _pager(rows: list[Any], size: int, page: int) -> list[str]:
-    pages = _page(rows, size)
+def pager(rows: list[Any], size: int, page: int) -> list[str]:
+    """The line below a list."""
+    pages = last_page(rows, size)
     if pages == 1:
         return []
     earlier, later = ("Earlier" if page > 1 else ""), (" Later" if page < pages else "")
@@ -67,11 +68,13 @@ RESULTS: dict[str, Any] = {
 }
 
 
-def _ended(game: Row) -> str:
+def ended(game: Row) -> str:
+    """How a game ended, in a word."""
     return {"open": "being played", "aborted": "aborted"}.get(game["state"], ENDED[game["result"]])
 
 
-def _game_json(data: Exported, game: Row) -> Row:
+def game_json(data: Exported, game: Row) -> Row:
+    """A game's JSON."""
     same: tuple[str, ...] = ("game_id", "site", "site_game_id", "game", "speed", "player", "opponent")
     same += ("our_rating",)
     same += ("opponent_rating", "our_side", "state", "result", "end_reason", "plies")
@@ -99,7 +102,7 @@ def _game_line(data: Exported, game: Row) -> str:
         (
             f"{game['opponent']}{program} / {rating}{against} · opponent",
             f"{TITLES[game['game']]} / {game['player']} · {game['site']}",
-            f"{_ended(game)}{reason}",
+            f"{ended(game)}{reason}",
             f"{game['plies']:,}",
             baits,
             str(found.slips),
@@ -128,16 +131,16 @@ async def test_games(
     visitor: Visitor, exported: Exported, query: Query, result: str, order: str, number: int
 ) -> None:
     found = [game for game in shown(exported, query) if RESULTS[result](game)]
-    number = min(number, _page(found, 40))
+    number = min(number, last_page(found, 40))
     games = _ordered(exported, found, order)[40 * (number - 1) : 40 * number]
     address = urlencode({**query, "result": result, "sort": order, "page": number})
     told = await visitor.json(f"/dash/api/games?{address}")
-    assert told["games"] == [_game_json(exported, game) for game in games]
-    assert (told["count"], told["page"], told["pages"]) == (len(found), number, _page(found, 40))
+    assert told["games"] == [game_json(exported, game) for game in games]
+    assert (told["count"], told["page"], told["pages"]) == (len(found), number, last_page(found, 40))
     html = await visitor.text(f"/dash/games?{address}")
     head = [plural(len(found), "game")] if found else []
     lines = [_game_line(exported, game) for game in games]
-    assert printed.numbers(html) == [*head, *lines, *_pager(found, 40, number)]
+    assert printed.numbers(html) == [*head, *lines, *pager(found, 40, number)]
 
 
 # --- Opponents ---------------------------------------------------------------------------------------------
@@ -220,7 +223,7 @@ async def test_opponents(visitor: Visitor, exported: Exported, query: Query, ord
     ]
     choices = "First latest most games fall most often (of 5 baits or more) score most"
     lines = [_opponent_line(line) for line in found[:50]]
-    assert printed.numbers(html) == [*(head if found else []), choices, *lines, *_pager(found, 50, 1)]
+    assert printed.numbers(html) == [*(head if found else []), choices, *lines, *pager(found, 50, 1)]
 
 
 # --- Ratings -----------------------------------------------------------------------------------------------

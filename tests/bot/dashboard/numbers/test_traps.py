@@ -73,12 +73,13 @@ def _json(found: Row) -> Row:
     return {**found, "interval": nearly(found["interval"])}
 
 
-def _surprise(bait: Row) -> float:
+def surprise_of(bait: Row) -> float:
+    """Probability times cost."""
     return float(bait["probability"] * round(10_000 * bait["cost"]))
 
 
 ORDERS: dict[str, Any] = {
-    "surprise": _surprise,
+    "surprise": surprise_of,
     "cost": lambda bait: round(10_000 * bait["cost"]),
     "newest": lambda bait: bait["decision_id"],
 }
@@ -107,7 +108,8 @@ def _cards(data: Exported, baits: list[Row], order: str) -> list[tuple[Row, int,
     return sorted(found, key=lambda each: (-each[2] / each[1], -each[1], -each[0]["decision_id"]))
 
 
-def _card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
+def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
+    """A card's JSON."""
     outcome = data.outcome.get(bait["decision_id"])
     is_judged = outcome is not None and outcome["is_current"]
     same = ("decision_id", "game_id", "game", "site", "player", "opponent", "opponent_rating", "ply")
@@ -145,7 +147,8 @@ def _outcome(data: Exported, bait: Row, moment: Moment) -> str:
     return f"{bait['opponent']} played {reply} instead, which cost {of_game(cost)}."
 
 
-def _card_lines(data: Exported, bait: Row, met: int, taken: int, order: str) -> list[str]:
+def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "") -> list[str]:
+    """The lines of a card."""
     moment = Moment(data, bait["decision_id"])
     rating = "" if bait["opponent_rating"] is None else f" {bait['opponent_rating']}"
     fate = {None: "not answered", 0: "held", 1: "fell"}[bait["is_taken"]]
@@ -193,7 +196,7 @@ async def test_traps(
     assert told["by_rating"] == [_json(group) for group in by_rating]
     pages = max(1, -(-len(cards) // 12))
     assert (told["count"], told["page"], told["pages"]) == (len(cards), number, pages)
-    assert told["baits"] == [_card_json(exported, *card) for card in some]
+    assert told["baits"] == [card_json(exported, *card) for card in some]
 
     html = await visitor.text(f"/dash/traps?{address}")
     more, verb = everything["unanswered"], "was" if everything["unanswered"] == 1 else "were"
@@ -216,5 +219,5 @@ async def test_traps(
     ]
     earlier, later = ("Earlier" if number > 1 else ""), (" Later" if number < pages else "")
     pager = [f"{earlier}page {number} of {pages}{later}"] if pages > 1 else []
-    cards_lines = [line for card in some for line in _card_lines(exported, *card, order)]
+    cards_lines = [line for card in some for line in card_lines(exported, *card, order)]
     assert printed.numbers(html) == [*head, *cards_lines, *pager, *phases, note, *bands, note]

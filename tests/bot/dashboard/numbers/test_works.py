@@ -2,31 +2,21 @@
 
 import json
 import math
-from collections import defaultdict
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from bot import __main__ as program
 from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.conftest import World
 from tests.bot.dashboard.numbers.drawings import check_drawings
-from tests.bot.dashboard.numbers.estimates import ALPHA, any_time, performance, tightness
-from tests.bot.dashboard.numbers.exported import Exported, Row
+from tests.bot.dashboard.numbers.estimates import ALPHA, any_time, tightness
+from tests.bot.dashboard.numbers.exported import Exported, Row, run_command
+from tests.bot.dashboard.numbers.groups import beyond, groups, performance_text
 from tests.bot.dashboard.numbers.nearly import nearly
-from tests.bot.dashboard.numbers.recount import (
-    DASH,
-    TITLES,
-    Query,
-    counted,
-    passes,
-    percent,
-    rounded,
-    signed,
-)
+from tests.bot.dashboard.numbers.recount import TITLES, Query, passes, percent, rounded, signed
 from tests.bot.dashboard.numbers.sample_database import NOW, OPT, TRIAL, TRIAL_START
-from tests.bot.dashboard.numbers.trials import Trial, counting
+from tests.bot.dashboard.numbers.trials import Trial
 from tests.bot.dashboard.pages.conftest import Visitor
 
 QUERIES: tuple[Query, ...] = (
@@ -35,85 +25,8 @@ QUERIES: tuple[Query, ...] = (
     {"game": "chess"},
     {"site": "lichess", "rated": "rated", "min-rating": "1400"},
 )
-REPLIES, TRAPS = 20_000, 4_000
-"""Where the intervals of groups are tightest (docs/statistics.md)."""
 
 # --- Groups ------------------------------------------------------------------------------------------------
-
-
-def _expected(rows: list[Row], happened: str, of: str, opt: int) -> Row:
-    def value(row: Row) -> float:
-        return float(row["kind"] == "fell") if happened == "fell" else float(row[happened])
-
-    persons = [row["person"] for row in rows]
-    found: Row = {"n": len(rows)}
-    for name, columns in (("happened", None), ("chance", f"random_{of}"), ("model", f"expected_{of}")):
-        values = [value(row) if columns is None else row[columns] for row in rows]
-        found[name] = sum(values) / len(rows) if rows else None
-    for name, column in (("beyond_chance", f"random_{of}"), ("beyond_model", f"expected_{of}")):
-        found[name] = any_time([value(row) - row[column] for row in rows], persons, opt)
-    return found
-
-
-def _group(data: Exported, group: Row, games: list[Row]) -> Row:
-    replies = [
-        {**row, "person": game["opponent_id"]} for game in games for row in counting(data, game["game_id"])
-    ]
-    open_ = [row for row in replies if row["is_decided"] == 0]
-    baits, traps = [row for row in open_ if row["has_bait"]], [row for row in open_ if row["is_trap"]]
-    kinds = [row["kind"] for row in traps]
-    rated = [(g["opponent_rating"], g["points"]) for g in games if g["opponent_rating"] is not None]
-    return {
-        "group": group,
-        "games": len(games),
-        "wins": sum(game["result"] == "win" for game in games),
-        "draws": sum(game["result"] == "draw" for game in games),
-        "losses": sum(game["result"] == "loss" for game in games),
-        "unfinished": sum(game["state"] == "open" for game in games),
-        "persons": len({game["opponent_id"] for game in games}),
-        "performance": performance([each for each in rated if each[1] is not None]),
-        "replies": len(open_),
-        "optimal": sum(row["kind"] == "optimal" for row in open_),
-        "decided": len(replies) - len(open_),
-        "models": sorted({row["model"] for row in replies}),
-        "errors": _expected(open_, "is_error", "error", REPLIES),
-        "cost": _expected(open_, "cost", "cost", REPLIES),
-        "baits_set": len(baits),
-        "baits": _expected(baits, "is_bait_taken", "bait", TRAPS),
-        "traps_set": len(traps),
-        "traps_optimal": kinds.count("optimal"),
-        "traps_fell": kinds.count("fell"),
-        "traps_fell_for_best": sum(row["fell_for_best"] for row in traps),
-        "traps_erred_elsewhere": kinds.count("erred_elsewhere"),
-        "falls": _expected(traps, "fell", "fall", TRAPS),
-    }
-
-
-def groups(data: Exported, query: Query, by: tuple[str, str] = ("game", "player")) -> list[Row]:
-    """The statistics of games by two columns."""
-    found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
-    for game in counted(data, query):
-        found[tuple(game[name] for name in by)].append(game)
-    return [_group(data, dict(zip(by, key, strict=True)), some) for key, some in sorted(found.items())]
-
-
-def _beyond(found: Row) -> str:
-    if found["mean"] is None:
-        return DASH
-    if found["low"] is None:
-        return "too early"
-    mean, low, high = (signed(100 * found[name]) for name in ("mean", "low", "high"))
-    return f"{mean} ({low} to {high})"
-
-
-def _performance(found: Row) -> str:
-    if not found["games"]:
-        return DASH
-    if found["low"] is None:
-        return f"below {found['high']:.0f}"
-    if found["high"] is None:
-        return f"above {found['low']:.0f}"
-    return f"{found['rating']:.0f} ({found['low']:.0f} to {found['high']:.0f})"
 
 
 def _side_line(each: Row) -> str:
@@ -123,14 +36,14 @@ def _side_line(each: Row) -> str:
             f"{TITLES[each['group']['game']]}, {each['group']['player']}",
             f"{each['games']} / {each['persons']} opponent{'' if each['persons'] == 1 else 's'}",
             f"{each['wins']} · {each['draws']} · {each['losses']}",
-            f"{_performance(each['performance'])} / {each['performance']['games']} against rated",
+            f"{performance_text(each['performance'])} / {each['performance']['games']} against rated",
             f"{each['replies']:,}",
             *(percent(errors[name], 1) for name in ("happened", "chance")),
-            f"{percent(errors['model'], 1)} / {_beyond(errors['beyond_model'])}",
+            f"{percent(errors['model'], 1)} / {beyond(errors['beyond_model'])}",
             percent(each["cost"]["happened"], 1),
             f"{baits['n']}",
             percent(baits["happened"], 1),
-            f"{percent(baits['model'], 1)} / {_beyond(baits['beyond_model'])}",
+            f"{percent(baits['model'], 1)} / {beyond(baits['beyond_model'])}",
         )
     )
 
@@ -297,22 +210,12 @@ _NOTE = (
 )
 
 
-def _run(world: World, folder: Path, *arguments: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setenv("DESDEMONA_STORAGE__URL", world.url)
-        patch.setattr("sys.argv", ["desdemona", *arguments])
-        with pytest.raises(SystemExit) as left:
-            program.main()
-        assert left.value.code in (0, None)
-
-
 @pytest.mark.parametrize("by", ["player", "site", "speed", "month"])
 def test_stats_say_the_same(
     world: World, exported: Exported, tmp_path: Path, capfd: pytest.CaptureFixture[str], by: str
 ) -> None:
     """`stats --by`, which has the numbers of the page's table "side by side"."""
-    _run(world, tmp_path, "stats", "--by", by, "--format", "json")
+    run_command(world.url, tmp_path, "stats", "--by", by, "--format", "json")
     told = json.loads(capfd.readouterr().out)
     wanted = groups(exported, {}, (by, "game"))
     assert told == nearly(wanted)

@@ -113,7 +113,7 @@ async def test_a_slip_and_a_decided_position(database: Database, visitor: Visito
         lost = await lost_game(session, "d7d5")
     page = await visitor.text(f"/dash/games/{slip.id}")
     assert "A slip" in page
-    assert "There was no trap here. Qf6 cost" in page
+    assert "There was no bait here. Qf6 cost" in page
     assert "<strong>1</strong> slip<" in page
     assert "Already decided" in await visitor.text(f"/dash/games/{lost.id}")
 

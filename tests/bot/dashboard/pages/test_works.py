@@ -1,5 +1,6 @@
 """Does it work? The verdict, and every number of a trial as its own arithmetic has it."""
 
+import asyncio
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -48,11 +49,20 @@ async def play(database: Database, games: int = GAMES) -> None:
             await finish_game(session, game.id, result=result, end_reason="normal", at=at)
 
 
-async def reported(database: Database) -> GamesReport:
-    report = await trial_report(database, None, None, Filters(), datetime.now(UTC))
-    assert report is not None
-    assert report.games is not None
-    return report.games
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> GamesReport:
+    """Of such a trial."""
+
+    async def reported() -> GamesReport:
+        database = await Database.open(f"sqlite:///{tmp_path_factory.mktemp('works') / 'trial.db'}")
+        await play(database)
+        found = await trial_report(database, None, None, Filters(), datetime.now(UTC))
+        await database.close()
+        assert found is not None
+        assert found.games is not None
+        return found.games
+
+    return asyncio.run(reported())
 
 
 async def test_without_a_trial_nobody_knows(visitor: Visitor) -> None:
@@ -104,10 +114,7 @@ async def test_what_there_is_not_is_named(
     assert words in await visitor.text(f"/dash/works?{query}", 400)
 
 
-async def test_verdicts(database: Database) -> None:
-    await play(database)
-    report = await reported(database)
-
+def test_verdicts(report: GamesReport) -> None:
     def verdict(low: float | None, high: float | None, treated: int = 120) -> Verdict:
         estimate = replace(report.score.estimate, low=low, high=high)
         changed = replace(report.score, estimate=estimate)
@@ -122,9 +129,8 @@ async def test_verdicts(database: Database) -> None:
     assert verdict(0.01, 0.2, treated=99) is Verdict.TOO_EARLY
 
 
-async def test_games_until_the_interval_is_a_third_narrower(database: Database) -> None:
-    await play(database)
-    score, design = (await reported(database)).score.estimate, SequenceDesign(1000)
+def test_games_until_the_interval_is_a_third_narrower(report: GamesReport) -> None:
+    score, design = report.score.estimate, SequenceDesign(1000)
     more = games_until_narrower(score, design)
     assert more is not None
     wanted = float(design.width(score.n)) * 2 / 3
@@ -132,9 +138,8 @@ async def test_games_until_the_interval_is_a_third_narrower(database: Database) 
     assert games_until_narrower(replace(score, low=None), design) is None
 
 
-async def test_games_until_the_verdict_is_clear(database: Database) -> None:
-    await play(database)
-    score, design = (await reported(database)).score.estimate, SequenceDesign(1000)
+def test_games_until_the_verdict_is_clear(report: GamesReport) -> None:
+    score, design = report.score.estimate, SequenceDesign(1000)
     assert score.sd is not None
     assert games_until_known(score, design) == 0  # the interval leaves 0 already
     # 5 points: when the interval leaves 0.  1 point: when it lies within the 3 that are negligible.

@@ -1,0 +1,419 @@
+"""The attacks, run in a process of their own so that they take no time from those who measure.
+
+    python -m bench.siege.attacks URL NAME SECONDS GAME
+
+Everything stays on the loopback, and each attack ends after so many seconds or requests.  Addresses are those
+that the documented proxy would tell; the attacks stand in for the proxy.
+"""
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from itertools import count, islice
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+FORWARDED = "X-Forwarded-For"
+BOT = "desdemona"
+WORKERS = 30
+MOST_REQUESTS = 20_000
+"""Of one attack."""
+CLOCK = {"clock.limit": 300, "clock.increment": 3}
+
+
+@dataclass(slots=True)
+class Found:
+    """What an attack asked for and got."""
+
+    asked: str
+    got: str = ""
+    holds: bool = True
+    """Whether the arena gave no more than it should."""
+    statuses: dict[str, int] = field(default_factory=dict)
+
+
+class Mallory:
+    """Somebody with as many addresses, names and connections as wanted.
+
+    Args:
+        url: Of the arena.
+        seconds: How long to go on.
+        game: Id of a long game that is over.
+    """
+
+    def __init__(self, url: str, seconds: float, game: str) -> None:
+        self.url = url
+        self.game = game
+        self.seconds = seconds
+        self.until = time.monotonic() + seconds
+        self.statuses: Counter[str] = Counter()
+        self._sent = 0
+        self._numbers = count(int(time.time() * 1000) % 10_000_000 * 1000)
+        self.http = aiohttp.ClientSession(
+            url, connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=30)
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time or requests are used up."""
+        return time.monotonic() >= self.until or self._sent >= MOST_REQUESTS
+
+    async def ask(
+        self, address: str, method: str, path: str, token: str = "", **more: Any
+    ) -> tuple[int, Any]:
+        """One request; status 0: cut."""
+        headers = {FORWARDED: address} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._sent += 1
+        try:
+            async with self.http.request(method, path, headers=headers, **more) as answer:
+                self.statuses[str(answer.status)] += 1
+                body = await answer.read()
+                is_json = "json" in answer.content_type and "nd" not in answer.content_type
+                return answer.status, json.loads(body) if is_json else body
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            self.statuses["cut"] += 1
+            return 0, None
+
+    async def join(self, address: str, name: str = "") -> str:
+        """A new account's token; empty: refused."""
+        name = name or f"m{next(self._numbers)}"
+        status, body = await self.ask(address, "POST", "/api/person", json={"name": name})
+        return str(body["token"]) if status == 201 else ""
+
+    async def challenge(self, address: str, token: str, whom: str, **terms: Any) -> str:
+        """A challenge's id; empty: refused."""
+        data = {**CLOCK, **terms}
+        status, body = await self.ask(address, "POST", f"/api/challenge/{whom}", token, data=data)
+        return str(body["id"]) if status == 200 else ""
+
+    async def together(self, work: Callable[[int], Awaitable[object]], workers: int = WORKERS) -> None:
+        """Repeat work at several hands until the time is over."""
+
+        async def hand(number: int) -> None:
+            while not self.is_over:
+                await work(number)
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(workers):
+                group.create_task(hand(number))
+
+    @asynccontextmanager
+    async def streams(
+        self, accounts: Iterable[tuple[str, str]], each: int
+    ) -> AsyncIterator[list[aiohttp.ClientResponse]]:
+        """Hold streams open for accounts, given by address and token."""
+        opened: list[aiohttp.ClientResponse] = []
+        for address, token in accounts:
+            for _ in range(each):
+                headers = {FORWARDED: address, "Authorization": f"Bearer {token}"}
+                with suppress(aiohttp.ClientError, TimeoutError, OSError):
+                    answer = await self.http.get("/api/stream/event", headers=headers)
+                    self.statuses[str(answer.status)] += 1
+                    opened.append(answer)
+        try:
+            yield opened
+        finally:
+            for answer in opened:
+                answer.close()
+
+
+def addresses(prefix: str) -> Iterator[str]:
+    """As many as wanted."""
+    return (f"{prefix}.{number >> 8 & 255}.{number & 255}" for number in count(1))
+
+
+ONE = "203.0.113.66"
+
+
+async def peace(mallory: Mallory) -> Found:
+    """Nothing: what the others are to be compared with."""
+    await asyncio.sleep(mallory.seconds)
+    return Found("nothing")
+
+
+async def places(mallory: Mallory) -> Found:
+    """Four names of one address take all places of the bot."""
+    found = Found("4 names of one address want all 8 places of the bot, and its queue")
+    tokens = [token for _ in range(4) if (token := await mallory.join(ONE))]
+    held: dict[int, list[str]] = {}
+    most = 0
+
+    async def take(number: int) -> None:
+        nonlocal most
+        await mallory.challenge(ONE, tokens[number], BOT)
+        status, body = await mallory.ask(ONE, "GET", "/api/account/playing", tokens[number])
+        if status == 200:
+            held[number] = [game["gameId"] for game in body["nowPlaying"]]
+        most = max(most, sum(map(len, held.values())))
+        await asyncio.sleep(0.1)
+
+    await mallory.together(take, len(tokens))
+    for number, games in held.items():
+        for game in games:
+            await mallory.ask(ONE, "POST", f"/api/board/game/{game}/resign", tokens[number])
+    found.got, found.holds = f"{most} games at once", most <= 3
+    return found
+
+
+async def streams(mallory: Mallory) -> Found:
+    """135 accounts of as many addresses with eight streams each, behind the proxy."""
+    found = Found("135 accounts with 8 streams each behind the proxy")
+    wheres = list(islice(addresses("10.66"), 135))
+    tokens = [(where, token) for where in wheres if (token := await mallory.join(where))]
+    async with mallory.streams(tokens, 8) as opened:
+        await asyncio.sleep(max(1.0, mallory.until - time.monotonic()))
+        live = sum(answer.connection is not None for answer in opened)
+    found.got = f"{len(tokens)} accounts, {live} streams held"
+    return found
+
+
+async def tabs(mallory: Mallory) -> Found:
+    """One address opens as many streams as it can."""
+    found = Found("20 accounts of one address with 8 streams each")
+    tokens = [(ONE, token) for _ in range(20) if (token := await mallory.join(ONE))]
+    async with mallory.streams(tokens, 8) as opened:
+        got = sum(answer.status == 200 for answer in opened)
+    found.got, found.holds = f"{got} streams", got <= 64
+    return found
+
+
+async def silent(mallory: Mallory) -> Found:
+    """Connections that say nothing, from many addresses of the loopback."""
+    found = Found("3000 connections without a request, from 200 addresses")
+    host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
+    writers = []
+    for number in range(3000):
+        if mallory.is_over:
+            break
+        source = f"127.0.{7 + number % 200}.1"
+        with suppress(OSError):
+            _, writer = await asyncio.open_connection(host, port, local_addr=(source, 0))
+            writers.append(writer)
+    await asyncio.sleep(max(1.0, mallory.until - time.monotonic()))
+    live = sum(not writer.transport.is_closing() for writer in writers)
+    for writer in writers:
+        writer.close()
+    found.got = f"{len(writers)} made, {live} held"
+    return found
+
+
+async def accounts(mallory: Mallory) -> Found:
+    """One address makes accounts."""
+    found = Found("as many accounts as possible from one address")
+    await mallory.together(lambda _: mallory.join("203.0.113.77"))
+    return _accounts(mallory, found)
+
+
+def _accounts(mallory: Mallory, found: Found) -> Found:
+    made = mallory.statuses["201"]
+    found.got, found.holds = f"{made} accounts", made <= 50
+    return found
+
+
+async def network(mallory: Mallory) -> Found:
+    """The addresses of one /64 network make accounts."""
+    found = Found("as many accounts as possible from one /64 network")
+    numbers = count(1)
+    await mallory.together(lambda _: mallory.join(f"2001:db8:0:66::{next(numbers):x}"))
+    return _accounts(mallory, found)
+
+
+async def _flood(mallory: Mallory, found: Found, path: str, sources: list[str]) -> Found:
+    began = time.monotonic()
+    await mallory.together(lambda number: mallory.ask(sources[number % len(sources)], "GET", path))
+    took_s = time.monotonic() - began
+    answered, asked = mallory.statuses["200"] / took_s, mallory.statuses.total() / took_s
+    found.got = f"{answered:.0f} of {asked:.0f} a second"
+    return found
+
+
+async def requests(mallory: Mallory) -> Found:
+    """One address asks for the lobby as fast as it can."""
+    return await _flood(mallory, Found("the lobby's list, one address"), "/api/arena", [ONE])
+
+
+async def crowd(mallory: Mallory) -> Found:
+    """Thirty addresses do so."""
+    sources = list(islice(addresses("10.67"), WORKERS))
+    return await _flood(mallory, Found("the same, 30 addresses"), "/api/arena", sources)
+
+
+async def replays(mallory: Mallory) -> Found:
+    """Thirty addresses ask for a long finished game."""
+    sources = list(islice(addresses("10.68"), WORKERS))
+    found = Found("a finished game of 240 plies, 30 addresses")
+    return await _flood(mallory, found, f"/api/arena/game/{mallory.game}", sources)
+
+
+async def unknown(mallory: Mallory) -> Found:
+    """The status of a hundred unknown names."""
+    sources = list(islice(addresses("10.69"), WORKERS))
+    path = "/api/users/status?ids=" + ",".join(f"nobody{number}" for number in range(100))
+    return await _flood(mallory, Found("status of 100 unknown names, 30 addresses"), path, sources)
+
+
+async def moves(mallory: Mallory) -> Found:
+    """Two names in a game send illegal moves as fast as they can."""
+    found = Found("illegal moves in 5 games of 10 addresses")
+    sources = list(islice(addresses("10.70"), 10))
+    tokens = [await mallory.join(where) for where in sources]
+    games: list[tuple[str, str, str]] = []
+    for first in range(0, 10, 2):
+        if not (tokens[first] and tokens[first + 1]):
+            continue
+        _, body = await mallory.ask(sources[first + 1], "GET", "/api/account", tokens[first + 1])
+        if not isinstance(body, dict) or "id" not in body:
+            continue
+        game = await mallory.challenge(sources[first], tokens[first], body["id"], color="white")
+        path = f"/api/challenge/{game}/accept"
+        if game and (await mallory.ask(sources[first + 1], "POST", path, tokens[first + 1]))[0] == 200:
+            games += [(sources[each], tokens[each], game) for each in (first, first + 1)]
+
+    async def send(number: int) -> None:
+        where, token, game = games[number % len(games)]
+        await mallory.ask(where, "POST", f"/api/board/game/{game}/move/a1", token)
+
+    if games:
+        await mallory.together(send)
+    found.got = f"{mallory.statuses['400']} refused as illegal, {mallory.statuses['429']} with 429"
+    return found
+
+
+async def bots(mallory: Mallory) -> Found:
+    """Strangers make bot accounts until ours is off the list."""
+    found = Found("600 bot accounts, each from an address of its own")
+    wheres, made = addresses("10.71"), []
+
+    async def make(_: int) -> None:
+        where = next(wheres)
+        if token := await mallory.join(where, f"a{next(mallory._numbers)}"):
+            status, _ = await mallory.ask(where, "POST", "/api/bot/account/upgrade", token)
+            made.extend([where] * (status == 200))
+        if len(made) >= 600:
+            mallory.until = 0.0
+
+    await mallory.together(make)
+    listed: list[str] = []
+    for _ in range(20):
+        status, body = await mallory.ask("10.72.0.1", "GET", "/api/arena")
+        if status == 200:
+            listed = [each["name"].lower() for each in body["bots"]]
+            break
+        await asyncio.sleep(0.5)
+    place = f"number {listed.index(BOT) + 1}" if BOT in listed else "missing"
+    found.got = f"{len(made)} bots; ours is {place} of {len(listed)} in the list"
+    found.holds = listed[:1] == [BOT]
+    return found
+
+
+async def puppets(mallory: Mallory) -> Found:
+    """Sock puppets of one address lose rated games after two plies."""
+    found = Found("30 sock puppets resign rated games after two plies")
+    master = await mallory.join(ONE)
+    _, account = await mallory.ask(ONE, "GET", "/api/account", master)
+    won = 0
+    for number in range(30):
+        where = f"10.73.0.{number + 1}"
+        token = await mallory.join(where)
+        if not (master and token and isinstance(account, dict) and "id" in account):
+            continue
+        game = await mallory.challenge(
+            where, token, account["id"], rated="true", color="black", variant="othello"
+        )
+        if not game:
+            continue
+        for by, at, path in (
+            (master, ONE, f"/api/challenge/{game}/accept"),
+            (token, where, f"/api/board/game/{game}/move/f5"),
+            (master, ONE, f"/api/board/game/{game}/move/d6"),
+            (token, where, f"/api/board/game/{game}/resign"),
+        ):
+            status, _ = await mallory.ask(at, "POST", path, by)
+        won += status == 200
+    _, account = await mallory.ask("10.74.0.1", "GET", "/api/account", master)
+    rating = account["perfs"]["othello"]["rating"] if isinstance(account, dict) and "perfs" in account else 0
+    found.got, found.holds = f"{won} games won, rating {rating}", rating <= 1700
+    return found
+
+
+async def names(mallory: Mallory) -> Found:
+    """Names that look like ours, or like somebody in charge."""
+    wanted = ("Desdem0na", "Desdemona_", "Moderator", "support", "Iichess")
+    found = Found("lookalike names: " + ", ".join(wanted))
+    taken = [name for name in wanted if await mallory.join("10.75.0.1", name)]
+    found.got, found.holds = f"got {', '.join(taken) or 'none'}", not taken
+    return found
+
+
+async def rubbish(mallory: Mallory) -> Found:
+    """What is not HTTP, as fast as possible; the log is looked at from outside."""
+    found = Found("bad requests of 18 bytes")
+    host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
+    sent = 0
+
+    async def send(_: int) -> None:
+        nonlocal sent
+        with suppress(OSError, asyncio.IncompleteReadError):
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(b"GET / HTTP/9.9\r\n\r\n")
+            await reader.read()
+            writer.close()
+        sent += 1
+        if sent >= MOST_REQUESTS:
+            mallory.until = 0.0
+
+    await mallory.together(send)
+    found.got = f"{sent} sent"
+    return found
+
+
+ATTACKS: dict[str, Callable[[Mallory], Awaitable[Found]]] = {
+    "peace": peace,
+    "places": places,
+    "streams": streams,
+    "tabs": tabs,
+    "silent": silent,
+    "accounts": accounts,
+    "network": network,
+    "requests": requests,
+    "crowd": crowd,
+    "replays": replays,
+    "unknown": unknown,
+    "moves": moves,
+    "bots": bots,
+    "puppets": puppets,
+    "names": names,
+    "rubbish": rubbish,
+}
+
+
+async def attack(url: str, name: str, seconds: float, game: str) -> Found:
+    """Run one attack."""
+    mallory = Mallory(url, seconds, game)
+    try:
+        found = await ATTACKS[name](mallory)
+    finally:
+        await mallory.http.close()
+    found.statuses = dict(sorted(mallory.statuses.items()))
+    return found
+
+
+def main() -> None:
+    url, name, seconds, game = sys.argv[1:]
+    if urlsplit(url).hostname != "127.0.0.1":
+        sys.exit(f"{url} is not on this machine's loopback")
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    print(json.dumps(asdict(asyncio.run(attack(url, name, float(seconds), game)))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What makes the arena fair: time without outages, rules for ratings, and names nobody may imitate."""

@@ -1,0 +1,171 @@
+"""The arena's time, by which all its clocks run: it stands still while the arena cannot serve its players.
+
+It is saved every second while games run, and with each move, so a killed arena continues where it was.  An
+outage begins with the first attempt that failed and ends a moment after the database works again, so that
+players have time to come back; after a restart there is the same moment.  Each outage leaves an event.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+
+from storage import arena
+from storage.database import Database
+from storage.errors import StorageError
+from storage.events import record_event
+from storage.records import AccountKey
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+OUTAGE = "arena_outage"
+"""Kind of the events that say when the arena's time stood still: `why` is ``stopped`` or ``database``."""
+_SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
+_RETRY_S = 1.0  # between attempts to use a database that has failed
+
+
+class ArenaTime:
+    """Counts the seconds in which the arena could serve its players, over all its runs."""
+
+    def __init__(
+        self, database: Database, clock: Callable[[], float], *, grace_s: float, site: str = "arena"
+    ) -> None:
+        """Start at 0; `load` continues where the arena last was.
+
+        Args:
+            database: The arena's.
+            clock: In seconds; never goes back.
+            grace_s: How long the time stands still after the end of an outage.
+            site: The arena's name in events.
+        """
+        self._database = database
+        self._clock = clock
+        self._grace_s = grace_s
+        self._owner = AccountKey(site)
+        self._lost = clock()
+        """How far the time is behind the clock."""
+        self._stopped_at: float | None = None
+        """When the time stopped, by the clock; None: it runs."""
+        self._resumes_at = float("inf")
+        """When it runs again, by the clock; infinity: not known."""
+        self._is_confirmed = False
+        """Whether an attempt of our own failed, too: one failed request may be a bug."""
+        self._worked_at = clock()
+        """Before this, by the clock, there was no outage but those that are counted."""
+        self._saved_at = float("-inf")
+
+    def now(self) -> float:
+        """The arena's time in seconds."""
+        self._go_on()
+        return (self._clock() if self._stopped_at is None else self._stopped_at) - self._lost
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether an outage, or the moment after it, stops all clocks."""
+        self._go_on()
+        return self._stopped_at is not None and self._is_confirmed
+
+    def wait_s(self, *, is_needed: bool) -> float:
+        """Seconds until `save` is due, or until the time runs again; infinity: never.
+
+        Args:
+            is_needed: Whether games go on.
+        """
+        self._go_on()
+        if self._is_away:
+            return _RETRY_S if self._is_confirmed else 0.0
+        until = self._resumes_at if self._stopped_at is not None else float("inf")
+        return min(until, self._saved_at + _SAVE_S if is_needed else until) - self._clock()
+
+    def suspect(self, since: float) -> None:
+        """Stop until the next `save`, which is due at once: an attempt to use the database has failed.
+
+        Args:
+            since: When the attempt began, by the clock.
+        """
+        self._go_on()
+        if self._stopped_at is None:
+            self._stopped_at = min(max(since, self._worked_at), self._clock())
+            self._resumes_at = float("inf")
+            self._is_confirmed = False
+
+    async def load(self) -> None:
+        """Continue where the arena last was; time in which it did not run is an outage.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        async with self._database.read() as session:
+            saved = await arena.load_time(session)
+        at = self._clock()
+        self._lost = at - saved.elapsed_ms / 1000
+        self._worked_at = at
+        if not saved.open_games:
+            return
+        if saved.at is not None:
+            detail = {
+                "why": "stopped",
+                "began": saved.at.isoformat(timespec="milliseconds"),
+                "ended": (now_utc() + timedelta(seconds=self._grace_s)).isoformat(timespec="milliseconds"),
+            }
+            async with self._database.write() as session:
+                await record_event(session, self._owner, OUTAGE, detail)
+        if self._grace_s:
+            self._stopped_at, self._is_confirmed = at, True
+            self._resumes_at = at + self._grace_s
+
+    async def save(self, *, is_needed: bool) -> None:
+        """Save the time if that is due; during an outage see whether it is over.
+
+        Args:
+            is_needed: Whether games go on.
+
+        Raises:
+            StorageError: The database failed: the time stands still.
+        """
+        self._go_on()
+        began = self._clock()
+        if not self._is_away and (not is_needed or began - self._saved_at < _SAVE_S):
+            return
+        try:
+            await self._write()
+        except StorageError:
+            self.suspect(began)
+            self._resumes_at = float("inf")
+            self._is_confirmed = True
+            raise
+        self._worked_at = self._saved_at = began
+        if self._is_away:
+            self._resumes_at = self._clock() + (self._grace_s if self._is_confirmed else 0.0)
+            self._go_on()
+
+    async def close(self) -> None:
+        """Save the time for the last time; a failure is logged."""
+        try:
+            await self._write()
+        except StorageError as error:
+            logger.error("the arena's clocks may be set back by a second: %s", error)
+
+    async def _write(self) -> None:
+        now = self.now()
+        async with self._database.write() as session:
+            await arena.save_time(session, round(now * 1000), now_utc())
+            if self._is_away and self._is_confirmed and self._stopped_at is not None:
+                began = now_utc() - timedelta(seconds=self._clock() - self._stopped_at)
+                ended = now_utc() + timedelta(seconds=self._grace_s)
+                detail = {
+                    "why": "database",
+                    "began": began.isoformat(timespec="milliseconds"),
+                    "ended": ended.isoformat(timespec="milliseconds"),
+                }
+                await record_event(session, self._owner, OUTAGE, detail)
+
+    @property
+    def _is_away(self) -> bool:
+        return self._stopped_at is not None and self._resumes_at == float("inf")
+
+    def _go_on(self) -> None:
+        if self._stopped_at is not None and self._clock() >= self._resumes_at:
+            self._lost += self._resumes_at - self._stopped_at
+            self._worked_at = max(self._worked_at, self._resumes_at)
+            self._stopped_at = None

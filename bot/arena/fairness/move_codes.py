@@ -1,0 +1,51 @@
+"""One-time codes by which a person takes a nickname to another device.
+
+They live in memory only, as hashes, for ten minutes; an account has one at a time.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+
+LIFETIME_S = 600.0
+_LETTERS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"  # none of them looks like another
+_GROUPS, _GROUP = 3, 4
+
+
+class MoveCodes:
+    """The codes that are valid now."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._codes: dict[str, tuple[bytes, float]] = {}
+        """Hash and end of validity, by account, the oldest first."""
+
+    def issue(self, account_id: str) -> str:
+        """A new code for an account, in place of an older one."""
+        letters = [secrets.choice(_LETTERS) for _ in range(_GROUPS * _GROUP)]
+        code = "-".join("".join(letters[at : at + _GROUP]) for at in range(0, len(letters), _GROUP))
+        self._forget_old()
+        self._codes.pop(account_id, None)
+        self._codes[account_id] = _hash(code), self._clock() + LIFETIME_S
+        return code
+
+    def redeem(self, code: str) -> str | None:
+        """The account of a code, which is then no longer valid; None: it is not, or not any more."""
+        self._forget_old()
+        wanted = _hash(code)
+        found = next((key for key, (hashed, _) in self._codes.items() if hashed == wanted), None)
+        if found is not None:
+            del self._codes[found]
+        return found
+
+    def _forget_old(self) -> None:
+        now = self._clock()
+        for account_id, (_, until) in list(self._codes.items()):
+            if until > now:
+                break
+            del self._codes[account_id]
+
+
+def _hash(code: str) -> bytes:
+    letters = "".join(letter for letter in code.upper() if letter in _LETTERS)
+    return hashlib.sha256(letters.encode()).digest()

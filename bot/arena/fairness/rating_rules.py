@@ -1,0 +1,84 @@
+"""The rules by which a rated game changes ratings, so that nobody gets one for nothing.  No I/O."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.arena import glicko
+from bot.arena.glicko import Rating
+
+PROVISIONAL_CAP = 1700.0
+"""No result against a provisional rating lifts a rating above this: two hundred above a newcomer's."""
+_LEAST_WEIGHT = 1 / 16
+
+
+class Unrated(StrEnum):
+    """Why a rated game changed no rating."""
+
+    SHORT = "short"
+    """It has too few moves."""
+    ADDRESS = "address"
+    """The players were at one network address."""
+    PAIR = "pair"
+    """The two have played many games within the window."""
+    VOID = "void"
+    """The owner of the arena voided it."""
+
+
+_TEXTS = {
+    Unrated.SHORT: "Not rated: it has too few moves.",
+    Unrated.ADDRESS: "Not rated: both players share a network address.",
+    Unrated.PAIR: "Not rated: you two have played too many rated games today.",
+    Unrated.VOID: "Not rated: the owner of the arena voided it.",
+}
+
+
+def text_of(unrated: str | None) -> str | None:
+    """The reason as a sentence."""
+    return None if unrated is None else _TEXTS[Unrated(unrated)]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRules:
+    """What the owner sets."""
+
+    least_plies: int = 10
+    """Games with fewer moves, counted by sides, change no rating."""
+    window_h: float = 24.0
+    """For so long, earlier games of the same two players and their addresses matter."""
+    full_games: int = 5
+    """So many games of two players in a variant count in full; each further one half as much as the last."""
+
+    def weight(self, earlier: int) -> float:
+        """How much a game counts, from 0 to 1.
+
+        Args:
+            earlier: Rated games of the same two players in the variant, within the window.
+        """
+        weight: float = 0.5 ** max(0, earlier + 1 - self.full_games)
+        return weight if weight >= _LEAST_WEIGHT else 0.0
+
+
+def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tuple[Rating, Rating]:
+    """The ratings of both sides after a game.
+
+    Args:
+        before: Those before it.
+        first_score: The first side's: 1 won, 0.5 drawn, 0 lost.
+        weight: How much the game counts.
+    """
+    first, second = before
+    return (
+        _weighted(first, glicko.update(first, [(second, first_score)]), second, weight),
+        _weighted(second, glicko.update(second, [(first, 1 - first_score)]), first, weight),
+    )
+
+
+def _weighted(old: Rating, new: Rating, opponent: Rating, weight: float) -> Rating:
+    rating = old.rating + weight * (new.rating - old.rating)
+    if opponent.is_provisional and rating > old.rating:
+        rating = max(old.rating, min(rating, PROVISIONAL_CAP))
+    return Rating(
+        rating,
+        old.deviation + weight * (new.deviation - old.deviation),
+        old.volatility + weight * (new.volatility - old.volatility),
+    )

@@ -1,0 +1,45 @@
+"""Remembers which accounts were at one network address, and not which address it was.
+
+Only in memory, as hashes with a random key of this run, and only for the window of the rating rules.
+"""
+
+import hashlib
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+
+_MOST_ACCOUNTS = 20_000
+_MOST_EACH = 8
+
+
+class SeenAddresses:
+    """The addresses of accounts within a window."""
+
+    def __init__(self, window_s: float, clock: Callable[[], float]) -> None:
+        self._window_s = window_s
+        self._clock = clock
+        self._key = secrets.token_bytes(16)
+        self._seen: OrderedDict[str, OrderedDict[bytes, float]] = OrderedDict()
+
+    def note(self, account_id: str, address: str) -> None:
+        """An account has sent a request from an address."""
+        own = self._seen.setdefault(account_id, OrderedDict())
+        self._seen.move_to_end(account_id)
+        digest = hashlib.blake2b(address.encode(errors="replace"), key=self._key, digest_size=8).digest()
+        own[digest] = self._clock()
+        own.move_to_end(digest)
+        if len(own) > _MOST_EACH:
+            own.popitem(last=False)
+        if len(self._seen) > _MOST_ACCOUNTS:
+            self._seen.popitem(last=False)
+
+    def share(self, first_id: str, second_id: str) -> bool:
+        """Whether two accounts were at one address within the window."""
+        return not self._current(first_id).isdisjoint(self._current(second_id))
+
+    def _current(self, account_id: str) -> set[bytes]:
+        own = self._seen.get(account_id, OrderedDict())
+        since = self._clock() - self._window_s
+        for digest in [each for each, at in own.items() if at < since]:
+            del own[digest]
+        return set(own)

@@ -1,0 +1,1 @@
+"""What keeps the arena quick and open while strangers ask too much of it."""

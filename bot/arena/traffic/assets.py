@@ -1,0 +1,64 @@
+"""The page's files, held in memory, under addresses that change with them.
+
+The files name each other by ``/static/...``.  What is sent names ``/static/TAG/...`` instead, with the tag of
+all of them, so that browsers may keep them for ever and never mix those of two versions.
+"""
+
+import hashlib
+import mimetypes
+from functools import cache
+from pathlib import Path
+
+from aiohttp import web
+
+from bot.arena.traffic.answers import KeptAnswer
+from bot.base.colours import COLOURS
+
+STATIC = Path(__file__).parents[1] / "static"
+PREFIX = "/static/"
+INDEX = "index.html"
+FOR_EVER = "public, max-age=31536000, immutable"
+_WITH_NAMES = {".html", ".js", ".css"}  # files that name others
+
+
+class Assets:
+    """The files by name, and the tag that they share."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        everything = b"\0".join(
+            part for name, data in sorted(files.items()) for part in (name.encode(), data)
+        )
+        self.tag = hashlib.sha256(everything).hexdigest()[:12]
+        self._answers = {name: self._answer(name, data) for name, data in files.items()}
+
+    def _answer(self, name: str, data: bytes) -> KeptAnswer:
+        content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        if Path(name).suffix in _WITH_NAMES:
+            data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())
+            content_type += "; charset=utf-8"
+        return KeptAnswer.of(data, content_type)
+
+    async def page(self, request: web.Request) -> web.StreamResponse:
+        """The page itself, whose address stays."""
+        return self._answers[INDEX].send(request)
+
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """A file, under its tagged address or the plain one.
+
+        An old tag gets the file of today, which is not to be kept: a page from before an update asked for it.
+        """
+        name = request.match_info["name"]
+        tag, _, rest = name.partition("/")
+        answer, is_current = self._answers.get(name), False
+        if answer is None and rest:
+            answer, is_current = self._answers.get(rest), tag == self.tag
+        if answer is None:
+            raise web.HTTPNotFound
+        return answer.send(request, FOR_EVER if is_current else "no-cache")
+
+
+@cache
+def assets() -> Assets:
+    """Those of the page, read once."""
+    files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
+    return Assets({name: path.read_bytes() for name, path in (files | {COLOURS.name: COLOURS}).items()})

@@ -1,0 +1,91 @@
+"""What a request costs, and what each account, each address and everybody together may spend.
+
+A point is about a millisecond of processor time.  Everybody pays from three buckets: the account's, the
+address's and the common one.  While the common one runs low, an address gets the less of it the more of its
+own it has spent, so those who ask little are answered however many ask much; and the last part of it, as of
+each address's, is kept for those who are in a game.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+from bot.base.rate_limiter import Rate, RateLimiter
+
+BURST_S = 10.0
+"""A bucket holds what it gains in this time."""
+KEPT_FOR_PLAYERS = 0.25
+"""Share of an address's bucket, and of the common one, that only those in a game may use."""
+LEFT_TO_OTHERS = 0.6
+"""Share of the common bucket that an address without points of its own must leave."""
+DAY_S = 86_400.0
+PERSON = Rate("account.requests", burst=1000, per_s=100)
+BOT = Rate("bot.requests", burst=2000, per_s=300)
+
+USUAL = 1.0
+COSTS: Mapping[str, float] = {
+    "/static/{name}": 0.3,
+    "/": 0.3,
+    "/api/person": 5.0,
+    "/api/person/move": 5.0,
+    "/api/arena": 5.0,
+    "/api/bot/online": 5.0,
+    "/api/users/status": 5.0,
+    "/api/token/test": 5.0,
+    "/api/arena/game/{game}": 3.0,
+    "/api/arena/game/{game}/report": 5.0,
+    "/game/export/{game}": 3.0,
+    "/api/stream/event": 3.0,
+    "/api/board/game/stream/{game}": 3.0,
+    "/api/bot/game/stream/{game}": 3.0,
+    "/api/challenge/{user}": 3.0,
+    "/api/challenge/{challenge}/accept": 5.0,
+    "/api/board/game/{game}/rematch": 3.0,
+}
+"""Points of a request, by the route's path; others cost `USUAL`."""
+
+
+class Budgets:
+    """The buckets of points.
+
+    Args:
+        per_address: Points a second for each address.
+        common: Points a second for everybody together.
+        clock: In seconds.
+    """
+
+    def __init__(self, per_address: float, common: float, clock: Callable[[], float]) -> None:
+        self._persons = RateLimiter(PERSON, clock)
+        self._bots = RateLimiter(BOT, clock)
+        self._addresses = RateLimiter(Rate("requests", BURST_S * per_address, per_address), clock)
+        self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
+
+    def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> tuple[str, int]:
+        """Take a request's points from its account.
+
+        Returns:
+            The bucket's name, and 0, or in how many seconds it has enough.
+        """
+        bucket = self._bots if is_bot else self._persons
+        return bucket.name, bucket.wait_s(account_id, cost)
+
+    def of_address(self, address: str, cost: float, *, is_playing: bool) -> tuple[str, int]:
+        """Take a request's points from its address and from what everybody has.
+
+        Args:
+            address: Where it comes from.
+            cost: Its points.
+            is_playing: Whether its account is in a game.
+
+        Returns:
+            As for `of_account`.
+        """
+        kept = 0.0 if is_playing else KEPT_FOR_PLAYERS
+        if wait_s := self._addresses.wait_s(address, cost, kept):
+            return self._addresses.name, wait_s
+        # The root tells those who asked for little from those who asked for a little more, before many of the
+        # latter have used up the common one.
+        spent = math.sqrt(1.0 - self._addresses.fill(address))
+        left = kept + (LEFT_TO_OTHERS - kept) * spent
+        if wait_s := self._common.wait_s("", cost, left):
+            self._addresses.refund(address, cost)
+        return self._common.name, wait_s

@@ -1,0 +1,104 @@
+"""Open streams by account and address: which may be opened, and which make room for others.
+
+A stream is needed when it is the newest of its kind of an account that is in a game, or of one that this
+program plays.  Others, those of strangers and surplus tabs, end when there are too many, the newest first.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from aiohttp import web
+
+from bot.arena.streams import Stream
+
+
+class Priority(IntEnum):
+    """Who is the last to make room."""
+
+    STRANGER = 0
+    PLAYER = 1
+    """In a game."""
+    OURS = 2
+    """Played by this program; no limit applies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listening:
+    """An open stream and who reads it."""
+
+    stream: Stream
+    account_id: str
+    address: str
+    kind: Hashable
+    """Streams of one account and kind say the same."""
+    protocol: web.RequestHandler
+
+    def cut(self) -> None:
+        """End it at once, also when its reader does not read."""
+        self.stream.close()
+        transport = self.protocol.transport
+        self.protocol.force_close()
+        if transport is not None:
+            transport.abort()
+
+
+class OpenStreams:
+    """All open streams, the oldest first.
+
+    Args:
+        per_account: Most streams of an account.
+        per_address: Most streams of all accounts at an address.
+        priority: Of an account, by its id.
+    """
+
+    def __init__(self, *, per_account: int, per_address: int, priority: Callable[[str], Priority]) -> None:
+        self._per_account = per_account
+        self._per_address = per_address
+        self._priority = priority
+        self._open: dict[Stream, Listening] = {}
+
+    def admit(self, listening: Listening) -> bool:
+        """Add a stream, if need be in place of a surplus one of its account or address.
+
+        Returns:
+            Whether it may be opened.
+        """
+        priority = self._priority(listening.account_id)
+        if priority is not Priority.OURS:
+            opened = list(self._open.values())
+            for most, crowd in (
+                (self._per_account, [each for each in opened if each.account_id == listening.account_id]),
+                (self._per_address, [each for each in opened if each.address == listening.address]),
+            ):
+                if len(crowd) >= most and not (priority is Priority.PLAYER and self._cut_one(crowd)):
+                    return False
+        self._open[listening.stream] = listening
+        return True
+
+    def release(self, stream: Stream) -> None:
+        """A stream has ended; a second call does nothing."""
+        self._open.pop(stream, None)
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
+        """Cut one stream that is not needed.
+
+        Args:
+            among: The connections from which to choose.
+
+        Returns:
+            Whether there was one.
+        """
+        crowd = set(among)
+        return self._cut_one([each for each in self._open.values() if each.protocol in crowd])
+
+    def _cut_one(self, crowd: list[Listening]) -> bool:
+        newest = {(each.account_id, each.kind): each for each in self._open.values()}
+        for each in reversed(crowd):
+            priority = self._priority(each.account_id)
+            is_surplus = priority is Priority.PLAYER and newest[each.account_id, each.kind] is not each
+            if priority is Priority.STRANGER or is_surplus:
+                self.release(each.stream)
+                each.cut()
+                return True
+        return False

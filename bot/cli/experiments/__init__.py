@@ -1,0 +1,1 @@
+"""`desdemona experiment`: the papers' experiments, repeated."""

@@ -1,0 +1,158 @@
+"""Board splitting (Pearl), the game in which deeper search can play worse: Abramson 1985, CUCS-153-85.
+
+A board has B^D x B^D squares, each 1 with a probability that makes the game fair.  At even levels V keeps one
+of B blocks of columns, at odd levels H keeps one of B blocks of rows; after 2D moves one square is left: H
+has won if it is a 1.
+
+A board is an array of B^(2D) bits in the order of play: the index in base B is first block of columns, first
+block of rows, second block of columns, and so on.  So the boards after t moves are B^t slices of equal
+length, and minimax is a reshape with a minimum or maximum.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint8]
+Values = NDArray[np.int32]
+
+NUMBER, TRAPS = "N", "Y"
+"""The evaluations: the number of ones, and the same with forced wins recognized."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The size of a game."""
+
+    b: int
+    """Branching factor."""
+    d: int
+    """Moves of each player."""
+
+    @property
+    def levels(self) -> int:
+        """Moves in a game."""
+        return 2 * self.d
+
+    @property
+    def squares(self) -> int:
+        """Squares of the first board."""
+        return int(self.b**self.levels)
+
+
+def fair_chance(b: int) -> float:
+    """The chance of a 1 that makes the game fair: the solution of (1 - p)^B = p."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (1 - middle) ** b > middle else (low, middle)
+    return low
+
+
+def random_board(shape: Shape, random: np.random.Generator) -> Bits:
+    """A board with independent squares."""
+    return (random.random(shape.squares, np.float32) < fair_chance(shape.b)).astype(np.uint8)
+
+
+def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
+    """N and Y of every board after so many moves, from H's side, without search.
+
+    N counts the ones.  Y is B^(2D) for a board with a row or diagonal of ones, which H wins, -B^(2D) for one
+    with a column of zeros, which V wins, and else N.  On a tall board a diagonal is one of any of the squares
+    that are stacked in it.  (The paper prints Y's recursion with N: a typing error.)
+    """
+    b, left = shape.b, shape.levels - level
+    side = b ** (left // 2)
+    boards = board.reshape(b**level, *([b] * left))
+    axes = range(1, left + 1)
+    first_row = 1 if left % 2 else 2  # a tall board is H's to split: rows come first
+    rows, columns = axes[first_row - 1 :: 2], axes[2 - first_row :: 2]
+    matrix = boards.transpose(0, *rows, *columns).reshape(b**level, -1, side).astype(bool)
+    ones = matrix.sum(axis=(1, 2), dtype=np.int32)
+    squares = matrix.reshape(b**level, -1, side, side)
+    is_won = np.any(np.all(matrix, axis=2), axis=1)
+    is_won |= np.any(np.all(np.diagonal(squares, axis1=2, axis2=3), axis=2), axis=1)
+    is_lost = ~np.all(np.any(matrix, axis=1), axis=1)
+    best = np.int32(shape.squares)
+    return {NUMBER: ones, TRAPS: np.where(is_won, best, np.where(is_lost, -best, ones)).astype(np.int32)}
+
+
+def backed_up(values: NDArray[np.generic], b: int, level: int, to_level: int) -> NDArray[np.generic]:
+    """Minimax from all boards of one level, or a slice of them, to those of an earlier one."""
+    found = values
+    for at in range(level - 1, to_level - 1, -1):
+        found = found.reshape(-1, b)
+        found = found.min(axis=1) if at % 2 == 0 else found.max(axis=1)
+    return found
+
+
+def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
+    """The level whose boards a player evaluates who moves at a level.
+
+    Args:
+        look_ahead: Plies beyond the boards that the move leads to.  Nobody looks beyond H's last move but
+            one.
+    """
+    return max(level + 1, min(level + 1 + look_ahead, shape.levels - 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A board with what players see of it."""
+
+    shape: Shape
+    values: dict[int, dict[str, Values]]
+    """N and Y of all boards, by level."""
+    truth: dict[int, NDArray[np.generic]]
+    """Who wins each board under best play (1: H), by level."""
+
+    @classmethod
+    def of(cls, board: Bits, shape: Shape) -> "Position":
+        """Evaluate a board at all levels."""
+        truth: dict[int, NDArray[np.generic]] = {shape.levels: board}
+        for level in range(shape.levels - 1, -1, -1):
+            truth[level] = backed_up(truth[level + 1], shape.b, level + 1, level)
+        levels = range(1, shape.levels + 1)
+        return cls(shape, {level: values_at(board, shape, level) for level in levels}, truth)
+
+    def best_moves(self, node: int, level: int, look_ahead: int, evaluation: str) -> NDArray[np.intp]:
+        """The moves that a player thinks best, equal to each other.
+
+        Args:
+            node: The board's number within its level.
+            evaluation: `NUMBER` or `TRAPS`.
+        """
+        b, tips = self.shape.b, tip_level(self.shape, level, look_ahead)
+        width = b ** (tips - level)
+        seen = self.values[tips][evaluation][node * width : (node + 1) * width]
+        children = backed_up(seen, b, tips, level + 1)
+        best = children.min() if level % 2 == 0 else children.max()
+        return np.flatnonzero(children == best)
+
+    def play(self, evaluation: str, look_ahead: tuple[int, int], random: np.random.Generator) -> int:
+        """Play to the end; ties are drawn by lot.
+
+        Args:
+            look_ahead: V's and H's.
+
+        Returns:
+            1: H won; 0: V did.
+        """
+        node = 0
+        for level in range(self.shape.levels):
+            moves = self.best_moves(node, level, look_ahead[level % 2], evaluation)
+            node = node * self.shape.b + int(random.choice(moves))
+        return int(self.truth[self.shape.levels][node])
+
+    def accuracy(self, node: int, level: int, look_ahead: int, evaluation: str) -> float | None:
+        """How often a player's move keeps a won game won, where it matters.
+
+        Returns:
+            The share of the moves thought best that do; None: all moves are won, or none is.
+        """
+        b = self.shape.b
+        won = self.truth[level + 1][node * b : (node + 1) * b] == level % 2
+        if won.all() or not won.any():
+            return None
+        return float(won[self.best_moves(node, level, look_ahead, evaluation)].mean())

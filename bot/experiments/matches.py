@@ -1,0 +1,164 @@
+"""Experiments that consist of matches: cells of games between two players, a few pairs of games a job."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.experiments.experiment import Experiment, Job, Result, Size
+from bot.experiments.words import MeanEstimate, mean_of, number, percent
+from bot.match.conditions import Terms
+from bot.match.openings import Opening, random_opening
+from bot.match.play import GameTask, play
+from bot.match.player_specs import parse_spec
+from bot.match.score import elo_estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A match, the same whatever else the experiment plays."""
+
+    game: str
+    a: str
+    """Player specifications, as for `desdemona match`; each sets its own limits."""
+    b: str
+    pairs: int
+    """Openings, each played with both colours."""
+    plies: int | None = None
+    """Moves of each opening; None: as in other matches of the game.  0: the usual start."""
+
+    @property
+    def name(self) -> str:
+        """What the cell is called, whatever its number of pairs."""
+        start = "" if self.plies is None else f" after {self.plies}"
+        return f"{self.game}: {self.a} v {self.b}{start}"
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """The games of a cell, by pair."""
+
+    points: NDArray[np.float64]
+    """A's share of the points of each pair."""
+    margins: NDArray[np.float64]
+    """A's mean margin in discs, pair by pair; empty where games have none."""
+    single: tuple[tuple[float, int | None], ...]
+    """A's points and margin in each game; A moves first in every other one."""
+    nodes: tuple[float, float]
+    """Mean positions visited for a move, A's and B's; 0 if unknown."""
+
+    @property
+    def score(self) -> MeanEstimate:
+        """A's score."""
+        return mean_of(self.points)
+
+    @property
+    def discs(self) -> MeanEstimate:
+        """A's margin a game."""
+        return mean_of(self.margins)
+
+    @property
+    def tally(self) -> str:
+        """Wins, draws and losses, as +1 =2 -3."""
+        counts = [sum(points == wanted for points, _ in self.single) for wanted in (1.0, 0.5, 0.0)]
+        return "+{} ={} -{}".format(*counts)
+
+    def words(self) -> tuple[str, str, str]:
+        """Tally, score in per cent, and Elo."""
+        elo = elo_estimate(self.points.tolist())
+        low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
+        value = "-" if elo.value is None else f"{elo.value:+.0f}"
+        return self.tally, percent(self.score), f"{value} ({low} to {high})"
+
+
+class MatchExperiment(Experiment):
+    """An experiment of matches."""
+
+    batch: ClassVar = 5
+    """Pairs in a job."""
+
+    @abstractmethod
+    def cells(self, size: Size) -> Sequence[Cell]:
+        """The matches to play, each once."""
+
+    def jobs(self, size: Size) -> Sequence[Job]:
+        """See `Experiment.jobs`."""
+        return [
+            Job(f"{cell.name}: pairs {first}", {**asdict(cell), "first": first, "pairs": count})
+            for cell in self.cells(size)
+            for first in range(0, cell.pairs, self.batch)
+            for count in [min(self.batch, cell.pairs - first)]
+        ]
+
+    def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
+        """Play a few pairs.
+
+        Returns:
+            ``games``: A's points, A's margin in discs or null, and plies, in the order of play; ``nodes`` and
+            ``moves``: of A and B, over all these games.
+        """
+        given = dict(arguments)
+        first = given.pop("first")
+        cell = Cell(**given)
+        terms = Terms(
+            game=cell.game,
+            a=parse_spec(cell.a),
+            b=parse_spec(cell.b),
+            depth=1000,  # every player sets its own
+            openings=f"seed {seed}",
+        )
+        games, nodes, moves = [], [0, 0], [0, 0]
+        for number_ in range(2 * first, 2 * (first + cell.pairs)):
+            opening = (
+                Opening(None, ())
+                if cell.plies == 0
+                else random_opening(cell.game, seed, number_ // 2, plies=cell.plies)
+            )
+            played = play(GameTask(terms, number_, seed, opening))
+            finished = played.finished
+            games.append([finished.points, finished.margin, len(played.moves)])
+            for which, used in enumerate(finished.used):
+                nodes[which] += used.nodes
+                moves[which] += used.told_nodes
+        return {"games": games, "nodes": nodes, "moves": moves}
+
+    def games(self, results: Mapping[str, Result], size: Size) -> dict[str, Games]:
+        """The games played so far by the cell's name; cells without games are left out."""
+        found: dict[str, list[Result]] = {}
+        for cell in self.cells(size):
+            for first in range(0, cell.pairs, self.batch):
+                if f"{cell.name}: pairs {first}" in results:
+                    found.setdefault(cell.name, []).append(results[f"{cell.name}: pairs {first}"])
+        return {name: _games(parts) for name, parts in found.items()}
+
+
+def _games(parts: Sequence[Result]) -> Games:
+    single = [(float(points), margin) for part in parts for points, margin, _ in part["games"]]
+    pairs = [single[at : at + 2] for at in range(0, len(single), 2)]
+    margins = [
+        (first + second) / 2 for (_, first), (_, second) in pairs if first is not None and second is not None
+    ]
+    nodes = [
+        sum(part["nodes"][which] for part in parts) / max(1, sum(part["moves"][which] for part in parts))
+        for which in (0, 1)
+    ]
+    return Games(
+        np.array([(first + second) / 2 for (first, _), (second, _) in pairs]),
+        np.array(margins, float),
+        tuple(single),
+        (nodes[0], nodes[1]),
+    )
+
+
+def paired(a: NDArray[np.float64], b: NDArray[np.float64]) -> MeanEstimate:
+    """The mean difference on the openings that both have played."""
+    n = min(len(a), len(b))
+    return mean_of(a[:n] - b[:n])
+
+
+def discs(found: MeanEstimate) -> str:
+    """A margin in discs."""
+    return number(found, 1, 1, "+")

@@ -1,0 +1,87 @@
+"""Reports on experiments: the paper's claims with what came out, tables, and charts."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class ClaimVerdict(StrEnum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    OPEN = "cannot be told"
+    """The results are compatible with it and with its opposite, or there are too few."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperClaim:
+    """A statement of the paper, and ours on it."""
+
+    says: str
+    verdict: ClaimVerdict
+    found: str
+    """The numbers on which the verdict rests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of texts."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a chart, with an interval about each point where there is one."""
+
+    name: str
+    points: tuple[tuple[float, float, float | None, float | None], ...]
+    """x, y, and the interval's limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines over a common axis."""
+
+    name: str
+    """Part of the file's name."""
+    title: str
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an experiment found."""
+
+    claims: tuple[PaperClaim, ...] = ()
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """The report as plain JSON values."""
+    return asdict(report)
+
+
+def report_text(report: Report) -> str:
+    """The report for a terminal, in the Markdown that docs/papers.md quotes."""
+    parts = []
+    if report.claims:
+        rows = [(claim.says, claim.verdict.value, claim.found) for claim in report.claims]
+        parts.append(_table(("the paper says", "verdict", "what came out"), rows))
+    for table in report.tables:
+        note = f"\n\n{table.note}" if table.note else ""
+        parts.append(f"**{table.title}**\n\n{_table(table.columns, table.rows)}{note}")
+    return "\n\n".join(parts)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

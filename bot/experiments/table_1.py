@@ -1,0 +1,199 @@
+"""Fang et al., Table I: trappy alpha-beta at Chinese chess, against minimax, trappy minimax and alpha-beta.
+
+At equal depth minimax and alpha-beta play the same moves, and so do their trappy versions, so the table's
+columns cannot differ in principle.  Hence three parts: that equality, matches at equal nodes, and matches at
+equal depth.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from bot.experiments.experiment import Job, Result, Size
+from bot.experiments.matches import Cell, Games, MatchExperiment
+from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
+from bot.match.openings import position_after, random_opening
+from engine.choice import choose
+from engine.game import Game
+from engine.games import get_game
+from engine.params import Assessment, TrapParams
+from engine.player_kinds import kind_named
+from engine.search.profiles import Profiler
+from engine.search.reference import Searcher, exact_score
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+
+GAME = "xiangqi"
+PAPER = {7: (80, 73, 68), 8: (84, 79, 65), 9: (82, 77, 63), 10: (87, 73, 63)}
+"""Wins in the first 100 games at each depth: against minimax, trappy minimax, alpha-beta."""
+PARAMS = TrapParams(assessment=Assessment.LAST)
+"""Fang et al. take the last shallow depth."""
+OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
+_DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
+_NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
+_PAIRS = {Size.SMALL: 1, Size.FULL: 200}
+_EQUALITY = {Size.SMALL: ((2, 1),), Size.FULL: ((2, 20), (3, 10), (4, 5))}
+"""Depths at which every line is searched, and the number of positions of each."""
+_TABLE_MB = 16
+
+
+class Table1(MatchExperiment):
+    """Equality, equal nodes, equal depth, and another program."""
+
+    name: ClassVar = "table-1"
+    title: ClassVar = "Trappy alpha-beta at Chinese chess"
+    source: ClassVar = "Fang, Chi & Jian, Table I"
+    version: ClassVar = "1"
+
+    def cells(self, size: Size) -> Sequence[Cell]:
+        """See `MatchExperiment.cells`."""
+        nodes = [_nodes_cell(count, _PAIRS[size]) for count in _NODES[size]]
+        depths = [_depth_cell(depth, _PAIRS[size]) for depth in _DEPTHS[size]]
+        outside = [
+            _outside_cell(kind, depth, _PAIRS[size])
+            for depth in _DEPTHS[size]
+            if size is Size.FULL
+            for kind in (_TRAPPY, _STANDARD)
+        ]
+        return [*nodes, *depths, *outside]
+
+    def jobs(self, size: Size) -> Sequence[Job]:
+        """See `Experiment.jobs`."""
+        equality = [
+            Job(f"equality: depth {depth}, position {number}", {"depth": depth, "number": number})
+            for depth, positions in _EQUALITY[size]
+            for number in range(positions)
+        ]
+        return [*equality, *super().jobs(size)]
+
+    def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
+        """See `MatchExperiment.run`; of a position, whether each pair of searches agrees."""
+        if "number" not in arguments:
+            return super().run(arguments, seed)
+        return equality(arguments["depth"], seed, arguments["number"])
+
+    def report(self, results: Mapping[str, Result], size: Size) -> Report:
+        """See `Experiment.report`."""
+        games = self.games(results, size)
+        cells = [cell for cell in self.cells(size) if cell.name in games]
+        return Report(
+            (*_same(results), *_better(games, size)),
+            (_paper(), _ours(cells, games)),
+            _charts(games, size),
+        )
+
+
+_TRAPPY, _STANDARD = "trappy:assessment=last", "standard:"
+
+
+def _player(kind: str, limit: str) -> str:
+    return f"{kind}{'' if kind.endswith(':') else ','}{limit}"
+
+
+def _nodes_cell(nodes: int, pairs: int) -> Cell:
+    limit = f"nodes={nodes}"
+    return Cell(GAME, _player(_TRAPPY, limit), _player(_STANDARD, limit), pairs)
+
+
+def _depth_cell(depth: int, pairs: int) -> Cell:
+    limit = f"depth={depth}"
+    return Cell(GAME, _player(_TRAPPY, limit), _player(_STANDARD, limit), pairs)
+
+
+def _outside_cell(kind: str, depth: int, pairs: int) -> Cell:
+    return Cell(GAME, _player(kind, f"depth={depth}"), OUTSIDE.format(depth=depth), pairs)
+
+
+def equality(depth: int, seed: int, number: int) -> Result:
+    """Whether searches that the paper tells apart find the same on one position, by every line.
+
+    Returns:
+        ``value`` and ``trappy``: alpha-beta against minimax (every move's value), and the choice of trappy
+        alpha-beta against that of trappy minimax.
+    """
+    game = get_game(GAME)
+    _, found = position_after(game, random_opening(GAME, seed, number))
+    position, stop = game.for_search(found), StopFlag()
+    core = make_searcher(GAME, _TABLE_MB)
+    after = [game.play(position, move) for move in game.legal_moves(position)]
+    same = all(
+        exact_score(core, each, depth - 1, stop) == every_line(core, game, each, depth - 1) for each in after
+    )
+    whole, pruned = (
+        choose(candidates, kind_named("trappy"), PARAMS)
+        for candidates in (
+            Profiler(game, core, found, PARAMS, stop).naive_candidates(max(3, depth)),
+            Profiler(game, core, found, PARAMS, stop).pruned_candidates(max(3, depth)),
+        )
+    )
+    return {"value": same, "trappy": whole == pruned}
+
+
+def every_line(core: Searcher, game: Game[Any], position: Any, depth: int) -> int:
+    """Minimax without a window; only the last ply is the core's, where a window would leave nothing out."""
+    moves = game.legal_moves(position)
+    if depth <= 1 or not moves:
+        return exact_score(core, position, min(depth, 1), StopFlag())
+    return max(-every_line(core, game, game.play(position, move), depth - 1) for move in moves)
+
+
+def _same(results: Mapping[str, Result]) -> Iterator[PaperClaim]:
+    found = [result for name, result in results.items() if name.startswith("equality: ")]
+    if found:
+        for what, says in (
+            ("value", "minimax and alpha-beta differ at equal depth"),
+            ("trappy", "trappy minimax and trappy alpha-beta differ at equal depth"),
+        ):
+            equal = sum(bool(result[what]) for result in found)
+            verdict = ClaimVerdict.FAILS if equal == len(found) else ClaimVerdict.HOLDS
+            yield PaperClaim(
+                f"{says} (the table's columns)", verdict, f"the same in {equal} of {len(found)} positions"
+            )
+
+
+def _better(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
+    rows = [(f"depth {depth}", _depth_cell(depth, 1)) for depth in _DEPTHS[size]]
+    rows += [(f"{nodes} nodes a move", _nodes_cell(nodes, 1)) for nodes in _NODES[size]]
+    for what, cell in rows:
+        if (found := games.get(cell.name)) is not None:
+            tally, score, _ = found.words()
+            low, high = found.score.low, found.score.high
+            verdict = (
+                ClaimVerdict.HOLDS if low > 0.5 else ClaimVerdict.FAILS if high < 0.62 else ClaimVerdict.OPEN
+            )
+            yield PaperClaim(
+                f"Trappy beats plain alpha-beta, 62 to 69 % ({what})",
+                verdict,
+                f"{score} % of {len(found.single)} games, {tally}",
+            )
+
+
+def _paper() -> Table:
+    return Table(
+        "Table I, the first 100 games of each cell, wins of trappy alpha-beta (the paper has no draws)",
+        ("depth", "v minimax", "v trappy minimax", "v alpha-beta"),
+        tuple((f"{depth}", *(f"{wins}-{100 - wins}" for wins in row)) for depth, row in PAPER.items()),
+    )
+
+
+def _ours(cells: Sequence[Cell], games: Mapping[str, Games]) -> Table:
+    rows = []
+    for cell in cells:
+        found = games[cell.name]
+        nodes = " / ".join(f"{each:,.0f}" for each in found.nodes)
+        rows.append((cell.a, cell.b, *found.words(), nodes))
+    return Table(
+        "Ours, from balanced random openings, each with both colours",
+        ("A", "B", "A's games", "A's score, %", "Elo", "positions a move, A / B"),
+        tuple(rows),
+    )
+
+
+def _charts(games: Mapping[str, Games], size: Size) -> tuple[Chart, ...]:
+    marks = tuple(
+        (float(depth), found.score.value, found.score.low, found.score.high)
+        for depth in _DEPTHS[size]
+        if (found := games.get(_depth_cell(depth, 1).name)) is not None
+    )
+    paper = tuple((float(depth), row[2] / 100, None, None) for depth, row in PAPER.items())
+    lines = (Line("paper, v alpha-beta", paper), *((Line("ours", marks),) if marks else ()))
+    return (Chart("depths", "Table I: trappy against plain alpha-beta", "depth", "score", lines),)

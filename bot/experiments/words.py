@@ -1,0 +1,65 @@
+"""Estimates with intervals, and how reports write them."""
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.intervals import Share
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """A mean with its interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
+    """The mean of independent values with its 95 % interval, by the normal distribution.
+
+    Args:
+        looks: Number of intervals that shall all hold together (Bonferroni).
+    """
+    n = len(values)
+    if n == 0:
+        return MeanEstimate(0.0, float("-inf"), float("inf"), 0)
+    if n == 1:
+        return MeanEstimate(float(values[0]), float("-inf"), float("inf"), 1)
+    half = NormalDist().inv_cdf(1 - ALPHA / looks / 2) * float(values.std(ddof=1)) / sqrt(n)
+    value = float(values.mean())
+    return MeanEstimate(value, value - half, value + half, n)
+
+
+def points(found: MeanEstimate) -> str:
+    """A difference of shares, in hundredths."""
+    return number(found, 100, 1, "+")
+
+
+def percent(found: MeanEstimate) -> str:
+    """A mean share in per cent."""
+    return number(found, 100, 1)
+
+
+def number(found: MeanEstimate, times: float = 1, digits: int = 2, sign: str = "") -> str:
+    """An estimate with its interval."""
+    if found.n == 0:
+        return "-"
+    value, low, high = (
+        f"{times * each + 0.0:{sign}.{digits}f}" for each in (found.value, found.low, found.high)
+    )
+    return value if found.n == 1 else f"{value} ({low} to {high})"
+
+
+def percents(found: Share) -> str:
+    """A share of counts with its interval, in per cent."""
+    if found.share is None or found.low is None or found.high is None:
+        return "-"
+    return f"{100 * found.share:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"

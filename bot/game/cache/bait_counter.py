@@ -1,0 +1,39 @@
+"""Counts for the metrics what becomes of a game's baits, once both forecast and reply are stored."""
+
+from collections.abc import Callable
+
+from bot.base.metrics import TrapOutcome
+from engine.temptation import ReplyForecast
+
+
+class BaitCounter:
+    """The baits of one game, in this run of the program.
+
+    Decisions are known by their keys.  The forecast may be stored after the reply.
+
+    Args:
+        count: Takes each outcome.
+    """
+
+    def __init__(self, count: Callable[[TrapOutcome], None]) -> None:
+        self._count = count
+        self._forecasts: dict[int, ReplyForecast] = {}
+        self._replies: dict[int, str] = {}
+
+    def add_forecast(self, decision_id: int, made: ReplyForecast) -> None:
+        """A forecast with a bait is stored, perhaps once more."""
+        if decision_id in self._forecasts:
+            return
+        self._forecasts[decision_id] = made
+        self._count(TrapOutcome.SET)
+        self._count_answered(decision_id)
+
+    def add_reply(self, decision_id: int, reply: str) -> None:
+        """The reply to a decision is judged, whether or not it has a bait."""
+        self._replies[decision_id] = reply
+        self._count_answered(decision_id)
+
+    def _count_answered(self, decision_id: int) -> None:
+        made, reply = self._forecasts.get(decision_id), self._replies.get(decision_id)
+        if made is not None and reply is not None:
+            self._count(TrapOutcome.TAKEN if made.is_bait(reply) else TrapOutcome.HELD)

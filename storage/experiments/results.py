@@ -1,0 +1,38 @@
+"""Results of experiments: each job's is stored once, so that a stopped run can be resumed."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.inserts import insert_new
+from storage.tables.experiments import ExperimentResultRow
+from storage.tables.types import now_utc
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRun:
+    """One run of an experiment; results of the same run belong together."""
+
+    experiment: str
+    version: str
+    """Changes with whatever changes the results."""
+    size: str
+    seed: int
+
+
+async def keep_result(session: AsyncSession, run: ExperimentRun, job: str, result: dict[str, Any]) -> None:
+    """Store a job's result; the first one stays."""
+    await insert_new(
+        session, ExperimentResultRow, **asdict(run), job=job, result=result, finished_at=now_utc()
+    )
+
+
+async def list_results(session: AsyncSession, run: ExperimentRun) -> dict[str, dict[str, Any]]:
+    """The results of a run's finished jobs, by the job's name."""
+    row = ExperimentResultRow
+    statement = select(row.job, row.result).where(
+        *(getattr(row, name) == value for name, value in asdict(run).items())
+    )
+    return {found.job: found.result for found in await session.execute(statement)}

@@ -1,0 +1,76 @@
+"""Files that are complete when they get their name, and that one program writes at a time.
+
+What a program that was killed has left is used again by the next one, so that nothing piles up.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from storage.errors import StorageError
+
+UNFINISHED = ".new"
+"""End of the name of a file that is being written."""
+_ENDS = ("", "-wal", "-shm", "-journal")
+"""What may be there of one, if it is a SQLite database."""
+
+
+class BeingWritten(StorageError):
+    """Another program writes the file."""
+
+
+@contextmanager
+def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
+    """An empty file beside `path`, which no other program that asks here writes during the block.
+
+    Who has finished it gives it its name; else it is removed after the block.
+
+    Args:
+        path: The name that it will get.
+        mode: Its permissions, without those that the process takes from new files (umask).
+
+    Raises:
+        BeingWritten: Another program writes it.
+        OSError: It cannot be made, or is a link: somebody else may have put that there.
+    """
+    unfinished = path.with_name(path.name + UNFINISHED)
+    while (handle := _locked(unfinished, path, mode)) is None:
+        pass  # who had the lock before has just finished
+    try:
+        for end in _ENDS[1:]:
+            unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
+        yield unfinished
+    finally:
+        if _is_at(handle, unfinished):  # else it is finished, and the next program's may be there
+            for end in _ENDS:
+                unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
+    """The handle of an empty file that is locked; None: it has another name by now, or none."""
+    handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
+    try:
+        # SQLite's own locks are of another kind, and are not in the way.
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_at(handle, unfinished):
+            os.close(handle)
+            return None
+        os.fchmod(handle, os.fstat(handle).st_mode & mode)  # an earlier version may have left it
+        os.ftruncate(handle, 0)
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            raise BeingWritten(f"another program is writing {path}") from None
+        raise
+    return handle
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether a path still names the open file."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,28 @@
+"""The table of experiments' results.
+
+It is separate from the bot's own games, whose statistics never read it.
+"""
+
+from sqlalchemy import UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from storage.tables.base import Base
+from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColumn, UtcTime
+
+
+class ExperimentResultRow(Base):
+    """The result of one job of a `storage.experiments.results.ExperimentRun`, whose fields are columns."""
+
+    __tablename__ = "experiment_results"
+    __table_args__ = (UniqueConstraint("experiment", "version", "size", "seed", "job"),)
+
+    id: Mapped[IntPk]
+    experiment: Mapped[KeyColumn]
+    version: Mapped[KeyColumn]
+    size: Mapped[KeyColumn]
+    seed: Mapped[int] = mapped_column(BigInt)
+    # The job's name within the run.
+    job: Mapped[NameColumn]
+    # What the job found, as the experiment's report reads it.
+    result: Mapped[JsonColumn]
+    finished_at: Mapped[UtcTime]

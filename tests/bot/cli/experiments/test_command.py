@@ -1,0 +1,91 @@
+"""`desdemona experiment` in this process, on an experiment that takes no time."""
+
+import json
+import signal
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from bot.experiments import plots
+from bot.experiments.experiment import Job, Size
+from bot.experiments.formulas import Formulas
+from bot.match import worker_pool
+from bot.match.worker_pool import LocalWorkers
+
+T = TypeVar("T")
+R = TypeVar("R")
+Command = Callable[..., tuple[int, str, str]]
+
+
+class Here(LocalWorkers):
+    """Workers without a process of their own, which takes a second to start."""
+
+    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
+        future: Future[R] = Future()
+        future.set_running_or_notify_cancel()
+        future.set_result(work(task))
+        return future
+
+
+@pytest.fixture(autouse=True)
+def here(migrated_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    monkeypatch.setattr(worker_pool, "LocalWorkers", Here)
+
+
+def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    code, out, err = desdemona("experiment", "tell", "figures-3-to-5")
+    assert (code, out) == (2, "")
+    assert "figures-3-to-5 (small, seed 1) was not run; `desdemona experiment run` does" in err
+    code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
+    assert (code, err.splitlines()[0]) == (0, "figures-3-to-5: 1 of 1")
+    assert "| Figure 8: E6 448, F5 400, C2 -37.5 | holds | 448, 400, -37.5 |" in out
+    names = sorted(path.name for path in (tmp_path / "plots").iterdir())
+    assert names == ["figures-3-to-5-figure-3.svg", "figures-3-to-5-figure-5.svg"]
+    monkeypatch.setattr(Formulas, "run", None)  # it would fail
+    assert desdemona("experiment", "run", "figures-3-to-5")[:2] == (0, out)
+    code, out, _ = desdemona("experiment", "tell", "figures-3-to-5", "--format", "json")
+    found: dict[str, Any] = json.loads(out)
+    assert [claim["verdict"] for claim in found["claims"]][-1] == "does not hold"
+    assert desdemona("experiment", "tell", "figures-3-to-5", "--seed", "2")[0] == 2
+
+
+def test_the_list_and_names_that_are_not_in_it(desdemona: Command) -> None:
+    code, out, _ = desdemona("experiment", "list")
+    assert code == 0
+    assert "pathology: Deeper search that plays worse: board splitting\n" in out
+    code, _, err = desdemona("experiment", "run", "figure-66")
+    assert (code, "there is no experiment 'figure-66', only figure-6," in err) == (2, True)
+
+
+def test_a_signal_stops_it_and_the_same_command_resumes(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Formulas, arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        assert seed == 1
+        if arguments["n"] == 1:
+            signal.raise_signal(signal.SIGINT)
+        return {"n": arguments["n"]}
+
+    def jobs(_: Formulas, size: Size) -> list[Job]:
+        assert size is Size.FULL
+        return [Job(f"job {n}", {"n": n}) for n in range(4)]
+
+    monkeypatch.setattr(Formulas, "jobs", jobs)
+    monkeypatch.setattr(Formulas, "run", interrupted)
+    code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--full")
+    assert (code, out) == (128 + signal.SIGINT, "")
+    assert "stopped; the same command resumes" in err
+
+
+def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise plots.NoCharts("drawing needs matplotlib")
+
+    monkeypatch.setattr("bot.cli.experiments.command.draw", missing)
+    code, _, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", "x")
+    assert (code, "--plots: drawing needs matplotlib" in err) == (2, True)

@@ -1,0 +1,101 @@
+"""Statistics of groups of games in plain Python, from exports: what `stats --by` and several pages show."""
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from tests.bot.dashboard.numbers.estimates import any_time, performance
+from tests.bot.dashboard.numbers.exported import Exported, Row
+from tests.bot.dashboard.numbers.recount import DASH, Query, counted, signed
+from tests.bot.dashboard.numbers.trials import counting
+
+REPLIES, TRAPS = 20_000, 4_000
+"""Where the intervals of groups are tightest (docs/statistics.md)."""
+
+
+def _expected(rows: list[Row], happened: str, of: str, opt: int) -> Row:
+    def value(row: Row) -> float:
+        return float(row["kind"] == "fell") if happened == "fell" else float(row[happened])
+
+    persons = [row["person"] for row in rows]
+    found: Row = {"n": len(rows)}
+    for name, columns in (("happened", None), ("chance", f"random_{of}"), ("model", f"expected_{of}")):
+        values = [value(row) if columns is None else row[columns] for row in rows]
+        found[name] = sum(values) / len(rows) if rows else None
+    for name, column in (("beyond_chance", f"random_{of}"), ("beyond_model", f"expected_{of}")):
+        found[name] = any_time([value(row) - row[column] for row in rows], persons, opt)
+    return found
+
+
+def _group(data: Exported, group: Row, games: list[Row]) -> Row:
+    replies = [
+        {**row, "person": game["opponent_id"]} for game in games for row in counting(data, game["game_id"])
+    ]
+    open_ = [row for row in replies if row["is_decided"] == 0]
+    baits, traps = [row for row in open_ if row["has_bait"]], [row for row in open_ if row["is_trap"]]
+    kinds = [row["kind"] for row in traps]
+    rated = [(g["opponent_rating"], g["points"]) for g in games if g["opponent_rating"] is not None]
+    return {
+        "group": group,
+        "games": len(games),
+        "wins": sum(game["result"] == "win" for game in games),
+        "draws": sum(game["result"] == "draw" for game in games),
+        "losses": sum(game["result"] == "loss" for game in games),
+        "unfinished": sum(game["state"] == "open" for game in games),
+        "persons": len({game["opponent_id"] for game in games}),
+        "performance": performance([each for each in rated if each[1] is not None]),
+        "replies": len(open_),
+        "optimal": sum(row["kind"] == "optimal" for row in open_),
+        "decided": len(replies) - len(open_),
+        "models": sorted({row["model"] for row in replies}),
+        "errors": _expected(open_, "is_error", "error", REPLIES),
+        "cost": _expected(open_, "cost", "cost", REPLIES),
+        "baits_set": len(baits),
+        "baits": _expected(baits, "is_bait_taken", "bait", TRAPS),
+        "traps_set": len(traps),
+        "traps_optimal": kinds.count("optimal"),
+        "traps_fell": kinds.count("fell"),
+        "traps_fell_for_best": sum(row["fell_for_best"] for row in traps),
+        "traps_erred_elsewhere": kinds.count("erred_elsewhere"),
+        "falls": _expected(traps, "fell", "fall", TRAPS),
+    }
+
+
+_KEYS: dict[str, Callable[[Row], str]] = {
+    "rating-band": lambda game: band(game["opponent_rating"]),
+    "opponent-kind": lambda game: "program" if game["is_program"] else "person",
+}
+"""Groupings that are no column of the exports as they are."""
+
+
+def band(rating: int | None) -> str:
+    """200 points of rating."""
+    return "unrated" if rating is None else f"{rating // 200 * 200} to {rating // 200 * 200 + 199}"
+
+
+def groups(data: Exported, query: Query, by: tuple[str, ...] = ("game", "player")) -> list[Row]:
+    """The statistics of games by some columns."""
+    found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for game in counted(data, query):
+        found[tuple(_KEYS[name](game) if name in _KEYS else game[name] for name in by)].append(game)
+    return [_group(data, dict(zip(by, key, strict=True)), some) for key, some in sorted(found.items())]
+
+
+def beyond(found: Row) -> str:
+    """What happened less what was expected, in points of a hundred."""
+    if found["mean"] is None:
+        return DASH
+    if found["low"] is None:
+        return "too early"
+    mean, low, high = (signed(100 * found[name]) for name in ("mean", "low", "high"))
+    return f"{mean} ({low} to {high})"
+
+
+def performance_text(found: Row) -> str:
+    """A performance rating with its interval."""
+    if not found["games"]:
+        return DASH
+    if found["low"] is None:
+        return f"below {found['high']:.0f}"
+    if found["high"] is None:
+        return f"above {found['low']:.0f}"
+    return f"{found['rating']:.0f} ({found['low']:.0f} to {found['high']:.0f})"

@@ -1,0 +1,463 @@
+"""Every number of a game's page is that of a recomputation from its exported records."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+from engine.games import get_game
+from tests.bot.dashboard.numbers import printed
+from tests.bot.dashboard.numbers.drawings import check_drawings
+from tests.bot.dashboard.numbers.exported import Exported, Row
+from tests.bot.dashboard.numbers.moments import Moment, odds_text
+from tests.bot.dashboard.numbers.nearly import nearly
+from tests.bot.dashboard.numbers.recount import (
+    DASH,
+    TITLES,
+    at,
+    counts,
+    is_slip,
+    of_day,
+    percent,
+    plural,
+    rounded,
+    span,
+)
+from tests.bot.dashboard.numbers.sample_database import LOT_GAME
+from tests.bot.dashboard.numbers.test_lists import ended
+from tests.bot.dashboard.pages.conftest import Visitor
+
+_SECONDS = "%Y-%m-%d %H:%M:%S"
+_STATES = {"sent": "the server accepted it", "confirmed": "the server shows it"}
+
+_OF_BAIT = ("reply", "odds", "cost", "confirmed_cost", "deceives_at")
+_OF_REPLY = ("reply", "scores_centi", "final_centi", "cost", "probability")
+_OF_CANDIDATE = ("move", "raw_centi", "raw_is_bound", "adjusted_centi", "quality_centi")
+
+# --- The verdict -------------------------------------------------------------------------------------------
+
+
+class Story:
+    """What the page tells of one of our moves.
+
+    Args:
+        data: The exports.
+        key: Of the decision.
+    """
+
+    def __init__(self, data: Exported, key: int) -> None:
+        self.moment = Moment(data, key)
+        self.row = data.decision[key]
+        self.game = data.game[self.row["game_id"]]
+        name = self.game["opponent"]
+        short = name if len(name) <= 40 else f"{name[:39]}\N{HORIZONTAL ELLIPSIS}"
+        is_plain = name.isascii()
+        self.who = short if is_plain else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
+        self.baits = self.moment.baits if self.row["is_decided"] == 0 else []
+        self.bait_names = {bait["reply"] for bait in self.baits}
+
+    @property
+    def is_checked(self) -> bool:
+        return bool(self.moment.forecast and self.moment.forecast["confirm_depth"])
+
+    @property
+    def kind(self) -> str:
+        moment = self.moment
+        if not self.row["is_complete"]:
+            return "pending"
+        if moment.played is None:
+            return "open" if self.baits else "rest"
+        if moment.played in self.bait_names:
+            return "fell"
+        if moment.played in moment.bests:
+            return "saw" if self.baits else "calm"
+        if self.baits:
+            return "slipped"
+        return "slip" if moment.cost(moment.played) >= 0.1 else "loose"
+
+    def title(self) -> str:
+        many = len(self.baits) > 1
+        is_slip = self.moment.played is not None and self.moment.cost(self.moment.played) >= 0.1
+        return {
+            "pending": "Not judged yet",
+            "open": "A trap that was never answered",
+            "rest": "The last move",
+            "fell": f"{self.who} fell into {'a' if many else 'the'} trap",
+            "saw": f"{self.who} saw through the trap{'s' if many else ''}",
+            "calm": f"{'No trap, and ' if self.is_checked else ''}{self.who} found the best reply",
+            "slipped": f"Trap avoided, {'but a slip' if is_slip else 'best reply missed'}",
+            "slip": "A slip",
+            "loose": "Not quite the best reply",
+        }[self.kind]
+
+    def lines(self) -> list[str]:
+        moment, kind = self.moment, self.kind
+        traps = [moment.told(number) for number in range(len(self.baits))]
+        return [*traps, *self._outcome(kind), *self._for_what(), *self._facts(kind)]
+
+    def _outcome(self, kind: str) -> list[str]:
+        moment = self.moment
+        if moment.played is None or kind == "pending":
+            return []
+        reply, best = moment.reply_name(moment.played), moment.reply_name(moment.best)
+        missed = f"{reply} cost {moment.price(moment.played)}; {best} was better."
+        return [
+            {
+                "fell": f"{self.who} played {reply}; {best} was the reply to find.",
+                "saw": f"{self.who} played {reply}, the best reply.",
+                "calm": f"{self.who} played {reply}, one of the best replies.",
+                "slipped": f"{self.who} left the bait alone, but {missed}",
+                "slip": f"{'There was no bait here. ' if self.is_checked else ''}{missed}",
+                "loose": f"{'There was no bait here. ' if self.is_checked else ''}{missed}",
+            }[kind]
+        ]
+
+    @property
+    def standard(self) -> Row:
+        """The best move by plain minimax."""
+        exact = [each for each in self.moment.record["candidates"] if not each["raw_is_bound"]]
+        best: Row = max(exact, key=lambda each: each["raw_centi"])
+        return best
+
+    def _for_what(self) -> list[str]:
+        moment, standard = self.moment, self.standard
+        if standard["move"] == moment.record["move"]:
+            return []
+        theirs, ours = (
+            moment.score(centi, moment.before) for centi in (standard["raw_centi"], moment.raw_centi)
+        )
+        return [
+            f"Plain minimax would have played {moment.name(standard['move'])} ({theirs}); the "
+            f"{moment.record['player']} player took {moment.name(moment.record['move'])} ({ours}) "
+            "for what people reply to it."
+        ]
+
+    def _looks(self, reply: str) -> str:
+        moment, scores = self.moment, self.moment.scores[reply]
+        fact = moment.score(-scores[-1])
+        return f"{moment.score(-scores[0])} at a glance, {fact} in fact" if len(scores) > 1 else fact
+
+    def _facts(self, kind: str) -> list[str]:
+        moment = self.moment
+        names = [bait["reply"] for bait in self.baits if bait["reply"] != moment.played]
+        found = [f"{moment.reply_name(reply)} {self._looks(reply)}" for reply in names]
+        if moment.played is not None:
+            parts = [self._looks(moment.played)] if kind == "fell" else []
+            if moment.lost(moment.played) != DASH and kind != "pending":
+                parts.append(f"cost {moment.price(moment.played)}")
+            elif kind != "fell":
+                parts.append(self._looks(moment.played))
+            found.append(f"{moment.reply_name(moment.played)} {', '.join(parts)}")
+        if moment.bests and moment.best != moment.played:
+            found.append(f"{moment.reply_name(moment.best)} {self._looks(moment.best)}")
+        return found
+
+    def chart(self) -> list[str]:
+        """How two replies look by depth."""
+        moment = self.moment
+        if not moment.scores:
+            return []
+        baits = [reply for reply in moment.scores if reply in self.bait_names]
+        taken = [reply for reply in baits if reply == moment.played]
+        played = [] if moment.played is None else [moment.played]
+        best = moment.bests[0]
+        other = next((each for each in (*taken, *baits, *played) if each != best), None)
+        if other is None or len(moment.scores[best]) < 2:
+            return []
+        names = [moment.reply_name(each) for each in (best, other)]
+        legend = [f"{names[0]}, best", f"{names[1]}, {'bait' if other in baits else 'played'}"]
+        by_depth = zip(*(moment.scores[each] for each in (best, other)), strict=True)
+        rows = [
+            " | ".join((str(plies), *(percent(1 - moment.worth(score)) for score in pair)))
+            for plies, pair in enumerate(by_depth, start=2)
+        ]
+        description = f"Expected score after {names[0]} and {names[1]}, for who played it."
+        return [description, *legend, f"plies ahead | {' | '.join(legend)}", *rows]
+
+    # --- JSON -------------------------------------------------------------------------------------------
+
+    def json(self) -> Row:
+        """What the JSON of the decision says in numbers."""
+        moment, is_complete = self.moment, self.row["is_complete"]
+        forecast = None
+        if moment.forecast is not None and is_complete:
+            baits = [{name: bait[name] for name in _OF_BAIT} for bait in moment.baits]
+            forecast = {"error_odds": self.error_odds, "baits": baits}
+        quality = self.row["trap_quality"]
+        is_judged = moment.outcome is not None and moment.outcome["reply"] is not None
+        return {
+            "ply": self.row["ply"],
+            "number": self.row["ply"] // 2 + 1,
+            "depth": moment.record["depth"],
+            "is_trap": None if self.row["is_trap"] is None else bool(self.row["is_trap"]),
+            "cost": round(10_000 * moment.outcome["cost"]) if moment.outcome and is_judged else None,
+            "trap": 100 * quality if quality else None,
+            "replies": [
+                {
+                    "reply": reply,
+                    "scores_centi": scores,
+                    "final_centi": scores[-1],
+                    "cost": round(10_000 * moment.cost(reply)) if is_complete else 0,
+                    "probability": moment.odds(reply),
+                }
+                for reply, scores in moment.scores.items()
+            ],
+            "candidates": [
+                {name: each[name] for name in _OF_CANDIDATE} for each in moment.record["candidates"]
+            ],
+            "forecast": forecast,
+        }
+
+    @property
+    def error_odds(self) -> float:
+        """How likely an error was."""
+        moment = self.moment
+        return sum(moment.odds(reply) or 0 for reply in moment.scores if moment.cost(reply) >= 0.1)
+
+    # --- Tables -----------------------------------------------------------------------------------------
+
+    def replies(self) -> list[str]:
+        moment, lines = self.moment, []
+        if not moment.scores:
+            return []
+        for reply in moment.ordered:
+            scores = moment.scores[reply]
+            tags = "best" * (reply in moment.bests) + "bait" * (reply in self.bait_names)
+            glance = moment.score(-scores[0]) if len(scores) > 1 else DASH
+            cells = (glance, moment.score(-scores[-1]), moment.lost(reply), odds_text(moment.odds(reply)))
+            name = f"{moment.reply_name(reply)}{tags}{'played' * (reply == moment.played)}"
+            lines.append(" | ".join((name, *cells)))
+        unit = f", in {moment.unit}" if moment.unit else ""
+        by = ""
+        if moment.forecast is not None:
+            model = moment.forecast["model"]
+            by = f", by a model of people ({model['name']})"
+            if model["kind"] == "looks":
+                by = ", judged by how the replies look"
+        note = (
+            f"Their view{unit}. At a glance: two plies ahead; in truth: {moment.record['depth']} plies from "
+            f"our move on. Expected: how likely people play it{by}."
+        )
+        return [*lines, note]
+
+    def candidates(self) -> list[str]:
+        moment, lines = self.moment, []
+        found = moment.record["candidates"]
+        for each in sorted(found, key=lambda each: (-each["adjusted_centi"], -each["raw_centi"])):
+            tags = "played" * (each["move"] == moment.record["move"])
+            tags += "best score" * (each["move"] == self.standard["move"])
+            is_bound, trap = each["raw_is_bound"], each.get("trap")
+            after = moment.rules.play(moment.before, moment.rules.parse_move(moment.before, each["move"]))
+            cells = (
+                f"{'≤ ' * is_bound}{moment.score(each['raw_centi'], moment.before)}",
+                DASH if is_bound else moment.score(each["adjusted_centi"], moment.before),
+                DASH if trap is None else moment.name(trap, after),
+            )
+            lines.append(" | ".join((f"{moment.name(each['move'])}{tags}", *cells)))
+        return lines
+
+    def expected(self) -> list[str]:
+        moment, forecast = self.moment, self.moment.forecast
+        if forecast is None or not self.row["is_complete"]:
+            return []
+        baits = "".join(
+            f"{moment.reply_name(bait['reply'])} {odds_text(bait['odds'])} likely, "
+            f"costs {percent(bait['cost'] / 10_000)}; "
+            f"two plies deeper {percent(bait['confirmed_cost'] / 10_000)}"
+            for bait in moment.baits
+        )
+        return [odds_text(self.error_odds), baits, forecast["model"]["name"]]
+
+    def lot(self) -> list[str]:
+        draw = self.moment.record.get("draw")
+        if draw is None:
+            return []
+        trap, sound = (self.moment.name(draw[name]) for name in ("trap", "sound"))
+        worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "sound_value")]
+        return [
+            f"A lot decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, which "
+            f"sets none and is worth {worths[1]}. The trap had a chance of "
+            f"{percent(draw['params']['chance'])}; drawn: {self.moment.name(self.moment.record['move'])}.",
+            f"Seed {draw['seed']}. Shares are our expected score.",
+        ]
+
+
+# --- The game ----------------------------------------------------------------------------------------------
+
+
+def _marks(data: Exported, game: int) -> list[Row]:
+    baits = {bait["decision_id"]: bait for bait in data.baits_of[game]}
+    same = ("decision_id", "ply", "move", "state", "depth", "time_s")
+    found = []
+    for row in data.decisions_of[game]:
+        key = row["decision_id"]
+        outcome, bait = data.outcome.get(key), baits.get(key)
+        judged = outcome if outcome is not None and outcome["is_current"] else None
+        is_taken = None if bait is None or bait["is_taken"] is None else bool(bait["is_taken"])
+        times: list[Any] = [at(row["at"])]
+        for name in ("send_s", "confirm_s"):
+            later = times[-1] is not None and row[name] is not None
+            times.append(times[-1] + timedelta(seconds=row[name]) if later else None)
+        found.append(
+            {
+                **{name: row[name] for name in same},
+                "is_complete": bool(row["is_complete"]),
+                "is_decided": None if row["is_decided"] is None else bool(row["is_decided"]),
+                "bait": None if bait is None else bait["bait"],
+                "is_taken": is_taken,
+                "cost": judged["cost"] if judged is not None and judged["reply"] is not None else None,
+                "is_slip": judged is not None and bool(is_slip(judged)),
+                **{
+                    name: None if time is None else f"{time:%Y-%m-%dT%H:%M:%SZ}"
+                    for name, time in zip(("created_at", "sent_at", "confirmed_at"), times, strict=True)
+                },
+                "reply_time_s": None if outcome is None else outcome["reply_time_s"],
+            }
+        )
+    return found
+
+
+def _names(game: Row) -> list[str]:
+    """The moves as people write them."""
+    rules: Any = get_game(game["game"])
+    start = game["initial_position"]
+    position = rules.initial() if start is None else rules.parse_position(start)
+    found = []
+    for text in game["moves"].split():
+        move = rules.parse_move(position, text)
+        found.append(rules.move_name(position, move))
+        position = rules.play(position, move)
+    return found
+
+
+def _fate(mark: Row) -> str:
+    if mark["is_slip"]:
+        return ", a slip"
+    if mark["bait"] is None:
+        return ""
+    return {None: ", bait not answered", True: ", bait taken", False: ", bait seen through"}[mark["is_taken"]]
+
+
+def _moves(names: list[str], marks: list[Row]) -> list[str]:
+    fates = {mark["ply"]: _fate(mark) for mark in marks}
+    told = [f"{name}{fates.get(ply, '')}" for ply, name in enumerate(names)]
+    return [f"{n // 2 + 1}{''.join(told[n : n + 2])}" for n in range(0, len(told), 2)]
+
+
+def _head(data: Exported, game: Row) -> list[str]:
+    rules: Any = get_game(game["game"])
+    found = counts(data, [game])
+    rating = "" if game["opponent_rating"] is None else f" {game['opponent_rating']}"
+    ours = "" if game["our_rating"] is None else f", {game['our_rating']}"
+    clock = ""
+    if game["clock_initial_s"] is not None:
+        minutes = rounded(game["clock_initial_s"] / 60, 1 if game["clock_initial_s"] % 60 else 0)
+        clock = f", {minutes}+{game['clock_increment_s'] or 0}"
+    return [
+        f"Games · {TITLES[game['game']]} · {game['site']} · {game['site_game_id']}",
+        f"{game['opponent']}{rating}",
+        f"{ended(game)} {game['end_reason'] or ''}",
+        f"{game['player']} with {rules.sides[game['our_side']]}{ours}",
+        f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
+        of_day(game["started_at"], "%Y-%m-%d %H:%M"),
+        f"{found.baits_taken} of {found.baits_set} baits taken",
+        plural(found.slips, "slip"),
+    ]
+
+
+def _stepper(marks: list[Row], ply: int) -> str:
+    number = [mark["ply"] for mark in marks].index(ply) + 1
+    return f"← Earlierour move {number} of {len(marks)} Later →"
+
+
+def _record(mark: Row) -> list[str]:
+    took = "not timed" if mark["reply_time_s"] is None else f"after {span(mark['reply_time_s'])}"
+    times = [mark[name] for name in ("created_at", "sent_at", "confirmed_at")]
+    return [
+        f"{mark['state']}: {_STATES[mark['state']]}",
+        f"{span(mark['time_s'])}, {mark['depth']} plies deep",
+        took,
+        *(of_day(time.replace("T", " ")[:19], _SECONDS) for time in times if time is not None),
+    ]
+
+
+def _page(data: Exported, story: Story) -> list[str]:
+    game, ply = story.game, story.row["ply"]
+    marks = _marks(data, game["game_id"])
+    name = story.moment.name(story.moment.record["move"])
+    pages = [
+        *_head(data, game),
+        _stepper(marks, ply),
+        f"Move {ply // 2 + 1} · we played {name}",
+        story.title(),
+        *story.lines(),
+        *story.chart(),
+        *_moves(_names(game), marks),
+        *story.lot(),
+        *story.replies(),
+        *story.candidates(),
+        *story.expected(),
+        *_record(next(mark for mark in marks if mark["ply"] == ply)),
+    ]
+    return [" ".join(line.split()) for line in pages if any(each.isdigit() for each in line)]
+
+
+def _told(decision: Row) -> Row:
+    """The part of the JSON of a decision that `Story.json` has."""
+
+    def parts(found: list[Row], names: tuple[str, ...]) -> list[Row]:
+        return [{name: each[name] for name in names} for each in found]
+
+    trap, forecast = decision["trap"], decision["forecast"]
+    if forecast is not None:
+        baits = parts(forecast["baits"], _OF_BAIT)
+        forecast = {"error_odds": forecast["error_odds"], "baits": baits}
+    return {
+        **{name: decision[name] for name in ("ply", "number", "depth", "is_trap", "cost")},
+        "trap": None if trap is None else trap["quality"],
+        "replies": parts(decision["replies"], _OF_REPLY),
+        "candidates": parts(decision["candidates"], _OF_CANDIDATE),
+        "forecast": forecast,
+    }
+
+
+KINDS = {"fell", "saw", "slipped", "open", "calm", "slip", "loose", "mate", "pending", "rest"}
+
+
+def _chosen(data: Exported) -> dict[str, Story]:
+    """A move of ours of each kind, of all games in turn; one that ended its game, and the one by lot."""
+    used: Counter[str] = Counter()
+    found: dict[str, Story] = {}
+    for key in data.decision:
+        outcome = data.outcome.get(key)
+        if outcome is not None and not (outcome["is_current"] and outcome["is_forecast_current"]):
+            continue
+        story = Story(data, key)
+        if story.game["game_id"] == LOT_GAME:
+            found["lot"] = story
+            continue
+        if not story.moment.scores:
+            found.setdefault("mate", story)
+            continue
+        game = story.game["game"]
+        if story.kind not in found and used[game] == min(used[each] for each in TITLES):
+            found[story.kind] = story
+            used[game] += 1
+        if found.keys() == {*KINDS, "lot"}:
+            break
+    return found
+
+
+async def test_game(visitor: Visitor, exported: Exported) -> None:
+    chosen = _chosen(exported)
+    assert chosen.keys() == {*KINDS, "lot"}
+    for kind, story in chosen.items():
+        game, ply = story.game, story.row["ply"]
+        told = await visitor.json(f"/dash/api/game/{game['game_id']}?ply={ply}")
+        assert told["our_moves"] == nearly(_marks(exported, game["game_id"])), kind
+        assert told["names"] == _names(game), kind
+        same = ("our_rating", "opponent_rating", "clock_initial_s", "clock_increment_s", "our_side")
+        assert {name: told[name] for name in same} == {name: game[name] for name in same}, kind
+        assert _told(told["decision"]) == nearly(story.json()), kind
+        html = await visitor.text(f"/dash/games/{game['game_id']}?ply={ply}")
+        assert printed.numbers(html) == _page(exported, story), kind
+        check_drawings(html)

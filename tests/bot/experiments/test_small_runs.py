@@ -1,0 +1,90 @@
+"""Every experiment from its jobs to its report, smaller still than `--small`."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.experiments import deeper_search, figure_6, figure_8, pathology, plots, table_1
+from bot.experiments.catalogue import EXPERIMENTS, get_experiment
+from bot.experiments.experiment import Size
+from bot.experiments.report import ClaimVerdict, report_json, report_text
+from engine.games import get_game
+from engine.search.reference import minimax
+from engine.search.searchers import make_searcher
+
+FOUND = {
+    "figure-6": "| trappy 3 | original 3 |",
+    "figure-8": "| holds | move 4 of White: d2 for f2 |",
+    "figures-3-to-5": "| 0.25 | 0.1875 | 0.2000 | 0.8000 |",
+    "table-1": "| trappy:assessment=last,nodes=200 | standard:nodes=200 |",
+    "pathology": "| 4 | 5 | 6 | 0.0228 | 0.0655 | 1.74e-66 |",
+    "deeper-search": "| othello | 3 v 2 |",
+}
+"""Part of each report."""
+
+
+@pytest.fixture
+def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figure_6, "EQUAL", ((3, 3),))
+    monkeypatch.setattr(figure_6, "SHALLOWER", ((3, 2),))
+    monkeypatch.setattr(figure_6, "PLIES", 40)  # what is left of the games is short
+    monkeypatch.setattr(figure_8, "DEPTH", 4)
+    monkeypatch.setattr(table_1, "GAME", "connect4")  # its games are short
+    monkeypatch.setattr(table_1, "_DEPTHS", {Size.SMALL: (2,)})
+    monkeypatch.setattr(table_1, "_NODES", {Size.SMALL: (200,)})
+    monkeypatch.setattr(pathology, "BATCH", 2)
+    monkeypatch.setattr(pathology, "_BOARDS", {Size.SMALL: 2})
+    monkeypatch.setattr(deeper_search, "_ORACLE", {Size.SMALL: {"othello": 4}})
+
+
+@pytest.mark.usefixtures("smaller")
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_jobs_and_report(name: str) -> None:
+    experiment = get_experiment(name)
+    assert experiment.name == name
+    jobs = experiment.jobs(Size.SMALL)
+    assert len({job.name for job in jobs}) == len(jobs)
+    results = {job.name: experiment.run(job.arguments, 7) for job in jobs}
+    assert json.loads(json.dumps(results)) == results
+    report = experiment.report(results, Size.SMALL)
+    assert FOUND[name] in report_text(report)
+    json.dumps(report_json(report))
+    assert experiment.run(jobs[-1].arguments, 7) == results[jobs[-1].name]
+    if len(jobs) > 1:
+        report_text(experiment.report({jobs[-1].name: results[jobs[-1].name]}, Size.SMALL))
+
+
+def test_the_paper_s_numbers_are_verdicts() -> None:
+    experiment = get_experiment("figures-3-to-5")
+    verdicts = [
+        claim.verdict for claim in experiment.report({"curves": experiment.run({}, 1)}, Size.FULL).claims
+    ]
+    assert verdicts == [ClaimVerdict.HOLDS, ClaimVerdict.HOLDS, ClaimVerdict.HOLDS, ClaimVerdict.FAILS]
+
+
+def test_equal_searches_are_found_equal() -> None:
+    assert table_1.equality(2, 1, 0) == {"value": True, "trappy": True}
+
+
+def test_every_line_is_minimax() -> None:
+    game, core = get_game("tictactoe"), make_searcher("tictactoe", 1)
+    position = game.for_search(game.play(game.initial(), game.legal_moves(game.initial())[1]))
+    for depth in range(5):
+        assert table_1.every_line(core, game, position, depth) == minimax(game, position, depth)
+
+
+def test_first_moves_cost_nothing_at_the_judge_s_own_depth() -> None:
+    costs = deeper_search.first_move_costs("connect4", 1, 0, 5)
+    assert len(costs) == 4
+    assert costs[-1] == 0
+    assert min(costs) >= 0
+
+
+def test_without_matplotlib_it_is_said_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(plots.NoCharts, match="extra 'fit'"):
+        plots.draw((), tmp_path, "x")
