@@ -265,11 +265,11 @@ async def test_an_account_has_a_limit_of_its_own(street: Street, monkeypatch: py
     assert answers[-1][1]["ratelimit"]["key"] == "account.requests"
 
 
-def test_what_is_not_http_leaves_one_short_line_and_few_of_them() -> None:
+def test_what_is_not_http_leaves_one_short_line_and_few_of_them(caplog: pytest.LogCaptureFixture) -> None:
     """18 bytes left 752 in the log, as often as anybody liked."""
     clock = FakeClock()
     mine = OthersFailures(clock)
-    logging.getLogger("bot.test").setLevel(logging.INFO)
+    caplog.set_level(logging.INFO, "bot.test")
     kept = []
     for number in range(20):
         error = BadHttpMessage("x" * 9000 + "\n")
