@@ -1,13 +1,22 @@
 import json
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 
 from storage.inference.any_time import estimate
 from storage.inference.games import TrialGame
-from storage.inference.trial import CountedRows, TrialTerms, contrast, endpoint, lot_guard, select
+from storage.inference.trial import (
+    CountedRows,
+    TrialTerms,
+    contrast,
+    endpoint,
+    hide_early,
+    lot_guard,
+    select,
+)
 from tests.storage.inference.samples import NOW, START, game
 
 TERMS = TrialTerms()
@@ -152,3 +161,19 @@ def test_what_cannot_be() -> None:
         game(7, settled_at=NOW.replace(tzinfo=None))
     with pytest.raises(ValueError, match="game 7: it was settled before it was drawn"):
         game(7, settled_at=START)
+
+
+def test_what_is_early_is_hidden_wherever_it_stands() -> None:
+    def early(why: str | None) -> dict[str, Any]:
+        return {"n": 7, "mean": 0.5, "low": 0.1, "high": 0.9, "too_early": why}
+
+    found: Any = {"score": early("30 of 100 games"), "by": [{"cost": early(None)}], "drawn": 7}
+    hide_early(found)
+    hidden = {"n": 7, "mean": None, "low": None, "high": None}
+    assert found["score"] == {**hidden, "too_early": True, "why_too_early": "30 of 100 games"}
+    shown = {"n": 7, "mean": 0.5, "low": 0.1, "high": 0.9, "too_early": False, "why_too_early": None}
+    assert found["by"] == [{"cost": shown}]
+    assert found["drawn"] == 7
+    whole: Any = {"cost": early(None)}
+    hide_early(whole, "the trial runs")
+    assert whole["cost"] == {**hidden, "too_early": True, "why_too_early": "the trial runs"}
