@@ -275,6 +275,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
         )
         .outerjoin(GameSummaryRow, is_valid())
         .where(*_shown(filters))
+        .order_by(GameRow.id)  # sums then depend on nothing but the games
     )
     columns = await read_columns(session, statement)
     keys, parts = columns["id"], columns["phases"]
