@@ -150,7 +150,7 @@ BOT = {
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game"},
-    "bot.experiments": {"base", "match"},
+    "bot.experiments": {"analysis", "base", "match"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "control"},

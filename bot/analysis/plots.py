@@ -1,23 +1,15 @@
-"""Draws a study's curves as small, reproducible SVG files.
+"""Draws a study's curves."""
 
-matplotlib is in the extra ``fit``.
-"""
-
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bot.analysis.study import ALONE, CALIBRATED, Judged, Study
+from bot.analysis.svg_files import svg_files
 
-EXTRA = "fit"
 _COLOURS = {CALIBRATED: "#1b6ca8", ALONE: "#5b8c5a"}
 _HUMAN_COLOURS = ("#c8553d", "#e0a458", "#8d5b4c")
 _OTHER = "#8a8a8a"
-
-
-class NoPlots(Exception):
-    """matplotlib is not installed; the message says how to install it."""
 
 
 def draw(found: Study, folder: Path, name: str) -> list[Path]:
@@ -27,30 +19,15 @@ def draw(found: Study, folder: Path, name: str) -> list[Path]:
         NoPlots: matplotlib is not installed.
         OSError: A file cannot be written.
     """
-    try:
-        matplotlib: Any = importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise NoPlots(
-            f"drawing needs matplotlib: install the extra {EXTRA!r}, "
-            f"`pip install 'desdemona[{EXTRA}]'` ({error})"
-        ) from None
-    matplotlib.use("Agg")
-    pyplot: Any = importlib.import_module("matplotlib.pyplot")
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = {"svg.hashsalt": "desdemona", "font.size": 9, "svg.fonttype": "none"}
     written = []
-    with matplotlib.rc_context(settings):
+    with svg_files(folder) as (pyplot, write):
         for what, figure in (
             ("auc", _areas(pyplot, found)),
             ("reliability", _reliability(pyplot, found)),
             ("traps", _temptation(pyplot, found)),
         ):
-            if figure is None:
-                continue
-            path = folder / f"study-{name}-{what}.svg"
-            figure.savefig(path, metadata={"Date": None, "Creator": None}, bbox_inches="tight")
-            pyplot.close(figure)
-            written.append(path)
+            if figure is not None:
+                written.append(write(figure, f"study-{name}-{what}"))
     return written
 
 

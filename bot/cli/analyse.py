@@ -2,7 +2,6 @@
 
 import asyncio
 import shlex
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from bot.analysis.games import Answered, MoveFilter, choose, read_games
 from bot.analysis.reply_profiles import AnalysisError
 from bot.analysis.runner import OnCount, Tally, predict, run_analysis
 from bot.base.log import printable
-from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known
+from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known, stop_on_signals
 from bot.match.worker_pool import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
 from engine.errors import BadSettings
@@ -30,8 +29,6 @@ from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
 from storage.analysis import AnalysisSettings
 from storage.database import LONG_PATIENCE_S, Database
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Source(StrEnum):
@@ -166,15 +163,7 @@ async def _run(
     workers: LocalWorkers | ClusterWorkers,
 ) -> tuple[Tally, int, int | None]:
     """Return the tally, the number of positions predicted, and the signal that ended the run."""
-    stop, received = asyncio.Event(), list[int]()
-
-    def on_signal(number: int) -> None:
-        received.append(number)
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, on_signal, number)
+    stop, received = stop_on_signals()
     database = await Database.open(url, patience_s=LONG_PATIENCE_S)
     predicted = 0
     try:

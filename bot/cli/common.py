@@ -17,6 +17,8 @@ from bot.base.log import printable
 
 # Slow imports are inside functions, so that `--help` does not wait for them.
 if TYPE_CHECKING:
+    import asyncio
+
     from rich.console import Console, RenderableType
 
     from bot.base.config import Config
@@ -82,6 +84,22 @@ def ask_database(
             await database.close()
 
     return asyncio.run(work())
+
+
+def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
+    """In a running event loop: an event that SIGINT and SIGTERM set, and the signals received so far."""
+    import asyncio
+    import signal
+
+    stop, received = asyncio.Event(), list[int]()
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
+    return stop, received
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """`desdemona match`: plays two players against each other, unattended."""
 
 import asyncio
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bot.base.config import Config
 from bot.base.files import read_regular
-from bot.cli.common import UsageError, config_of, note, print_json
+from bot.cli.common import UsageError, config_of, note, print_json, stop_on_signals
 from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
 from bot.match.openings import Opening, fingerprint, read_openings, shuffled
 from bot.match.play import Finished
@@ -26,7 +25,6 @@ from storage.database import LONG_PATIENCE_S, Database
 
 _OPENINGS_LIMIT = 64 << 20
 """Largest openings file that is read, in bytes."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def match_command(
@@ -140,15 +138,7 @@ def match_command(
 
 async def _run(config: Config, match: Match, workers: Workers) -> tuple[MatchStanding, int | None]:
     """Return the final standing, and the signal that ended the match, if any."""
-    stop, received = asyncio.Event(), list[int]()
-
-    def on_signal(number: int) -> None:
-        received.append(number)
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, on_signal, number)
+    stop, received = stop_on_signals()
     database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
     try:
         with _progress(match.games) as on_game:

@@ -204,7 +204,8 @@ def study_command(
     else:
         print_lines(f"{about}\n\n{study_text(found)}")
     if plots is not None:  # last, so that a failure does not lose the report
-        from bot.analysis.plots import NoPlots, draw
+        from bot.analysis.plots import draw
+        from bot.analysis.svg_files import NoPlots
 
         try:
             for path in draw(found, plots, game):

@@ -28,6 +28,8 @@ PAPER = {7: (80, 73, 68), 8: (84, 79, 65), 9: (82, 77, 63), 10: (87, 73, 63)}
 PARAMS = TrapParams(assessment=Assessment.LAST)
 """Fang et al. take the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
+_TRAPPY, _STANDARD = "trappy:assessment=last,", "standard:"
+"""Players, to be followed by their limit."""
 _DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
 _NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 200}
@@ -49,7 +51,7 @@ class Table1(MatchExperiment):
         nodes = [_nodes_cell(count, _PAIRS[size]) for count in _NODES[size]]
         depths = [_depth_cell(depth, _PAIRS[size]) for depth in _DEPTHS[size]]
         outside = [
-            _outside_cell(kind, depth, _PAIRS[size])
+            Cell(GAME, f"{kind}depth={depth}", OUTSIDE.format(depth=depth), _PAIRS[size])
             for depth in _DEPTHS[size]
             if size is Size.FULL
             for kind in (_TRAPPY, _STANDARD)
@@ -82,25 +84,12 @@ class Table1(MatchExperiment):
         )
 
 
-_TRAPPY, _STANDARD = "trappy:assessment=last", "standard:"
-
-
-def _player(kind: str, limit: str) -> str:
-    return f"{kind}{'' if kind.endswith(':') else ','}{limit}"
-
-
 def _nodes_cell(nodes: int, pairs: int) -> Cell:
-    limit = f"nodes={nodes}"
-    return Cell(GAME, _player(_TRAPPY, limit), _player(_STANDARD, limit), pairs)
+    return Cell(GAME, f"{_TRAPPY}nodes={nodes}", f"{_STANDARD}nodes={nodes}", pairs)
 
 
 def _depth_cell(depth: int, pairs: int) -> Cell:
-    limit = f"depth={depth}"
-    return Cell(GAME, _player(_TRAPPY, limit), _player(_STANDARD, limit), pairs)
-
-
-def _outside_cell(kind: str, depth: int, pairs: int) -> Cell:
-    return Cell(GAME, _player(kind, f"depth={depth}"), OUTSIDE.format(depth=depth), pairs)
+    return Cell(GAME, f"{_TRAPPY}depth={depth}", f"{_STANDARD}depth={depth}", pairs)
 
 
 def equality(depth: int, seed: int, number: int) -> Result:

@@ -1,17 +1,26 @@
 """`desdemona experiment`: repeats the papers' experiments, and tells what came out."""
 
 import asyncio
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.analysis.svg_files import NoPlots
 from bot.base.log import printable
-from bot.cli.common import MOST, ShowFormat, UsageError, ask_database, config_of, note, print_json
+from bot.cli.common import (
+    MOST,
+    ShowFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    note,
+    print_json,
+    stop_on_signals,
+)
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Experiment, Result, Size
-from bot.experiments.plots import NoCharts, draw
+from bot.experiments.plots import draw
 from bot.experiments.report import report_json, report_text
 from bot.experiments.runner import run_experiment, run_of, stored_results
 
@@ -19,7 +28,6 @@ if TYPE_CHECKING:
     from bot.base.config import Config
     from bot.match.worker_pool import ClusterWorkers, LocalWorkers
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona experiment list`.")]
 Small = Annotated[
@@ -119,7 +127,7 @@ def _tell(
         try:
             for path in draw(report.charts, plots, experiment.name):
                 note(f"wrote {path}")
-        except NoCharts as error:
+        except NoPlots as error:
             raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
@@ -136,15 +144,7 @@ async def _run(
     from bot.cli.analyse import counting
     from storage.database import LONG_PATIENCE_S, Database
 
-    stop, received = asyncio.Event(), list[int]()
-
-    def on_signal(number: int) -> None:
-        received.append(number)
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, on_signal, number)
+    stop, received = stop_on_signals()
     database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
     told = 0
     try:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.analysis.svg_files import NoPlots
 from bot.experiments import deeper_search, figure_6, figure_8, pathology, plots, table_1
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Size
@@ -86,5 +87,5 @@ def test_without_matplotlib_it_is_said_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(plots.NoCharts, match="extra 'fit'"):
+    with pytest.raises(NoPlots, match="extra 'fit'"):
         plots.draw((), tmp_path, "x")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bot.experiments import plots
+from bot.analysis.svg_files import NoPlots
 from bot.experiments.experiment import Job, Size
 from bot.experiments.formulas import Formulas
 from bot.match import worker_pool
@@ -84,7 +84,7 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
 
 def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object) -> None:
-        raise plots.NoCharts("drawing needs matplotlib")
+        raise NoPlots("drawing needs matplotlib")
 
     monkeypatch.setattr("bot.cli.experiments.command.draw", missing)
     code, _, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", "x")

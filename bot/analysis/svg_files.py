@@ -1,0 +1,42 @@
+"""Writes figures of matplotlib as small, reproducible SVG files; matplotlib is in the extra ``fit``."""
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+EXTRA = "fit"
+
+
+class NoPlots(Exception):
+    """matplotlib is not installed; the message says how to install it."""
+
+
+@contextmanager
+def svg_files(folder: Path) -> Iterator[tuple[Any, Callable[[Any, str], Path]]]:
+    """matplotlib's `pyplot`, and a function that writes a figure to a file of the folder, created if needed.
+
+    Raises:
+        NoPlots: matplotlib is not installed.
+        OSError: A file cannot be written.
+    """
+    try:
+        matplotlib: Any = importlib.import_module("matplotlib")
+    except ImportError as error:
+        raise NoPlots(
+            f"drawing needs matplotlib: install the extra {EXTRA!r}, "
+            f"`pip install 'desdemona[{EXTRA}]'` ({error})"
+        ) from None
+    matplotlib.use("Agg")
+    pyplot: Any = importlib.import_module("matplotlib.pyplot")
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def write(figure: Any, name: str) -> Path:
+        path = folder / f"{name}.svg"
+        figure.savefig(path, metadata={"Date": None, "Creator": None}, bbox_inches="tight")
+        pyplot.close(figure)
+        return path
+
+    with matplotlib.rc_context({"svg.hashsalt": "desdemona", "font.size": 9, "svg.fonttype": "none"}):
+        yield pyplot, write
