@@ -169,6 +169,7 @@ BETWEEN = {
 }
 
 MOST_FILES = 20
+WITHOUT_ROOMS = Path("migrations/versions")  # a row of numbered scripts, which only grows
 MOST_FLOORS = 9
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
@@ -218,6 +219,7 @@ def test_the_bot_is_not_too_high() -> None:
 
 def test_no_folder_is_too_full() -> None:
     count = Counter(path.parent for path in sources() if path.name != "__init__.py")
+    del count[WITHOUT_ROOMS]
     assert {folder: files for folder, files in count.items() if files > MOST_FILES} == {}
 
 
