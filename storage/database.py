@@ -71,9 +71,10 @@ POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
+    "jit": "off",
 }
 """PostgreSQL drops the connections of a machine that is gone after 11 s, with their locks; by default after
-two hours."""
+two hours.  It compiles no statement to machine code: that takes longer than any of ours."""
 
 _HELD = text(
     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"

@@ -6,12 +6,14 @@ or minus an error, this stays correct for few observations and at 0 % and 100 %.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 Z_95 = 1.959963984540054
 """A standard normal variable stays within +- this 95 % of the time."""
@@ -20,8 +22,10 @@ _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
 """How far beyond the opponents' ratings we look for a performance, in rating points: odds of 1 to 10^10."""
 
+_PRECISION = 1e-5
+"""Of a performance, in rating points."""
 _MOST_STEPS = 200
-"""Bisections of an interval: more than a 64-bit floating-point number has values to tell apart."""
+"""More bisections of an interval than a 64-bit floating-point number has values to tell apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +79,9 @@ def share(count: int, of: int) -> Share:
     """A share with its 95 % interval (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
     if of == 0:
         return Share(count, of, None, None, None)
-    p, z2 = count / of, Z_95**2
-    middle = (p + z2 / (2 * of)) / (1 + z2 / of)
-    half = Z_95 / (1 + z2 / of) * sqrt(p * (1 - p) / of + z2 / (4 * of * of))
+    low, high = (float(limit) for limit in _wilson(np.float64(count), np.float64(of)))
     # At 0 and 1 the limit is exact; avoid rounding errors.
-    low = 0.0 if count == 0 else middle - half
-    high = 1.0 if count == of else middle + half
-    return Share(count, of, p, low, high)
+    return Share(count, of, count / of, 0.0 if count == 0 else low, 1.0 if count == of else high)
 
 
 def performance(met: Sequence[OpponentGames]) -> Performance:
@@ -92,46 +92,78 @@ def performance(met: Sequence[OpponentGames]) -> Performance:
     expected score of p allows, so draws make the interval too wide rather than too narrow.  We take
     the opponents' ratings as exact and the games as independent.
     """
-    return performances([met])[0]
+    ratings, games, points = (
+        np.array([getattr(each, name) for each in met], np.float64) for name in ("rating", "games", "points")
+    )
+    return performances(np.zeros(len(met), np.intp), ratings, games, points, 1)[0]
 
 
-def performances(groups: Sequence[Sequence[OpponentGames]]) -> list[Performance]:
-    """The performance rating of each group of games; all bisections run side by side."""
-    found = [Performance(0, 0.0, None, None, None)] * len(groups)
-    played = [number for number, met in enumerate(groups) if sum(each.games for each in met)]
-    if not played:
+def performances(
+    group: Codes, ratings: Floats, games: Floats, points: Floats, size: int
+) -> list[Performance]:
+    """The performance rating of each of several groups of games; all are found side by side.
+
+    Args:
+        group: Number of the group of some games against opponents of one rating; rising, shape (n,).
+        ratings: That rating, shape (n,).
+        games: How many games, shape (n,).
+        points: Ours in them, shape (n,).
+        size: Number of groups.
+    """
+    found = [Performance(0, 0.0, None, None, None)] * size
+    total, scored = np.bincount(group, games, size), np.bincount(group, points, size)
+    played = np.flatnonzero(total)
+    if not len(played):
         return found
-    some = [groups[number] for number in played]
-    group = np.repeat(np.arange(len(some)), [len(met) for met in some])
-    ratings = np.array([each.rating for met in some for each in met], np.float64)
-    games = np.array([each.games for met in some for each in met], np.float64)
-    points = np.array([sum(each.points for each in met) for met in some], np.float64)
-    total = np.array([sum(each.games for each in met) for met in some])
+    counted = np.flatnonzero(total[group])
+    group, ratings, games = (np.cumsum(total > 0) - 1)[group[counted]], ratings[counted], games[counted]
+    total, scored = total[played], scored[played]
 
-    def excess(rating: Floats) -> Floats:
-        return points - np.bincount(group, games * _expected(rating[group], ratings))
+    def excess(rating: Floats) -> tuple[Floats, Floats]:
+        expected, variance, _ = _moments(rating, group, ratings, games)
+        return scored - expected, -variance / _ELO_SCALE
 
-    def deviations(rating: Floats) -> Floats:
-        p = _expected(rating[group], ratings)
-        return (points - np.bincount(group, games * p)) / np.sqrt(np.bincount(group, games * p * (1 - p)))
+    def deviations(limit: float) -> Callable[[Floats], tuple[Floats, Floats]]:
+        def beyond(rating: Floats) -> tuple[Floats, Floats]:
+            expected, variance, skewness = _moments(rating, group, ratings, games)
+            off, deviation = scored - expected, np.sqrt(variance)
+            slope = -(deviation + off * skewness / (2 * variance * deviation)) / _ELO_SCALE
+            return off / deviation - limit, slope
 
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    floor, roof = np.minimum.reduceat(ratings, starts) - _FAR, np.maximum.reduceat(ratings, starts) + _FAR
-    nothing, everything = points == 0, points == total
-    estimate = _roots(excess, floor, roof)
-    middle = np.where(nothing, floor, np.where(everything, roof, estimate))
-    low = _roots(lambda rating: deviations(rating) - Z_95, floor, middle)
-    high = _roots(lambda rating: deviations(rating) + Z_95, middle, roof)
-    for at, number in enumerate(played):
-        is_low, is_high = bool(nothing[at]), bool(everything[at])
+        return beyond
+
+    firsts = np.flatnonzero(np.diff(group, prepend=-1))
+    floor, roof = np.minimum.reduceat(ratings, firsts) - _FAR, np.maximum.reduceat(ratings, firsts) + _FAR
+    nothing, everything = scored == 0, scored == total
+    # As if all opponents were rated alike: then these would be the results.
+    mean = np.bincount(group, games * ratings) / total
+    likely, (least, most) = np.clip(scored / total, 0.5 / total, 1 - 0.5 / total), _wilson(scored, total)
+    # Where there is none, it is at one end of an empty interval.
+    bottom, top = np.where(everything, roof, floor), np.where(nothing, floor, roof)
+    estimate = _roots(excess, bottom, top, mean + _as_elo(likely))
+    low = _roots(deviations(Z_95), floor, estimate, mean + _as_elo(least))
+    high = _roots(deviations(-Z_95), estimate, roof, mean + _as_elo(most))
+    columns = (played, total, scored, nothing, everything, estimate, low, high)
+    for number, met, won, is_low, is_high, value, least, most in zip(
+        *(each.tolist() for each in columns), strict=True
+    ):
         found[number] = Performance(
-            int(total[at]),
-            float(points[at]),
-            None if is_low or is_high else float(estimate[at]),
-            None if is_low else float(low[at]),
-            None if is_high else float(high[at]),
+            int(met),
+            won,
+            None if is_low or is_high else value,
+            None if is_low else least,
+            None if is_high else most,
         )
     return found
+
+
+def _moments(rating: Floats, group: Codes, others: Floats, games: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of the points that each group is expected to score at a rating: mean, variance and third moment."""
+    p = _expected(rating[group], others)
+    spread = games * p * (1 - p)
+    sums = (games * p, spread, spread * (1 - 2 * p))
+    mean, variance, skewness = (np.bincount(group, each).astype(np.float64) for each in sums)
+    return mean, variance, skewness
 
 
 def _expected(rating: Floats, other: Floats) -> Floats:
@@ -139,17 +171,43 @@ def _expected(rating: Floats, other: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp((other - rating) / _ELO_SCALE)))
 
 
-def _roots(falling: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Where falling functions cross 0, by bisection to a hundred-thousandth of a point.
+def _as_elo(share: Floats) -> Floats:
+    """The difference in rating of which this is the expected score; of 0 and 1 an infinite one, or none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(_ELO_SCALE * (np.log(share) - np.log1p(-share)))
 
-    Far from 0 floating-point numbers are farther apart than that; then to two neighbours.
+
+def _wilson(count: Any, of: Any) -> tuple[Any, Any]:
+    """Wilson's interval of one share, or of many."""
+    p, z2 = count / of, Z_95**2
+    middle, half = p + z2 / (2 * of), Z_95 * np.sqrt(p * (1 - p) / of + z2 / (4 * of * of))
+    return (middle - half) / (1 + z2 / of), (middle + half) / (1 + z2 / of)
+
+
+def _roots(
+    falling: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, start: Floats
+) -> Floats:
+    """Where falling functions cross 0, to a hundred-thousandth of a point.
+
+    By Newton's steps, and by bisection where one would lead out of the interval in which the root is known to
+    lie.  Far from 0 floating-point numbers are farther apart than that; then to two neighbours.
+
+    Args:
+        falling: Their values and slopes at some places.
+        low: Where each is 0 or more.
+        high: Where it is 0 or less.
+        start: Where it is likely to be.
     """
+    at = np.where((start > low) & (start < high), start, (low + high) / 2)
     for _ in range(_MOST_STEPS):
+        value, slope = falling(at)
+        low, high = np.where(value > 0, at, low), np.where(value > 0, high, at)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = at - value / slope
         middle = (low + high) / 2
-        is_done = (high - low <= 1e-5) | (middle == low) | (middle == high)
+        following = np.where((step >= low) & (step <= high), step, middle)
+        is_done = (np.abs(following - at) <= _PRECISION) | (middle == low) | (middle == high)
+        at = following
         if is_done.all():
             break
-        is_above = falling(middle) > 0
-        low = np.where(is_above & ~is_done, middle, low)
-        high = np.where(is_above | is_done, high, middle)
-    return (low + high) / 2
+    return at

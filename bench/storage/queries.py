@@ -37,10 +37,9 @@ from storage.database import Database, create_engine, parse_url
 from storage.filters import Filters, GamePhase
 from storage.games import count_bot_games, count_by_player, list_games, list_open_games
 from storage.records import AccountKey
-from storage.statistics.calibrations import group_calibrations
+from storage.statistics.calibrations import read_calibrations
 from storage.statistics.encounters import encounters
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
-from storage.statistics.game_costs import mean_costs
 from storage.statistics.group_rows import read_groups
 from storage.statistics.group_sums import group_statistics
 from storage.statistics.groups import By
@@ -95,14 +94,13 @@ async def busiest(session: AsyncSession) -> str:
 
 
 async def _calibration(session: AsyncSession) -> object:
-    return group_calibrations(await game_facts(session), await reply_facts(session))
+    return (await read_calibrations(session)).calibrations()
 
 
 async def _trial(session: AsyncSession) -> object:
     (trial,) = await list_trials(session)
     filters = Filters(trial=trial.name)
-    facts = await game_facts(session, filters, aborted=True)
-    return await trial_games(session, trial, "trappy", "standard", facts, await mean_costs(session, filters))
+    return await trial_games(session, trial, "trappy", "standard", filters)
 
 
 async def _trial_lots(session: AsyncSession) -> object:
@@ -128,9 +126,9 @@ def others(opponent: str) -> list[Reader]:
         ),
         Reader("trial list", list_trials),
         Reader("stats --trial: games", _trial),
-        Reader("stats --trial: lots", _trial_lots, needs_replies=True),
-        Reader("stats --plan: lots", lot_traffic, needs_replies=True),
-        Reader("stats --calibration", _calibration, needs_replies=True),
+        Reader("stats --trial: lots", _trial_lots),
+        Reader("stats --plan: lots", lot_traffic),
+        Reader("stats --calibration", _calibration),
     ]
 
 

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from storage.inference.defaults import ALPHA
 from storage.inference.persons import (
+    Codes,
     Floats,
     PersonId,
     codes_of,
@@ -86,29 +87,33 @@ class SequenceDesign:
 
     def growth(self, n: Floats | float) -> Floats:
         """r = 1 + n R / opt for numbers of values, any shape."""
-        return np.asarray(1.0 + np.asarray(n, np.float64) * _tightness(self.alpha) / self.opt)
+        found: Floats = np.add(1.0, n * _tightness(self.alpha) / self.opt)
+        return found
 
     def width(self, n: Floats | float) -> Floats:
         """w(n): half of the interval's width, in standard deviations of a value, for any shape of n > 0."""
-        count, r = np.asarray(n, np.float64), self.growth(n)
-        return np.asarray(np.sqrt(2 * r / (count * (r - 1)) * np.log(np.sqrt(r) / self.alpha)))
+        r = self.growth(n)
+        found: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
+        return found
 
     def too_early(self, n: int, persons: float) -> str | None:
         """Why an interval of n values of so many effective persons is not shown; None: it is.
 
         Persons are rounded down, so that the reason never says "30 of 30".
         """
-        reasons = []
-        if n < self.least_values:
-            reasons.append(f"{n} of {self.least_values}")
-        if persons < self.least_persons:
-            reasons.append(f"P {floor(persons)} of {self.least_persons:g}")
-        return ", ".join(reasons) or None
+        few, rare = n < self.least_values, persons < self.least_persons
+        if few:
+            told = f"{n} of {self.least_values}"
+            return f"{told}, P {floor(persons)} of {self.least_persons:g}" if rare else told
+        return f"P {floor(persons)} of {self.least_persons:g}" if rare else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AnyTimeEstimate:
-    """A mean with its interval, right at any time, for persons at large."""
+    """A mean with its interval, right at any time, for persons at large; nobody changes it.
+
+    It is not frozen: that would take five times as long to make, and some tables need tens of thousands.
+    """
 
     n: int
     """Number of values."""
@@ -181,6 +186,68 @@ def estimate_of_sums(
     if n == 0:
         return _estimate(0, 0, 0.0, None, None, design)
     return _estimate(n, persons, effective, mean, spread / (n - 1) if n > 1 else None, design)
+
+
+def estimates(
+    values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
+) -> list[AnyTimeEstimate]:
+    """`estimate` of each of several groups.
+
+    Args:
+        values: Of all groups, finite, shape (n,).
+        persons: Number of each value's person, shape (n,).
+        groups: Number of each value's group, shape (n,).
+        size: Number of groups.
+        design: What was fixed beforehand.
+    """
+    pairs = groups * (int(persons.max(initial=0)) + 1) + persons
+    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+    of_pair = groups[first]
+    counts = np.bincount(pair, minlength=len(first)).astype(np.float64)
+
+    def summed(each: Floats) -> Floats:
+        return np.bincount(of_pair, each, size).astype(np.float64)
+
+    n, squares = summed(counts), summed(counts**2)
+    mean = np.bincount(groups, values, size) / np.maximum(n, 1)
+    off = values - mean[groups]
+    by_person = summed(np.bincount(pair, off, len(first)).astype(np.float64) ** 2)
+    spread = np.maximum(np.bincount(groups, off**2, size), by_person)
+    effective = np.divide(n * n, squares, out=np.zeros(size), where=squares > 0)
+    return estimates_of_sums(n, summed(np.ones(len(first))), effective, mean, spread, design)
+
+
+def estimates_of_sums(
+    n: Floats, persons: Floats, effective: Floats, mean: Floats, spread: Floats, design: SequenceDesign
+) -> list[AnyTimeEstimate]:
+    """`estimate_of_sums` of many groups; each argument has shape (groups,)."""
+    nothing = _estimate(0, 0, 0.0, None, None, design)
+    variance = spread / np.maximum(n - 1, 1)
+    # Most groups of a fine division are small.
+    is_early = (n < design.least_values) | (effective < design.least_persons)
+    columns = (n.astype(np.int64), persons.astype(np.int64), effective, mean, variance, np.sqrt(variance))
+    alpha, too_early = design.alpha, design.too_early
+    return [
+        nothing
+        if not count
+        else AnyTimeEstimate(
+            n=count,
+            persons=people,
+            effective_persons=worth,
+            mean=middle,
+            sd=deviation if count > 1 else None,
+            low=None,
+            high=None,
+            e_value=None,
+            too_early=too_early(count, worth),
+            alpha=alpha,
+        )
+        if early
+        else _estimate(count, people, worth, middle, square, design)
+        for count, people, worth, middle, square, deviation, early in zip(
+            *(each.tolist() for each in (*columns, is_early)), strict=True
+        )
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -304,16 +371,17 @@ def _estimate(
     design: SequenceDesign,
 ) -> AnyTimeEstimate:
     early = design.too_early(n, effective)
+    deviation = None if variance is None else sqrt(variance)
     low = high = e_value = None
-    if mean is not None and variance is not None and early is None:
-        half = sqrt(variance) * float(design.width(n))
+    if early is None and mean is not None and variance is not None and deviation is not None:
+        half = deviation * float(design.width(n))
         low, high, e_value = mean - half, mean + half, _e_value(n, mean, variance, design)
     return AnyTimeEstimate(
         n=n,
         persons=persons,
         effective_persons=effective,
         mean=mean,
-        sd=None if variance is None else sqrt(variance),
+        sd=deviation,
         low=low,
         high=high,
         e_value=e_value,

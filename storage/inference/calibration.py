@@ -11,10 +11,11 @@ from math import floor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from storage.inference.any_time import LEAST_PERSONS, AnyTimeEstimate, Opt, SequenceDesign, estimate
 from storage.inference.fixed import FixedInterval, fixed_logit, fixed_ratio
-from storage.inference.persons import PersonId
+from storage.inference.persons import Floats, PersonId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,8 @@ class Calibration:
 
 
 def calibration(
-    predicted: Sequence[float],
-    happened: Sequence[bool],
+    predicted: Sequence[float] | Floats,
+    happened: Sequence[bool] | NDArray[np.bool_],
     persons: Sequence[PersonId],
     opt: int = Opt.REPLIES,
 ) -> Calibration:

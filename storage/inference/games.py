@@ -10,7 +10,6 @@ The mean of psi is the difference trappy less standard, whatever m is; a good m 
 Elo it is M / mean(m (1 - m) ln(10) / 400).
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign, estimate, looks
+from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign, estimate, estimates, looks
 from storage.inference.defaults import RATING_BAND
 from storage.inference.persons import (
     Codes,
@@ -42,10 +41,10 @@ from storage.inference.trial import (
     chance_of,
     check_draw,
     contrast,
+    drawn_rows,
     endpoint,
     hide_early,
     lot_guard,
-    select,
     treated_of,
 )
 
@@ -104,9 +103,9 @@ class TrialGame:
         return float(1 / (1 + 10 ** ((self.rating - self.our_rating) / 400)))
 
     @property
-    def stratum(self) -> "Stratum":
-        band = None if self.rating is None else self.rating // RATING_BAND * RATING_BAND
-        return Stratum(self.game, self.site, self.speed, band)
+    def band(self) -> int | None:
+        """`Stratum.rating_from`."""
+        return None if self.rating is None else self.rating // RATING_BAND * RATING_BAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,48 +206,70 @@ def games_report(
     Raises:
         ValueError: `at` has no time zone, or a game occurs twice.
     """
-    scored = select(games, terms, at, lambda game: game.score is not None)
-    costed = select(games, terms, at, lambda game: game.cost is not None)
+    return games_report_and_looks(games, terms, at, flags)[0]
+
+
+def games_report_and_looks(
+    games: Sequence[TrialGame], terms: TrialTerms, at: datetime, flags: GameFlags = NO_FLAGS
+) -> tuple[GamesReport, Looks]:
+    """`games_report`, and the difference in score as it was seen after each game that counts.
+
+    Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
+    """
+    drawn = drawn_rows(games, terms, at)
+    scored = drawn.having(lambda game: game.score is not None)
+    costed = drawn.having(lambda game: game.cost is not None)
     design = terms.design(terms.opt_games)
-    score_rows, cost_rows = scored.counted, costed.counted
+    score_rows, cost_rows = _Counted.of(scored.counted), _Counted.of(costed.counted)
     guess, score_psi = _score_values(score_rows)
     cost_psi = _cost_values(cost_rows)
-    score = endpoint(score_psi, score_rows, _is_first(scored), flags, design)
-    return GamesReport(
+    score = endpoint(score_psi, score_rows.games, _is_first(scored), flags, design)
+    report = GamesReport(
         **scored.counts,
         guard=lot_guard(scored, design),
         score=score,
         elo=_elo(score.estimate, guess),
         cost_guard=lot_guard(costed, design),
-        cost=endpoint(cost_psi, cost_rows, _is_first(costed), flags, design),
+        cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
+    return report, looks(score_psi, score_rows.persons, design)
 
 
-def score_looks(games: Sequence[TrialGame], terms: TrialTerms, at: datetime) -> Looks:
-    """The difference in score as it was seen after each game that counts, in the order of the draw.
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The games of an endpoint."""
 
-    Its last value is that of `games_report`.  Arguments and errors as there.
-    """
-    rows = select(games, terms, at, lambda game: game.score is not None).counted
-    _, psi = _score_values(rows)
-    return looks(psi, [game.person for game in rows], terms.design(terms.opt_games))
+    games: Sequence[TrialGame]
+    persons: Sequence[PersonId]
+    strata: Codes
+    """Number of each game's stratum."""
+    names: Sequence[Stratum]
+    """The strata."""
+
+    @classmethod
+    def of(cls, games: Sequence[TrialGame]) -> "_Counted":
+        keys = [(game.game, game.site, game.speed, game.band) for game in games]
+        names = [Stratum(*key) for key in dict.fromkeys(keys)]
+        return cls(games, [game.person for game in games], codes_of(keys), names)
 
 
-def _score_values(games: Sequence[TrialGame]) -> tuple[Floats, Floats]:
+def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
     """m and psi of the score."""
+    games = rows.games
     outcome = np.array([game.score for game in games], np.float64)
     expected = np.array([game.expected for game in games], np.float64)
-    guess = earlier_guess(outcome, expected, codes_of([game.stratum for game in games]))
+    guess = earlier_guess(outcome, expected, rows.strata)
     return guess, (outcome - guess) * contrast(treated_of(games), chance_of(games))
 
 
-def _cost_values(games: Sequence[TrialGame]) -> Floats:
+def _cost_values(rows: _Counted) -> Floats:
     """psi of the cost.  No rating expects a cost: the mean of earlier games of all strata does instead."""
+    games = rows.games
     outcome = np.array([game.cost for game in games], np.float64)
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(outcome, np.zeros(len(games)), everywhere)
-    guess = earlier_guess(outcome, expected, codes_of([game.stratum for game in games]))
+    guess = earlier_guess(outcome, expected, rows.strata)
     return (outcome - guess) * contrast(treated_of(games), chance_of(games))
 
 
@@ -270,31 +291,16 @@ def _elo(score: AnyTimeEstimate, guess: Floats) -> EloDifference:
 
 
 def _strata(
-    score_rows: Sequence[TrialGame],
-    score_psi: Floats,
-    cost_rows: Sequence[TrialGame],
-    cost_psi: Floats,
-    design: SequenceDesign,
+    score_rows: _Counted, score_psi: Floats, cost_rows: _Counted, cost_psi: Floats, design: SequenceDesign
 ) -> tuple[StratumResult, ...]:
-    scored, costed = _by_stratum(score_rows), _by_stratum(cost_rows)
+    def results(rows: _Counted, psi: Floats) -> dict[Stratum, AnyTimeEstimate]:
+        found = estimates(psi, codes_of(rows.persons), rows.strata, len(rows.names), design)
+        return dict(zip(rows.names, found, strict=True))
 
-    def of(rows: Sequence[TrialGame], psi: Floats, at: Sequence[int]) -> AnyTimeEstimate:
-        return estimate(psi[np.array(at, np.intp)], [rows[number].person for number in at], design)
-
-    results = [
-        StratumResult(
-            stratum,
-            of(score_rows, score_psi, scored.get(stratum, ())),
-            of(cost_rows, cost_psi, costed.get(stratum, ())),
-        )
-        for stratum in scored.keys() | costed.keys()
+    nothing = estimate([], [], design)
+    scored, costed = results(score_rows, score_psi), results(cost_rows, cost_psi)
+    both = [
+        StratumResult(stratum, scored.get(stratum, nothing), costed.get(stratum, nothing))
+        for stratum in scored | costed
     ]
-    return tuple(sorted(results, key=lambda result: (-result.score.n, str(result.stratum))))
-
-
-def _by_stratum(rows: Sequence[TrialGame]) -> dict[Stratum, list[int]]:
-    """The numbers of each stratum's games."""
-    found: dict[Stratum, list[int]] = defaultdict(list)
-    for number, game in enumerate(rows):
-        found[game.stratum].append(number)
-    return found
+    return tuple(sorted(both, key=lambda result: (-result.score.n, str(result.stratum))))

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -141,32 +142,58 @@ def select(
     Raises:
         ValueError: `at` has no time zone, or a row occurs twice.
     """
+    return drawn_rows(rows, terms, at, games_before).having(has_outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRows(Generic[Row]):
+    """The rows of a trial in the order of the draw, whatever outcome is asked for; see `select`."""
+
+    rows: tuple[Row, ...]
+    is_late: Sequence[bool]
+    """Which of the rows were open for `TrialTerms.open_days`, or still are."""
+    excluded: dict[str, int]
+    over_cap: int
+    waiting: int
+
+    def having(self, has_outcome: Callable[[Row], bool]) -> CountedRows[Row]:
+        """The rows that count for an outcome."""
+        missing = [late or not has_outcome(row) for row, late in zip(self.rows, self.is_late, strict=True)]
+        return CountedRows(
+            self.rows, np.array(missing, bool), dict(self.excluded), self.over_cap, self.waiting
+        )
+
+
+def drawn_rows(
+    rows: Sequence[Row],
+    terms: TrialTerms,
+    at: datetime,
+    games_before: Callable[[Row], int] | None = None,
+) -> DrawnRows[Row]:
+    """The rows that count for one outcome or another.  Arguments and errors as for `select`."""
     if at.tzinfo is None:
         raise ValueError("the time of the report has no time zone")
-    if double := next((name for name, n in Counter(row.label for row in rows).items() if n > 1), None):
-        raise ValueError(f"{double} occurs twice")
+    labels = [row.label for row in rows]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"{next(name for name, n in Counter(labels).items() if n > 1)} occurs twice")
     patience = timedelta(days=terms.open_days)
     excluded = Counter(row.excluded for row in rows if row.excluded is not None)
-    ordered = sorted((row for row in rows if row.excluded is None), key=lambda row: row.drawn_at)
+    ordered = sorted((row for row in rows if row.excluded is None), key=attrgetter("drawn_at"))
     if games_before is None:
         persons, games = ([getattr(row, name) for row in ordered] for name in ("person", "game_id"))
         numbers = game_numbers(codes_of(persons), codes_of(games))
     else:
         numbers = np.array([games_before(row) for row in ordered], np.float64)
-    capped = [row for row, number in zip(ordered, numbers, strict=True) if number < terms.cap_games]
+    capped = [row for row, number in zip(ordered, numbers.tolist(), strict=True) if number < terms.cap_games]
 
     def is_open(row: Row) -> bool:
         return row.settled_at is None and at - row.drawn_at <= patience
 
-    def is_missing(row: Row) -> bool:
-        late = row.settled_at is None or row.settled_at - row.drawn_at > patience
-        return late or not has_outcome(row)
-
     end = next((number for number, row in enumerate(capped) if is_open(row)), len(capped))
     drawn = tuple(capped[:end])
-    return CountedRows(
+    return DrawnRows(
         drawn,
-        np.array([is_missing(row) for row in drawn], bool),
+        [row.settled_at is None or row.settled_at - row.drawn_at > patience for row in drawn],
         {str(reason): excluded[reason] for reason in sorted(excluded, key=str)},
         len(ordered) - len(capped),
         len(capped) - end,

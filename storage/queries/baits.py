@@ -27,7 +27,6 @@ from storage.inference.persons import codes_of
 from storage.queries.shown_games import shown_games
 from storage.records import GameStatus
 from storage.statistics.facts import require_rating
-from storage.statistics.read_columns import read_columns
 from storage.statistics.set_baits import (
     PHASE_BYTES,
     SetBait,
@@ -35,6 +34,7 @@ from storage.statistics.set_baits import (
     set_baits,
     unpacked_phases,
 )
+from storage.statistics.summary_rows import read_columns
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameBaitRow, GameSummaryRow
@@ -237,20 +237,25 @@ async def list_repeated(
         .limit(MOST_SEARCHED)
     )
     columns = await read_columns(session, latest)
-    met = list(zip(*columns.values(), strict=True))
-    met += [
+    made = [
         (bait.decision_id, bait.line, bait.is_taken)
         for baits in (await set_baits(session, others)).values()
         for bait in baits
         if bait.is_taken is not None and is_in_phase(filters, bait.ply)
     ]
-    met.sort(reverse=True)
-    lines: dict[int, list[int]] = {}
-    for key, line, is_taken in met[:MOST_SEARCHED]:
-        sums = lines.setdefault(line, [0, 0, key])
-        sums[0] += is_taken
-        sums[1] += 1
-    found = [(taken, many, key) for taken, many, key in lines.values() if many > 1]
+    keys, lines, taken = (
+        np.array([*known, *more], np.int64)
+        for known, more in zip(columns.values(), zip(*made, strict=True) if made else ((),) * 3, strict=True)
+    )
+    latest_first = np.argsort(-keys)[:MOST_SEARCHED]
+    _, first, line, many = np.unique(
+        lines[latest_first], return_index=True, return_inverse=True, return_counts=True
+    )
+    fell = np.bincount(line, taken[latest_first], len(many)).astype(np.int64)
+    repeated = np.flatnonzero(many > 1)
+    found = [
+        *zip(*(each[repeated].tolist() for each in (fell, many, keys[latest_first][first])), strict=True)
+    ]
     if fate is not BaitFate.ALL:
         found = [each for each in found if bool(each[0]) is (fate is BaitFate.FELL)]
     found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))

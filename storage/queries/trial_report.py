@@ -2,21 +2,22 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.player_kinds import PLAYER_KINDS
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.errors import FilterError
 from storage.filters import Filters
-from storage.inference.any_time import Opt
+from storage.inference.any_time import Looks, Opt
 from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
-from storage.inference.games import GamesReport, TrialGame, games_report
+from storage.inference.games import GamesReport, TrialGame, games_report_and_looks
 from storage.inference.trial import TrialTerms
-from storage.statistics.facts import game_facts
-from storage.statistics.game_costs import mean_costs
-from storage.statistics.suspect_rows import suspect_games
+from storage.statistics.summary_rows import SummaryRows
+from storage.statistics.suspect_rows import Flags, suspect_games
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.trials import StoredTrial, list_trials
 
@@ -28,10 +29,10 @@ class TrialReport:
     trial: StoredTrial
     arms: tuple[str, ...]
     """The two players that are compared, the one that sets traps first; or the only one."""
-    rows: tuple[TrialGame, ...]
-    """The games drawn between the two."""
     games: GamesReport | None
     """None: the trial has one player, and nothing to compare it with."""
+    looks: Looks | None
+    """The difference in score after each game; None likewise."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
     """None: no player of the trial draws single decisions."""
@@ -89,54 +90,94 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TrialRows:
+    """What was read of a trial; the arithmetic comes after the transaction, which others may wait for."""
+
+    trial: StoredTrial
+    arms: tuple[str, ...]
+    games: Sequence[TrialGame]
+    damaged_games: Sequence[Unreadable]
+    lots: Sequence[TrialDecision]
+    damaged_lots: Sequence[Unreadable]
+    flags: Flags
+
+    def report(self, at: datetime) -> TrialReport:
+        """The report.
+
+        Args:
+            at: Now, aware.
+        """
+        terms = terms_of(self.trial)
+        games = looks = decisions = None
+        if len(self.arms) == 2:
+            games, looks = games_report_and_looks(self.games, terms, at, self.flags)
+        if self.trial.draws_decisions:
+            decisions = decisions_report(self.lots, terms, at, self.flags)
+        return TrialReport(
+            self.trial,
+            self.arms,
+            games,
+            looks,
+            tuple(self.damaged_games),
+            decisions,
+            tuple(self.damaged_lots),
+        )
+
+
 async def trial_report(
     database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
 ) -> TrialReport | None:
-    """The report of a trial, or of those of its games that pass filters.
+    """The report of a trial, or of those of its games that pass filters; None: there is no trial.
 
     Args:
         database: Where the trial is.
+        name: As `read_trial` wants it, like the next two; it raises what that does.
+        arms: See there.
+        filters: See there.
+        at: Now, aware.
+    """
+    async with database.read() as session:
+        rows = await read_trial(session, name, arms, filters)
+    # Not on the event loop, where moves are made.
+    return None if rows is None else await asyncio.to_thread(rows.report, at)
+
+
+async def read_trial(
+    session: AsyncSession,
+    name: str | None,
+    arms: str | None,
+    filters: Filters,
+    everything: SummaryRows | None = None,
+) -> TrialRows | None:
+    """Read what the report of a trial needs.
+
+    Args:
+        session: Of the transaction.
         name: As `choose_trial` wants it.
         arms: As `choose_arms` wants them.
         filters: Which games; only by what was known before the draw.
-        at: Now, aware.
+        everything: All games with their sums, matches between programs and aborted ones apart; None: read
+            what is needed.
 
     Returns:
-        The report; None: there is no trial.
+        The rows; None: there is no trial.
 
     Raises:
         FilterError: As `choose_trial` and `choose_arms`.
         RecordError: A row without which there is no report is damaged.
     """
-    games: list[TrialGame] = []
-    lots: list[TrialDecision] = []
-    damaged: list[Unreadable] = []
-    damaged_lots: list[Unreadable] = []
-    async with database.read() as session:
-        trial = choose_trial(await list_trials(session), name)
-        if trial is None:
-            return None
-        chosen = choose_arms(trial, arms)
-        flags = await suspect_games(session)
-        if len(chosen) == 2:
-            chosen_games = replace(filters, trial=trial.name)
-            facts = await game_facts(session, chosen_games, aborted=True, numbered=False)
-            costs = await mean_costs(session, chosen_games)
-            games, damaged = await trial_games(session, trial, chosen[0], chosen[1], facts, costs)
-        if trial.draws_decisions:
-            lots, damaged_lots = await trial_decisions(session, trial, filters)
-
-    def compute() -> TrialReport:
-        terms = terms_of(trial)
-        return TrialReport(
-            trial,
-            chosen,
-            tuple(games),
-            games_report(games, terms, at, flags) if len(chosen) == 2 else None,
-            tuple(damaged),
-            decisions_report(lots, terms, at, flags) if trial.draws_decisions else None,
-            tuple(damaged_lots),
-        )
-
-    # After the transaction, which others may wait for, and not on the event loop, where moves do.
-    return await asyncio.to_thread(compute)
+    trial = choose_trial(await list_trials(session), name)
+    if trial is None:
+        return None
+    chosen = choose_arms(trial, arms)
+    games: Sequence[TrialGame] = ()
+    lots: Sequence[TrialDecision] = ()
+    damaged: Sequence[Unreadable] = ()
+    damaged_lots: Sequence[Unreadable] = ()
+    flags = await suspect_games(session, None if everything is None else everything.games)
+    if len(chosen) == 2:
+        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, everything)
+    if trial.draws_decisions:
+        lots, damaged_lots = await trial_decisions(session, trial, filters)
+    return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)

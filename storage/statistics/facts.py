@@ -7,6 +7,7 @@ much is not.  A person is an opponent's account at a site.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, or_, select, true
@@ -120,6 +121,7 @@ class ReplyFact:
     bait_expected: float
 
 
+@lru_cache(maxsize=1000)
 def model_text(name: str, sha256: str, prior: str) -> str:
     """A model of people, or the replies' looks, in one line, for instance ``maia-1500 1f2e3d4c``.
 
@@ -283,7 +285,11 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
     """
     filters = filters or Filters()
     which = GameRow.state != GameStatus.ABORTED, *selected(of_games(filters)), *in_phase(filters)
-    statement = _replies(*which)
+    statement = (
+        _replies(*which)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .order_by(GameRow.started_at, DecisionRow.game_id, DecisionRow.ply)
+    )
     return read_rows("decision", await session.execute(statement), _reply_fact)
 
 
@@ -293,7 +299,8 @@ async def replies_of_games(session: AsyncSession, games: Sequence[int]) -> dict[
     for start in range(0, len(games), _BATCH):
         # By the games' keys, so that no database reads all decisions.
         statement = _replies(DecisionRow.game_id.in_(games[start : start + _BATCH]))
-        for reply in read_rows("decision", await session.execute(statement), _reply_fact):
+        ordered = statement.order_by(DecisionRow.game_id, DecisionRow.ply)
+        for reply in read_rows("decision", await session.execute(ordered), _reply_fact):
             found[reply.game_id].append(reply)
     return found
 
@@ -324,11 +331,9 @@ def _replies(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             ForecastRow.bait_uniform,
             ForecastRow.bait_expected,
         )
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(*judged_replies(), *which)
-        .order_by(GameRow.started_at, DecisionRow.game_id, DecisionRow.ply)
     )
 
 
@@ -357,34 +362,62 @@ def require_forecast(row: Any) -> None:
 
 
 def _reply_fact(row: Any) -> ReplyFact:
+    # All at once: looking up each by its name takes longer than everything else.
+    key, game, ply, count, decided, is_trap, kind, fell_for_best, cost, is_taken, bait, *forecast = row
+    name, sha256, prior, *expected = forecast
+    by_chance, by_model, cost_by_chance, cost_by_model, *others = expected
+    fall_by_chance, fall_by_model, bait_by_chance, bait_by_model = others
+    shares = (by_chance, by_model, *others)
+    try:
+        is_sound = (
+            0 <= ply <= _MOST
+            and 0 <= count <= _MOST
+            and 0 <= cost <= WHOLE
+            and all(-_ROUNDED <= share <= 1 + _ROUNDED for share in shares)
+            and -_ROUNDED <= cost_by_chance <= WHOLE + _ROUNDED
+            and -_ROUNDED <= cost_by_model <= WHOLE + _ROUNDED
+            and type(name) is type(sha256) is type(prior) is str
+        )
+    except TypeError:  # something is no number
+        is_sound = False
+    if not is_sound:
+        _require_reply(row)
+    return ReplyFact(
+        decision_id=key,
+        game_id=game,
+        ply=ply,
+        reply_count=count,
+        is_decided=decided,
+        is_trap=is_trap,
+        kind=kind,
+        fell_for_best=fell_for_best,
+        cost=cost / WHOLE,
+        erred=cost >= ERROR,
+        is_taken=bool(is_taken),
+        has_bait=bait is not None,
+        model=model_text(name, sha256, prior),
+        error_uniform=by_chance,
+        error_expected=by_model,
+        cost_uniform=cost_by_chance / WHOLE,
+        cost_expected=cost_by_model / WHOLE,
+        fall_uniform=fall_by_chance,
+        fall_expected=fall_by_model,
+        bait_uniform=bait_by_chance,
+        bait_expected=bait_by_model,
+    )
+
+
+def _require_reply(row: Any) -> None:
+    """Refuse a row of `_replies` with values that cannot be.
+
+    Raises:
+        RecordError: The message names the value.
+    """
     require_texts(row, "model_name", "model_sha256", "prior")
     for name in ("ply", "reply_count"):
         require_number(name, getattr(row, name), 0, _MOST)
     require_number("the cost of the reply", row.cost, 0, WHOLE)
     require_forecast(row)
-    return ReplyFact(
-        decision_id=row.id,
-        game_id=row.game_id,
-        ply=row.ply,
-        reply_count=row.reply_count,
-        is_decided=row.is_decided,
-        is_trap=row.is_trap,
-        kind=row.kind,
-        fell_for_best=row.fell_for_best,
-        cost=row.cost / WHOLE,
-        erred=row.cost >= ERROR,
-        is_taken=bool(row.is_taken),
-        has_bait=row.bait is not None,
-        model=model_text(row.model_name, row.model_sha256, row.prior),
-        error_uniform=row.error_uniform,
-        error_expected=row.error_expected,
-        cost_uniform=row.cost_uniform / WHOLE,
-        cost_expected=row.cost_expected / WHOLE,
-        fall_uniform=row.fall_uniform,
-        fall_expected=row.fall_expected,
-        bait_uniform=row.bait_uniform,
-        bait_expected=row.bait_expected,
-    )
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:

@@ -12,15 +12,16 @@ and an interval by person needs no more (`storage.inference.any_time`).
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate_of_sums
+from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.persons import Codes, codes_of
-from storage.intervals import OpponentGames, Performance, performances
+from storage.intervals import Performance, performances
 from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
 from storage.statistics.groups import (
@@ -51,11 +52,26 @@ _NOISE = 1e-13
 """Of a sum of squares, what subtracting the mean leaves by rounding alone, at most."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """What a key of games says of each."""
+
+    codes: Codes
+    """Numbers of texts."""
+    texts: Sequence[str]
+    """Different ones."""
+
+    @classmethod
+    def of(cls, codes: Codes, texts: Sequence[str]) -> "KeyColumn":
+        """The column with these numbers of texts, of which some may be equal."""
+        return cls(codes_of(texts)[codes] if len(texts) else codes, tuple(dict.fromkeys(texts)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameTable:
     """Games, by column; each has n of them in the same order."""
 
-    keys: Mapping[By, Sequence[str]]
+    keys: Mapping[By, KeyColumn]
     """What they are grouped by, as far as it is asked for."""
     persons: NDArray[Any]
     """Key of the opponent's account."""
@@ -73,9 +89,11 @@ class CellTable:
     """Cells of these games (`storage.statistics.reply_sums`): by phase if groups are."""
 
     rows: Floats
-    """Shape (cells, columns); the column `model` is not used."""
+    """Shape (cells, columns); the columns `phase` and `model` are not used."""
     games: Codes
     """Number of each cell's game in the table of games."""
+    phases: Codes
+    """Number of each cell's phase, 0 for the first."""
     models: Codes
     """Number of each cell's model in `model_names`."""
     model_names: Sequence[str]
@@ -93,7 +111,11 @@ def group_statistics(
     """
     keys = complete_keys(by)
     table = GameTable(
-        keys={key: [OF_GAME[key](game) for game in games] for key in keys if key in OF_GAME},
+        keys={
+            key: KeyColumn.of(np.arange(len(games)), [OF_GAME[key](game) for game in games])
+            for key in keys
+            if key in OF_GAME
+        },
         persons=np.array([game.person for game in games], np.int64),
         ratings=np.array([game.opponent_rating for game in games], np.float64),
         scores=np.array([game.score for game in games], np.float64),
@@ -128,17 +150,35 @@ def cell_table(
     Raises:
         IndexError: It refers to a model that is not in the list.
     """
-    names = {
+    names, found = numbered_models(rows[:, AT["model"]].astype(np.intp), models_of_game[games], models)
+    phases = rows[:, AT["phase"]].astype(np.intp)
+    return CellTable(rows=rows, games=games, phases=phases, models=found, model_names=names)
+
+
+def numbered_models(
+    numbers: Codes, lists: Codes, models: Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], Codes]:
+    """The names of all models, and for each row the number of its model among them.
+
+    Args:
+        numbers: Of each row's model in its list, shape (rows,).
+        lists: Number of that list, shape (rows,).
+        models: The lists.
+
+    Raises:
+        IndexError: A row's model is not in its list.
+    """
+    known = {
         name: number for number, name in enumerate(dict.fromkeys(name for some in models for name in some))
     }
     most = max(map(len, models), default=0)
-    numbers = np.full((len(models), most + 1), len(names), np.intp)
+    table = np.full((len(models), most + 1), len(known), np.intp)
     for at, some in enumerate(models):
-        numbers[at, : len(some)] = [names[name] for name in some]
-    found = numbers[models_of_game[games], rows[:, AT["model"]].astype(np.intp)]
-    if (found == len(names)).any():
+        table[at, : len(some)] = [known[name] for name in some]
+    found = table[lists, numbers]
+    if (found == len(known)).any():
         raise IndexError("a row is of a model that is not named")
-    return CellTable(rows=rows, games=games, models=found, model_names=tuple(names))
+    return tuple(known), found
 
 
 def grouped_sums(
@@ -153,7 +193,7 @@ def grouped_sums(
         only_with_cells: Games without a cell do not count, as where cells are grouped.
     """
     keys = complete_keys(by)
-    groups = _Groups(keys, games, cells, only_with_cells=only_with_cells or bool(OF_REPLY & set(keys)))
+    groups = GroupIndex(keys, games, cells, only_with_cells=only_with_cells or bool(OF_REPLY & set(keys)))
     sums = _Sums(groups, games, cells)
     met = _performances(groups, games)
     members = groups.members
@@ -161,27 +201,36 @@ def grouped_sums(
     def count(which: NDArray[np.bool_]) -> Codes:
         return np.bincount(groups.of_member[which[members]], minlength=len(groups.names))
 
-    of_groups = {
+    columns = {
         "games": np.bincount(groups.of_member, minlength=len(groups.names)),
         "wins": count(games.scores == 1),
         "draws": count(games.scores == 0.5),
         "losses": count(games.scores == 0),
         "unfinished": count(games.is_open),
         "persons": _distinct(groups.of_member, games.persons[members], len(groups.names)),
+        **{field: sums.total(field).astype(np.int64) for field in COUNTS if field not in _TOLD},
     }
+    fields = [key.value for key in keys]
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     return [
         GroupStatistics(
-            group=dict(zip((key.value for key in keys), name, strict=True)),
-            **{field: int(values[number]) for field, values in of_groups.items()},
-            performance=met[number],
-            models=sums.models[number],
-            **{field: int(sums.total(field)[number]) for field in COUNTS if field not in _TOLD},
-            errors=sums.expected(ERRORS, number),
-            cost=sums.expected(COST, number),
-            baits=sums.expected(BAITS, number),
-            falls=sums.expected(FALLS, number),
+            group=dict(zip(fields, name, strict=True)),
+            performance=performance,
+            models=models,
+            errors=errors,
+            cost=cost,
+            baits=baits,
+            falls=falls,
+            **dict(zip(columns, row, strict=True)),
         )
-        for number, name in enumerate(groups.names)
+        for name, performance, models, errors, cost, baits, falls, row in zip(
+            groups.names,
+            met,
+            sums.models,
+            *(sums.expected(measure) for measure in MEASURES),
+            rows,
+            strict=True,
+        )
     ]
 
 
@@ -189,7 +238,7 @@ _TOLD = ("errors", "baits_taken")
 """Counts that `Expected` tells."""
 
 
-class _Groups:
+class GroupIndex:
     """Which games and cells belong to which group.
 
     Args:
@@ -202,12 +251,14 @@ class _Groups:
     def __init__(
         self, keys: Sequence[By], games: GameTable, cells: CellTable, *, only_with_cells: bool
     ) -> None:
-        texts = list(zip(*(games.keys[key] for key in keys if key in OF_GAME), strict=True))
-        of_game = codes_of(texts)
-        known = list(dict.fromkeys(texts))
+        columns = [games.keys[key] for key in keys if key in OF_GAME]
+        _, first, of_game = np.unique(
+            _combined([column.codes for column in columns]), return_index=True, return_inverse=True
+        )
+        numbers = ([column.texts[number] for number in column.codes[first].tolist()] for column in columns)
+        known = [*zip(*numbers, strict=True)]
         if only_with_cells:
-            phases = cells.rows[:, AT["phase"]].astype(np.intp)
-            parts = [(of_game[cells.games], None), (phases, By.PHASE), (cells.models, By.MODEL)]
+            parts = [(of_game[cells.games], None), (cells.phases, By.PHASE), (cells.models, By.MODEL)]
             used = [values for values, key in parts if key is None or key in keys]
             _, first, of_cell = np.unique(_combined(used), return_index=True, return_inverse=True)
             named = zip(*(values[first].tolist() for values in used), strict=True)
@@ -215,7 +266,7 @@ class _Groups:
             _, first = np.unique(_combined([of_cell, cells.games]), return_index=True)
             of_member, members = of_cell[first], cells.games[first]
         else:
-            members, of_member, of_cell, names = np.arange(len(texts)), of_game, of_game[cells.games], known
+            members, of_member, of_cell, names = np.arange(len(of_game)), of_game, of_game[cells.games], known
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.intp)
         rank[order] = np.arange(len(names))
@@ -244,7 +295,7 @@ def _name(
 class _Sums:
     """Sums of the cells that count, by group, and by group and person."""
 
-    def __init__(self, groups: _Groups, games: GameTable, cells: CellTable) -> None:
+    def __init__(self, groups: GroupIndex, games: GameTable, cells: CellTable) -> None:
         size = len(groups.names)
         counted = np.flatnonzero(games.is_first[cells.games])
         of_cell, models = groups.of_cell[counted], cells.models[counted]
@@ -259,39 +310,42 @@ class _Sums:
         has_model = np.zeros((size, len(cells.model_names)), bool)
         told = cells.rows[counted, AT["replies"]] > 0
         has_model[of_cell[told], models[told]] = True
-        self.models = [
-            tuple(sorted(cells.model_names[number] for number in np.flatnonzero(has).tolist()))
-            for has in has_model
-        ]
+        kinds, kind = np.unique(has_model, axis=0, return_inverse=True)
+        lists = [tuple(sorted(compress(cells.model_names, has))) for has in kinds.tolist()]
+        self.models = [lists[number] for number in kind.ravel().tolist()]
         """The models of each group."""
-        self._estimates = {
-            (measure, other, squares): self._beyond(measure, other, squares)
-            for measure in MEASURES
-            for other, squares in (
-                (measure.chance, measure.chance_squares),
-                (measure.model, measure.model_squares),
-            )
-        }
 
     def total(self, name: str) -> Floats:
         """A column's sum in each group."""
         return self._totals[name]
 
-    def expected(self, measure: Measure, group: int) -> Expected:
-        """What happened in a group, beside what was expected."""
-        n = int(self._totals[measure.seen_in][group])
+    def expected(self, measure: Measure) -> list[Expected]:
+        """What happened in each group, beside what was expected."""
+        n = self._totals[measure.seen_in]
 
-        def mean(name: str) -> float | None:
-            return float(self._totals[name][group]) / n if n else None
+        def means(name: str) -> list[float]:
+            found: list[float] = (self._totals[name] / np.maximum(n, 1)).tolist()
+            return found
 
-        return Expected(
-            n,
-            mean(measure.happened),
-            mean(measure.chance),
-            mean(measure.model),
-            self._estimates[measure, measure.chance, measure.chance_squares][group],
-            self._estimates[measure, measure.model, measure.model_squares][group],
-        )
+        return [
+            Expected(
+                n=int(count),
+                happened=None if not count else seen,
+                chance=None if not count else by_chance,
+                model=None if not count else by_model,
+                beyond_chance=beyond_chance,
+                beyond_model=beyond_model,
+            )
+            for count, seen, by_chance, by_model, beyond_chance, beyond_model in zip(
+                n.tolist(),
+                means(measure.happened),
+                means(measure.chance),
+                means(measure.model),
+                self._beyond(measure, measure.chance, measure.chance_squares),
+                self._beyond(measure, measure.model, measure.model_squares),
+                strict=True,
+            )
+        ]
 
     def _beyond(self, measure: Measure, other: str, squares: str) -> list[AnyTimeEstimate]:
         """For each group the estimate of what happened less something else."""
@@ -308,13 +362,7 @@ class _Sums:
         squared = self._grouped(counts**2)
         effective = np.divide(n * n, squared, out=np.zeros(self._size), where=squared > 0)
         design = SequenceDesign(_OPT[measure])
-        numbers = (n, persons, effective, mean, np.maximum(spread, by_person))
-        return [
-            estimate_of_sums(int(values), int(people), worth, middle, widest, design)
-            for values, people, worth, middle, widest in zip(
-                *(each.tolist() for each in numbers), strict=True
-            )
-        ]
+        return estimates_of_sums(n, persons, effective, mean, np.maximum(spread, by_person), design)
 
     def _grouped(self, values: Floats) -> Floats:
         return np.bincount(self._of_pair, values, minlength=self._size).astype(np.float64)
@@ -328,20 +376,20 @@ def _cleaned(spread: Floats, whole: Floats) -> Floats:
 _SUMMED = ("cost", *(name for measure in MEASURES for name in measure[2:]))
 
 
-def _performances(groups: _Groups, games: GameTable) -> list[Performance]:
+def _performances(groups: GroupIndex, games: GameTable) -> list[Performance]:
     ratings, scores = games.ratings[groups.members], games.scores[groups.members]
     known = np.flatnonzero(np.isfinite(ratings) & np.isfinite(scores))
     least = int(ratings[known].min(initial=0))
     above = (ratings[known] - least).astype(np.intp)
     code = _combined([groups.of_member[known], above])
     _, first, number = np.unique(code, return_index=True, return_inverse=True)
-    count = np.bincount(number, minlength=len(first)).tolist()
-    points = np.bincount(number, scores[known], minlength=len(first)).tolist()
-    met: list[list[OpponentGames]] = [[] for _ in groups.names]
-    whose, rated = groups.of_member[known][first].tolist(), (above[first] + least).tolist()
-    for group, rating, games_met, scored in zip(whose, rated, count, points, strict=True):
-        met[group].append(OpponentGames(rating, games_met, scored))
-    return performances(met)
+    count, points = (
+        np.bincount(number, each, len(first)).astype(np.float64)
+        for each in (np.ones(len(known)), scores[known])
+    )
+    rated = (above[first] + least).astype(np.float64)
+    whose = groups.of_member[known][first]
+    return performances(whose, rated, count, points, len(groups.names))
 
 
 def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:

@@ -7,18 +7,17 @@ other positions: after a trap there are fewer good replies, so whoever moves at 
 Differences have confidence sequences by person (`storage.inference.any_time`): they may be read at any time.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any
 
-from storage.filters import PHASE_PLIES, phase_of
+from storage.filters import PHASE_PLIES
 from storage.inference.any_time import AnyTimeEstimate
-from storage.inference.defaults import CAP_GAMES, RATING_BAND
+from storage.inference.defaults import RATING_BAND
 from storage.intervals import Performance
-from storage.statistics.facts import GameFact, ReplyFact
+from storage.statistics.facts import GameFact
 
 
 class By(StrEnum):
@@ -53,11 +52,7 @@ OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.SETTINGS: lambda game: game.settings,
 }
 """What games are grouped by."""
-_OF_REPLY: dict[By, Callable[[ReplyFact], str]] = {
-    By.PHASE: lambda reply: phase_text(reply.ply + 1),
-    By.MODEL: lambda reply: reply.model,
-}
-OF_REPLY = frozenset(_OF_REPLY)
+OF_REPLY = frozenset({By.PHASE, By.MODEL})
 """What replies are grouped by."""
 
 
@@ -74,20 +69,18 @@ def week_text(day: date) -> str:
     return str(day - timedelta(days=day.weekday()))
 
 
-def phase_text(ply: int) -> str:
-    """The phase of a move with so many moves before it, for instance ``plies 21 to 40``."""
-    return phase_name(phase_of(ply))
-
-
 def phase_name(phase: int) -> str:
-    """A phase by its number, 0 for the first."""
+    """A phase by its number, 0 for the first: ``plies 1 to 20``."""
     first = phase * PHASE_PLIES
     return f"plies {first + 1} to {first + PHASE_PLIES}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Expected:
-    """How often something happened, beside what was expected; shares or costs from 0 to 1."""
+    """How often something happened, beside what was expected; shares or costs from 0 to 1.
+
+    Nobody changes it; like `AnyTimeEstimate` it is not frozen, since there are so many.
+    """
 
     n: int
     """Replies in which it could be seen."""
@@ -160,55 +153,6 @@ def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return flat
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyGroup:
-    """A group of games, and of replies in them."""
-
-    names: dict[str, str]
-    """What they have in common, by the names of `By`."""
-    games: tuple[GameFact, ...]
-    """In the order of their keys."""
-    replies: tuple[ReplyFact, ...]
-
-
-def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
-    """The groups in the order of their names.
-
-    Args:
-        games: All games.
-        replies: Replies in these games; those of other games are ignored.
-        by: What to group by; see `complete_keys`.
-    """
-    keys = complete_keys(by)
-    by_id = {game.id: game for game in games}
-    groups: dict[tuple[str, ...], tuple[set[int], list[ReplyFact]]] = defaultdict(lambda: (set(), []))
-    if not _OF_REPLY.keys() & set(keys):
-        for game in games:
-            groups[tuple(OF_GAME[key](game) for key in keys)][0].add(game.id)
-    for reply in replies:
-        if (found := by_id.get(reply.game_id)) is not None:
-            members, answers = groups[_key(keys, found, reply)]
-            members.add(found.id)
-            answers.append(reply)
-    return [
-        ReplyGroup(
-            dict(zip((key.value for key in keys), group, strict=True)),
-            tuple(by_id[number] for number in sorted(members)),
-            tuple(answers),
-        )
-        for group, (members, answers) in sorted(groups.items())
-    ]
-
-
-def open_replies(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
-    """The replies that count: outside decided positions, in the first `CAP_GAMES` games of their person."""
-    return [reply for reply in _of_first_games(replies, by_id) if not reply.is_decided]
-
-
-def _of_first_games(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
-    return [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
-
-
 def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
     """What to group by when these are asked for: always the game, too, and the site for rating bands."""
     keys = list(dict.fromkeys(by))
@@ -217,7 +161,3 @@ def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
     if By.GAME not in keys:
         keys.append(By.GAME)
     return tuple(keys)
-
-
-def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
-    return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else OF_GAME[key](game) for key in keys)

@@ -8,6 +8,7 @@ a row of numbers, `COLUMNS`; rows of any cells can be added.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,27 @@ def unpacked(data: bytes) -> Floats:
         ValueError: There is a part of a row.
     """
     return np.asarray(np.frombuffer(data, _NUMBER), np.float64).reshape(-1, len(COLUMNS))
+
+
+FORECAST = np.dtype([("expected", "<f8"), ("ply", "<i4"), ("model", "<u2"), ("erred", "<u2")])
+"""A judged reply outside decided positions: the forecast probability of an error, the moves made before our
+move, the number of the model, and whether the reply was an error."""
+_FORECAST = Struct("<diHH")
+
+
+def packed_forecasts(replies: Sequence[ReplyFact], models: Sequence[str]) -> bytes:
+    """The forecasts of a game's replies, in the order of play: rows of `FORECAST`.
+
+    Args:
+        replies: All of them.
+        models: Which the column `model` numbers.
+    """
+    numbers = {name: number for number, name in enumerate(models)}
+    return b"".join(
+        _FORECAST.pack(each.error_expected, each.ply, numbers[each.model], each.erred)
+        for each in replies
+        if not each.is_decided
+    )
 
 
 def reply_sums(replies: Sequence[ReplyFact]) -> ReplySums:

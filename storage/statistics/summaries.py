@@ -12,7 +12,7 @@ counted from their decisions instead, so statistics are exact at any time: summa
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import isclose
 from typing import Any
@@ -26,14 +26,11 @@ from storage.damage import require_damage
 from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.facts import ReplyFact, outdated_of_games, replies_of_games
-from storage.statistics.reply_sums import packed, reply_sums
+from storage.statistics.lots import LotCounts, lots_of_games
+from storage.statistics.packed_games import GameRecord, ReplyCounts, game_records, without_expected
+from storage.statistics.reply_sums import packed, packed_forecasts, reply_sums
 from storage.statistics.set_baits import SetBait, packed_phases, set_baits
-from storage.statistics.suspect_rows import (
-    GameBeginning,
-    ReplyCounts,
-    openings_of_games,
-    reply_counts_of_games,
-)
+from storage.statistics.suspect_rows import reply_counts_of_games
 from storage.statistics.valid_summaries import LAYOUT, is_valid, without_summary
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameBaitRow, GameSummaryRow
@@ -114,7 +111,10 @@ def _are_same(one: _Summary | None, other: _Summary | None) -> bool:
         return one is other
     if not one.row or not isclose(one.row["optimal_expected"], other.row["optimal_expected"], rel_tol=1e-9):
         return False
-    rows = ({**each.row, "optimal_expected": 0} for each in (one, other))
+    rows = (
+        {**each.row, "optimal_expected": 0, "facts": without_expected(each.row["facts"])}
+        for each in (one, other)
+    )
     return next(rows) == next(rows) and list(one.baits) == list(other.baits)
 
 
@@ -164,14 +164,16 @@ async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[_Summa
         baits = await counts_of_games(session, games)
         counts = await reply_counts_of_games(session, games)
         listed = await set_baits(session, games)
-        openings = await openings_of_games(session, games)
-        nobody, nothing = BaitCounts(), ReplyCounts()
+        records = await game_records(session, games)
+        lots = await lots_of_games(session, games)
+        nobody, nothing, none = BaitCounts(), ReplyCounts(), LotCounts()
         return [
             _Summary(
                 {
                     **_sums(game, replies[game]),
                     **_counts(outdated.get(game, 0), baits.get(game, nobody), counts.get(game, nothing)),
-                    **_opening(openings[game]),
+                    **_game(records[game], counts.get(game, nothing), outdated.get(game, 0)),
+                    **asdict(lots.get(game, none)),
                     "bait_phases": packed_phases(listed.get(game, ())),
                 },
                 [_bait(bait) for bait in listed.get(game, ())],
@@ -196,6 +198,7 @@ def _sums(game: int, replies: Sequence[ReplyFact]) -> dict[str, Any]:
         "models": models_text(sums.models),
         "sums": packed(sums.rows),
         "phase_sums": packed(sums.phase_rows),
+        "forecasts": packed_forecasts(replies, sums.models),
     }
 
 
@@ -213,8 +216,8 @@ def _counts(outdated: int, baits: BaitCounts, counts: ReplyCounts) -> dict[str, 
     }
 
 
-def _opening(opening: GameBeginning) -> dict[str, Any]:
-    return {"plies": opening.plies, "opening": opening.key}
+def _game(record: GameRecord, counts: ReplyCounts, outdated: int) -> dict[str, Any]:
+    return {"labels": record.labels_text, "facts": record.packed(counts, outdated)}
 
 
 def _bait(bait: SetBait) -> dict[str, Any]:

@@ -6,14 +6,13 @@ have a flag by the numbers in their summaries, and only those are read (`_candid
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -35,7 +34,13 @@ from storage.inference.suspects import (
     suspects,
 )
 from storage.records import MATCH_SITE, GameResult, GameStatus
-from storage.statistics.read_columns import read_columns
+from storage.statistics.packed_games import (
+    LEFT,
+    UNKNOWN,
+    PackedGames,
+    ReplyCounts,
+)
+from storage.statistics.summary_rows import read_summaries
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
 from storage.tables.summaries import GameSummaryRow
@@ -44,18 +49,23 @@ Flags = Mapping[int | str, tuple[SuspectFlag, ...]]
 """The flags of each game that has any, by the game's key."""
 
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-_BATCH = 500
+_BATCH = 5_000
 """Games in one statement."""
-_LEFT = ("resignation", "left", "time")
 _WHICH = GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE
 _ROUNDING = 1e-9
 _LEAST_LENGTH = 2 * COPIED_PLIES - 1
 """Characters of `COPIED_PLIES` moves, of a letter each, and the spaces between them: the fewest there are."""
 
 
-async def suspect_games(session: AsyncSession) -> Flags:
-    """The flags of all games with people; programs have none."""
-    games, persons = await _candidates(session)
+async def suspect_games(session: AsyncSession, everything: PackedGames | None = None) -> Flags:
+    """The flags of all games with people; programs have none.
+
+    Args:
+        session: Of the transaction.
+        everything: All games, matches between programs and aborted ones apart, as
+            `storage.statistics.summary_rows.read_summaries` gives them; None: read them.
+    """
+    games, persons = _candidates(await _everything(session) if everything is None else everything)
     rows = await played_games(session, games)
     person_of = {game.game_id: game.person for game in rows}
     found: dict[int | str, tuple[SuspectFlag, ...]] = {}
@@ -108,54 +118,34 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
     return {key: flags for key, flags in suspects(rows.values()).items() if key in mine}
 
 
-async def _candidates(session: AsyncSession) -> tuple[list[int], Collection[int]]:
+async def _everything(session: AsyncSession) -> PackedGames:
+    return (await read_summaries(session, GameSummaryRow.facts, lambda _: ("[]", b""))).games
+
+
+def _candidates(games: PackedGames) -> tuple[list[int], Collection[int]]:
     """Keys of the games without which no flag would be found, and the persons who may play like engines.
 
     A game may be suspect by its own numbers, or begin as another one.  All games of a person are candidates
     who finds so many optimal replies that independent ones would be `ENGINE_ERRORS` standard errors away,
     which is necessary.
     """
-    left = and_(
-        GameRow.result == GameResult.WIN, GameRow.end_reason.in_(_LEFT), GameSummaryRow.plies < EARLY_PLY
+    persons = games["person"]
+    is_strong = _may_be_engines(
+        persons, *(games[name].astype(np.float64) for name in ("judged", "optimal", "optimal_expected"))
     )
-    fast = and_(GameSummaryRow.timed > 0, 2 * GameSummaryRow.fast >= GameSummaryRow.timed)
-    columns = await read_columns(
-        session,
-        select(
-            GameRow.id,
-            GameRow.opponent_id,
-            GameSummaryRow.plies,
-            GameSummaryRow.opening,
-            case((or_(left, fast), 1), else_=0).label("marked"),
-            GameSummaryRow.judged,
-            GameSummaryRow.optimal,
-            GameSummaryRow.optimal_expected,
-        )
-        .outerjoin(GameSummaryRow, is_valid())
-        .where(*_WHICH),
-    )
-    keys = np.array(columns["id"], np.int64)
-    persons = np.array(columns["opponent_id"], np.int64)
-    is_other = np.array([plies is None for plies in columns["plies"]], bool)
-    found = await openings_of_games(session, keys[is_other].tolist())
-    openings = [
-        found[key].key if key in found else opening
-        for key, opening in zip(columns["id"], columns["opening"], strict=True)
-    ]
-    numbers = (columns[name] for name in ("judged", "optimal", "optimal_expected"))
-    is_strong = _may_be_engines(persons, *(np.array(each, np.float64) for each in numbers))
     # Of a game without a summary these numbers are not known.
-    is_strong |= np.isin(persons, persons[is_other])
-    is_chosen = is_strong | (np.array(columns["marked"], np.int64) == 1) | _repeats(openings)
-    return keys[is_chosen].tolist(), set(persons[is_strong].tolist())
+    is_strong |= np.isin(persons, persons[games["is_counted"] == 0])
+    has_left = (games["has_left"] == 1) & (games["plies"] < EARLY_PLY)
+    is_fast = (games["timed"] > 0) & (2 * games["fast"] >= games["timed"])
+    is_chosen = is_strong | has_left | is_fast | _repeats(games["opening"])
+    return games["id"][is_chosen].tolist(), set(persons[is_strong].tolist())
 
 
-def _repeats(openings: Sequence[int | None]) -> NDArray[np.bool_]:
-    """Which values occur twice or more; None is no value."""
-    known = np.array([each is not None for each in openings], bool)
+def _repeats(openings: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which openings occur twice or more."""
+    known = np.flatnonzero(openings != UNKNOWN)
     found = np.zeros(len(openings), bool)
-    values = np.array([each for each in openings if each is not None], np.int64)
-    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, numbers, counts = np.unique(openings[known], return_inverse=True, return_counts=True)
     found[known] = counts[numbers] > 1
     return found
 
@@ -167,17 +157,15 @@ def _may_be_engines(
 
     Args:
         persons: Of each game, shape (n,), like the other three.
-        judged: Judged replies; NaN: unknown.
+        judged: Judged replies.
         optimal: Optimal ones among them.
         expected: Optimal ones that were expected.
     """
     code = codes_of(persons)
-    n = np.nan_to_num(judged)
-    likely = np.minimum(np.nan_to_num(expected), n)
+    n = judged
+    likely = np.minimum(expected, n)
     spread = likely * (1 - np.divide(likely, n, out=np.zeros(len(n)), where=n > 0))
-    replies, surplus, variance = (
-        np.bincount(code, each) for each in (n, np.nan_to_num(optimal) - likely, spread)
-    )
+    replies, surplus, variance = (np.bincount(code, each) for each in (n, optimal - likely, spread))
     limit = ENGINE_ERRORS * np.sqrt(np.maximum(variance, 0)) * (1 - _ROUNDING) - _ROUNDING
     found: NDArray[np.bool_] = ((replies >= ENGINE_REPLIES) & (surplus > 0) & (surplus >= limit))[code]
     return found
@@ -246,7 +234,7 @@ async def _played_games(session: AsyncSession, *which: ColumnElement[bool]) -> l
             game=f"{row.game} {row.initial_position or ''}",
             moves=tuple(moves[:COPIED_PLIES]),
             plies=len(moves),
-            person_left=row.result is GameResult.WIN and row.end_reason in _LEFT,
+            person_left=row.result is GameResult.WIN and row.end_reason in LEFT,
             timed_replies=replies.timed,
             fast_replies=replies.fast,
             judged=replies.judged,
@@ -255,51 +243,6 @@ async def _played_games(session: AsyncSession, *which: ColumnElement[bool]) -> l
         )
 
     return read_rows("game", rows, played)
-
-
-@dataclass(frozen=True, slots=True)
-class GameBeginning:
-    """How a game began."""
-
-    plies: int
-    """Of the whole game."""
-    key: int | None
-    """Games share it only if they were the same for `COPIED_PLIES`; None: it is shorter."""
-
-
-async def openings_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, GameBeginning]:
-    """How some games began, by the game's key.
-
-    Raises:
-        RecordError: The moves of one are no text; the message names the game.
-    """
-    found: dict[int, GameBeginning] = {}
-    for start in range(0, len(games), _BATCH):
-        statement = select(GameRow.id, GameRow.game, GameRow.initial_position, GameRow.moves)
-        rows = await session.execute(statement.where(GameRow.id.in_(games[start : start + _BATCH])))
-        found |= dict(read_rows("game", rows, lambda row: (row.id, _opening(row))))
-    return found
-
-
-def _opening(row: Any) -> GameBeginning:
-    require_texts(row, "moves")
-    moves = row.moves.split()
-    if len(moves) < COPIED_PLIES:
-        return GameBeginning(len(moves), None)
-    text = "\n".join((f"{row.game} {row.initial_position or ''}", *moves[:COPIED_PLIES]))
-    digest = blake2b(text.encode(), digest_size=8).digest()
-    return GameBeginning(len(moves), int.from_bytes(digest, "little", signed=True))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyCounts:
-    """What `PlayedGame` says of the replies in a game."""
-
-    timed: int = 0
-    fast: int = 0
-    judged: int = 0
-    optimal: int = 0
-    optimal_expected: float = 0.0
 
 
 async def reply_counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, ReplyCounts]:

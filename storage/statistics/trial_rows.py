@@ -3,14 +3,18 @@
 Where a stored record is damaged, the others still count: each damaged one is named.
 """
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from math import isnan
 from typing import Any
 
-from sqlalchemy import Select, Text, cast, select
+import numpy as np
+from sqlalchemy import ColumnElement, Select, Text, cast, or_, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
 
 from engine.decision import Candidate, Decision
 from engine.errors import IncompleteProfile, RecordError
@@ -19,20 +23,27 @@ from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
+from storage.damage import VALUE_ERRORS, Unreadable, decoding, read_batch, read_json, require_number
 from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.packing.records import unpack
-from storage.records import GameStatus
-from storage.statistics.facts import GameFact
+from storage.statistics.facts import ReplyFact, selected
 from storage.statistics.lots import DRAWING, is_by_lot
+from storage.statistics.packed_games import ABORTED, OPEN, Labels, labels_of, moment_of
+from storage.statistics.reply_sums import AT, ROW_BYTES, packed, reply_sums, unpacked
+from storage.statistics.summaries import models_text
+from storage.statistics.summary_rows import SummaryRows, many_objects, read_columns, summaries_of
+from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.summaries import GameSummaryRow
 from storage.tables.types import as_stored
 from storage.trials import StoredTrial, is_own_position
 
 _BATCH = 100
 """Records of decisions in memory at a time: about 10 KB each."""
+_GAMES = 5_000
+"""Games in one statement."""
 
 
 async def trial_games(
@@ -40,43 +51,91 @@ async def trial_games(
     trial: StoredTrial,
     treated: str,
     control: str,
-    games: Sequence[GameFact],
-    costs: Mapping[int, float],
+    filters: Filters | None = None,
+    known: SummaryRows | None = None,
 ) -> tuple[list[TrialGame], list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
+    Aborted games are there, too: an abort comes after the draw and may depend on it, so such a game counts as
+    missing.  It has neither score nor cost, whatever was replied before.
+
     Args:
+        session: Of the transaction.
         trial: The trial.
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
-        games: Facts of all games, aborted ones too (`storage.statistics.facts.game_facts`).  An abort comes
-            after the draw and may depend on it, so an aborted game counts as missing: it has neither score
-            nor cost, whatever was replied before.
-        costs: Of the replies in each (`storage.statistics.game_costs.mean_costs`).
+        filters: Which of its games.
+        known: Some of the games with their sums; the others are read.
+
+    Returns:
+        The games in the order in which they began.
+
+    Raises:
+        RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
+    which = (GameRow.trial_id == trial.id, *selected(filters))
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
-    drawn = {
-        row.id: row
-        for row in await session.execute(
-            select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(
-                GameRow.trial_id == trial.id
-            )
-        )
-    }
+    drawn = await read_columns(
+        session, select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
+    )
+    if known is None:
+        rows = await summaries_of(session, GameSummaryRow.sums, _made, *which)
+    else:
+        rows = await _the_rest(session, drawn["id"], known)
+    draws = dict(zip(drawn["id"], zip(*(drawn[name] for name in _DRAWN), strict=True), strict=True))
+    programs = set(await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))))
+    with decoding("the summaries of games"):
+        labels = {text: labels_of(text) for text in set(rows.labels)}
+    costs = _mean_costs(rows)
+    order = np.lexsort((rows.games["id"], rows.games["began_us"]))
     found, unreadable = [], []
-    for game in games:
-        if game.id not in drawn or game.player not in (treated, control):
-            continue
-        row = drawn[game.id]
-        try:
-            chance = _chance(row.selection, treated, control)
-        except RecordError as error:
-            unreadable.append(Unreadable.because("game", game.id, error))
-            continue
-        excluded = _excluded(game.is_bot, row.variant, row.initial_position)
-        found.append(_trial_game(game, game.player == treated, chance, costs.get(game.id), excluded))
+    with many_objects():
+        for number, game in zip(order.tolist(), rows.games[order].tolist(), strict=True):
+            label = labels[rows.labels[number]]
+            if label.player not in (treated, control):
+                continue
+            key, person = game[:2]
+            selection_of, variant, initial_position = draws[key]
+            try:
+                chance = _chance(selection_of, treated, control)
+            except RecordError as error:
+                unreadable.append(Unreadable.because("game", key, error))
+                continue
+            excluded = _excluded(person in programs, variant, initial_position)
+            is_treated = label.player == treated
+            found.append(_trial_game(game, label, is_treated, chance, costs[number], excluded))
     return found, unreadable
+
+
+_DRAWN = ("selection", "variant", "initial_position")
+
+
+async def _the_rest(session: AsyncSession, games: Sequence[int], known: SummaryRows) -> SummaryRows:
+    """The summaries of some games with their sums, in any order; those that are not known are read."""
+    found = known.of(games)
+    there = set(found.games["id"].tolist())
+    missing = [key for key in games if key not in there]
+    for start in range(0, len(missing), _GAMES):
+        some = GameRow.id.in_(missing[start : start + _GAMES])
+        found += await summaries_of(session, GameSummaryRow.sums, _made, some)
+    return found
+
+
+def _made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
+    sums = reply_sums(replies)
+    return models_text(sums.models), packed(sums.rows)
+
+
+def _mean_costs(rows: SummaryRows) -> list[float | None]:
+    """The mean cost of the judged replies of each game, decided positions apart; None without any."""
+    with decoding("the summaries of games"):
+        sums = unpacked(b"".join(rows.parts))
+        lengths = np.array([len(part) for part in rows.parts], np.intp) // ROW_BYTES
+    games = np.repeat(np.arange(len(rows)), lengths)
+    counts, costs = (np.bincount(games, sums[:, AT[name]], len(rows)) for name in ("replies", "cost"))
+    means = (costs / np.maximum(counts, 1)).tolist()
+    return [mean if count else None for mean, count in zip(means, counts.tolist(), strict=True)]
 
 
 def _chance(selection: str, treated: str, control: str) -> float:
@@ -85,12 +144,17 @@ def _chance(selection: str, treated: str, control: str) -> float:
     Raises:
         RecordError: The record is damaged.
     """
-    with decoding():
+    try:
+        chances = json.loads(selection)["chances"]
+        chance = chances[treated] / (chances[treated] + chances[control])
+        if 0 < chance < 1:
+            return float(chance)
+    except VALUE_ERRORS:
+        pass
+    with decoding():  # again, to say what is wrong
         chances = read_json(selection)["chances"]
         chance = chances[treated] / (chances[treated] + chances[control])
-    if not 0 < chance < 1:
-        raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
-    return float(chance)
+    raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
 
 
 def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str | None:
@@ -101,25 +165,34 @@ def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str |
 
 
 def _trial_game(
-    game: GameFact, is_treated: bool, chance: float, cost: float | None, excluded: str | None
+    game: tuple[Any, ...],
+    labels: Labels,
+    is_treated: bool,
+    chance: float,
+    cost: float | None,
+    excluded: str | None,
 ) -> TrialGame:
+    """A game, from its row of `GAME`."""
+    key, person, _, began_us, ended_us, _, rating, ours, score, _, state, is_settled, *_ = game
+    drawn_at = moment_of(began_us)
     settled_at = None
-    if game.is_settled:  # a clock that was set back must not put the end before the draw
-        settled_at = max(game.ended_at or game.started_at, game.started_at)
+    if is_settled and state != OPEN:
+        # A clock that was set back must not put the end before the draw.
+        settled_at = drawn_at if ended_us < began_us else moment_of(ended_us)
     return TrialGame(
-        game_id=game.id,
-        person=game.person,
-        drawn_at=game.started_at,
+        game_id=key,
+        person=person,
+        drawn_at=drawn_at,
         settled_at=settled_at,
-        game=game.game,
-        site=game.site,
-        speed=game.speed,
-        rating=game.opponent_rating,
-        our_rating=game.our_rating,
+        game=labels.game,
+        site=labels.site,
+        speed=labels.speed,
+        rating=None if isnan(rating) else int(rating),
+        our_rating=None if isnan(ours) else int(ours),
         treated=is_treated,
         chance=chance,
-        score=game.score,
-        cost=None if game.state is GameStatus.ABORTED else cost,
+        score=None if isnan(score) else score,
+        cost=None if state == ABORTED else cost,
         excluded=excluded,
     )
 
@@ -141,17 +214,9 @@ async def trial_decisions(
         stored.  Among the latter are the decisions whose record does not say whether there was a lot, in
         games of players that draw decisions.
     """
-    statement = (
-        select(DecisionRow.id)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(
-            GameRow.trial_id == trial.id,
-            is_by_lot(GameRow.player.in_(DRAWING)),
-            *filter_conditions(filters or Filters()),
-        )
-        .order_by(DecisionRow.created_at, DecisionRow.id)
+    keys = await _keys_of_lots(
+        session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
     )
-    keys = (await session.scalars(statement)).all()
     games_before = await _games_before(session, trial)
     found, unreadable = [], []
     lots: set[tuple[int, int, str]] = set()
@@ -165,6 +230,27 @@ async def trial_decisions(
             except (RecordError, IncompleteProfile) as error:
                 unreadable.append(Unreadable.because("decision", row.id, error))
     return found, unreadable
+
+
+async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
+    """Keys of the decisions by lot in some games, in the order of the draw."""
+    statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
+    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.lots > 0)
+    games = list(await session.scalars(statement.where(may_have, *which)))
+    found: list[tuple[str, int]] = []
+    for start in range(0, len(games), _GAMES):
+        rows = await session.execute(
+            # The moment as it is: a damaged one must not hide the others.
+            select(DecisionRow.id, type_coerce(DecisionRow.created_at, NullType()).label("at"))
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            # By the games' keys, so that no database reads all decisions.
+            .where(
+                DecisionRow.game_id.in_(games[start : start + _GAMES]),
+                is_by_lot(GameRow.player.in_(DRAWING)),
+            )
+        )
+        found += [(str(row.at), row.id) for row in rows]
+    return [key for _, key in sorted(found)]
 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:

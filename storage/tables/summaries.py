@@ -29,17 +29,22 @@ class GameSummaryRow(Base):
     judged: Mapped[int]
     optimal: Mapped[int]
     optimal_expected: Mapped[float]
+    # `storage.statistics.lots.LotCounts`.
+    lots: Mapped[int]
+    lots_answered: Mapped[int]
+    # `storage.statistics.packed_games`: labels of the game, and its packed row.
+    labels: Mapped[str] = mapped_column(Text)
     # JSON: a list of the models that made the forecasts, by `storage.statistics.facts.model_text`.
     models: Mapped[str] = mapped_column(Text)
-    # `storage.statistics.reply_sums.packed`: of all replies by model, and by phase and model.  The larger one
-    # is the last column, so that reading the other never touches its pages.
+    facts: Mapped[bytes] = mapped_column(LargeBinary)
+    # `storage.statistics.reply_sums.packed`: of all replies by model, and by phase and model.  Larger columns
+    # are the last ones, so that reading the others never touches their pages.
     sums: Mapped[bytes] = mapped_column(LargeBinary)
-    phase_sums: Mapped[bytes] = mapped_column(LargeBinary)
-    # Moves of both sides, and `storage.statistics.suspect_rows.opening_key`, null of shorter games.
-    plies: Mapped[int | None]
-    opening: Mapped[int | None] = mapped_column(BigInt)
     # `storage.statistics.set_baits.packed_phases`.
-    bait_phases: Mapped[bytes | None] = mapped_column(LargeBinary)
+    bait_phases: Mapped[bytes] = mapped_column(LargeBinary)
+    phase_sums: Mapped[bytes] = mapped_column(LargeBinary)
+    # `storage.statistics.reply_sums.packed_forecasts`.
+    forecasts: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class GameBaitRow(Base):

@@ -21,7 +21,6 @@ from bot.cli.filters import Suspects, selects_moves
 if TYPE_CHECKING:
     from storage.database import Database
     from storage.filters import Filters
-    from storage.statistics.facts import GameFact, ReplyFact
     from storage.statistics.group_rows import GroupRows
     from storage.statistics.groups import By
     from storage.statistics.lots import LotTraffic
@@ -118,10 +117,21 @@ def _calibration(
     output: OutputFormat,
 ) -> None:
     from bot.cli.stats import calibration
-    from storage.statistics.calibrations import group_calibrations
+    from storage.filters import of_games
+    from storage.statistics.calibrations import CalibrationRows, read_calibrations
+    from storage.statistics.facts import count_outdated
+    from storage.statistics.suspect_rows import suspect_games
 
-    games, replies, outdated = _facts(context, filters, suspect)
-    found = group_calibrations(games, replies, by)
+    async def read(database: "Database") -> "tuple[CalibrationRows, int]":
+        async with database.read() as session:
+            flags = {} if suspect is None else await suspect_games(session)
+            among = None if suspect is None else lambda game: (game in flags) is suspect
+            rows = await read_calibrations(session, filters, by, among)
+            return rows, await count_outdated(session, of_games(filters))
+
+    rows, outdated = ask_database(context, read)
+    with damage_told():
+        found = rows.calibrations()
     if not found and output is OutputFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
@@ -132,25 +142,6 @@ def _calibration(
             nested=[each.to_json() for each in found],
         )
     _note_outdated(outdated)
-
-
-def _facts(
-    context: typer.Context, filters: "Filters", suspect: bool | None
-) -> "tuple[list[GameFact], list[ReplyFact], int]":
-    """The games that are selected, replies, and how many decisions earlier rules judged."""
-    from storage.filters import of_games
-    from storage.statistics.facts import count_outdated, game_facts, reply_facts
-    from storage.statistics.suspect_rows import suspect_games
-
-    async def read(database: "Database") -> "tuple[list[GameFact], list[ReplyFact], int]":
-        async with database.read() as session:
-            games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
-            flags = {} if suspect is None else await suspect_games(session)
-            if suspect is not None:
-                games = [game for game in games if (game.id in flags) is suspect]
-            return games, replies, await count_outdated(session, of_games(filters))
-
-    return ask_database(context, read)
 
 
 def _note_outdated(outdated: int) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
@@ -17,12 +17,13 @@ from bot.dashboard.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import NO_VALUE, query_text, signed, title_of
 from storage.database import Database
+from storage.filters import Filters
 from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
 from storage.inference.defaults import RATING_BAND
-from storage.inference.games import GamesReport, Stratum, score_looks
+from storage.inference.games import GamesReport, Stratum
 from storage.inference.persons import Floats
 from storage.queries.filter_language import OF_GAMES, filter_texts
-from storage.queries.trial_report import TrialReport, terms_of, trial_report
+from storage.queries.trial_report import TrialReport, read_trial, terms_of
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics, flat_row
 
@@ -326,19 +327,23 @@ async def load(database: Database, query: Query) -> WorksView:
     """See `bot.dashboard.page.Page.load`."""
     filters = query.filters
     at = datetime.now(UTC)
-    report = await trial_report(database, filters.trial, query.own.get("arms") or None, filters, at)
     async with database.read() as session:
         read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+        # Without filters these are all games, among which are the trial's and the suspect ones.
+        everything = read.rows if filters == Filters() else None
+        arms = query.own.get("arms") or None
+        trial = await read_trial(session, filters.trial, arms, filters, everything)
+    # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
+    report = None if trial is None else await asyncio.to_thread(trial.report, at)
     verdict = more = known = None
     looks = None
     if report is not None and report.games is not None:
         verdict, terms = verdict_of(report.games), terms_of(report.trial)
         if report.games.guard.lacks_an_arm(report.games) is None:
-            looks = await asyncio.to_thread(score_looks, report.rows, terms, at)
+            looks = report.looks
             score, design = report.games.score.estimate, terms.design(terms.opt_games)
             more, known = games_until_narrower(score, design), games_until_known(score, design)
-        report = replace(report, rows=())  # the view stays in memory, and needs none of them any more
     return WorksView(report, looks, verdict, more, known, tuple(groups), filter_texts(filters))
 
 

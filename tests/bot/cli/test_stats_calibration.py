@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from bot.cli.stats.calibration import calibration_view
-from storage.statistics.calibrations import group_calibrations
+from tests.storage.statistics.by_reply import calibrations_by_reply
 from tests.storage.statistics.test_group_sums import GAME, REPLY
 
 
@@ -22,7 +22,7 @@ def test_drift_raises_the_alarm(forecast: float, alarm: str) -> None:
         replace(REPLY, game_id=game.id, erred=game.id % 5 < 2, error_expected=forecast) for game in games
     ]
     out = io.StringIO()
-    Console(file=out, width=200).print(calibration_view(group_calibrations(games, replies)))
+    Console(file=out, width=200).print(calibration_view(calibrations_by_reply(games, replies)))
     lines = {" ".join(line.replace("│", " ").split()) for line in out.getvalue().splitlines()}
     assert {"replies (opponents) 1000 (199)", "errors happened 400", f"alarm {alarm}"} <= lines
     assert f"errors expected {1000 * forecast:.1f}" in lines
@@ -39,7 +39,7 @@ def test_few_people_have_no_interval() -> None:
         for game in games
     ]
     out = io.StringIO()
-    Console(file=out, width=200).print(calibration_view(group_calibrations(games, replies)))
+    Console(file=out, width=200).print(calibration_view(calibrations_by_reply(games, replies)))
     lines = [" ".join(line.replace("│", " ").split()) for line in out.getvalue().splitlines()]
     for name in ("expected / happened", "line: a", "line: b"):
         (line,) = (line for line in lines if line.startswith(name))

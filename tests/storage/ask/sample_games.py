@@ -280,9 +280,11 @@ def _summary(sample: Sample, game: int) -> Row:
         "slips": slips,
         **dict.fromkeys(others, 0),
         "optimal_expected": 0.0,
+        "lots": 0,
+        "lots_answered": 0,
+        "labels": "[]",
         "models": "[]",
-        "sums": b"",
-        "phase_sums": b"",
+        **dict.fromkeys(("facts", "sums", "bait_phases", "phase_sums", "forecasts"), b""),
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from storage.inference.any_time import estimate
-from storage.inference.games import Stratum, earlier_guess, games_report
+from storage.inference.games import earlier_guess, games_report
 from storage.inference.trial import TrialTerms
 from tests.storage.inference.samples import NOW, START, game, played_games
 
@@ -53,9 +53,7 @@ def test_expectation_from_ratings_before_the_game() -> None:
 
 
 def test_strata() -> None:
-    assert game(1, rating=1599).stratum == Stratum("othello", "arena", "blitz", 1400)
-    assert game(1, rating=1600).stratum.rating_from == 1600
-    assert game(1).stratum.rating_from is None
+    assert [game(1, rating=rating).band for rating in (1599, 1600, None)] == [1400, 1600, None]
 
 
 def test_costs_are_guessed_from_earlier_games_of_all_strata_and_of_their_own() -> None:

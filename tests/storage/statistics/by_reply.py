@@ -1,14 +1,96 @@
-"""The statistics of groups, reply by reply: slow, plain, and what the sums must equal (`group_sums`)."""
+"""The statistics of groups, and their calibration, reply by reply: slow, plain, and what the program's must
+equal (`group_sums`, `calibrations`)."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from engine.decision import OutcomeKind
 from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.inference.calibration import calibration
 from storage.inference.defaults import CAP_GAMES
 from storage.intervals import OpponentGames, performance
 from storage.records import GameResult, GameStatus
+from storage.statistics.calibrations import GroupCalibration
 from storage.statistics.facts import GameFact, ReplyFact
-from storage.statistics.groups import By, Expected, GroupStatistics, ReplyGroup, grouped, open_replies
+from storage.statistics.groups import OF_GAME, By, Expected, GroupStatistics, complete_keys
+
+
+def _phase(reply: ReplyFact) -> str:
+    first = (reply.ply + 1) // 20 * 20
+    return f"plies {first + 1} to {first + 20}"
+
+
+_OF_REPLY: dict[By, Callable[[ReplyFact], str]] = {By.PHASE: _phase, By.MODEL: lambda reply: reply.model}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyGroup:
+    """A group of games, and of replies in them."""
+
+    names: dict[str, str]
+    """What they have in common, by the names of `By`."""
+    games: tuple[GameFact, ...]
+    """In the order of their keys."""
+    replies: tuple[ReplyFact, ...]
+
+
+def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
+    """The groups in the order of their names.
+
+    Args:
+        games: All games.
+        replies: Replies in these games; those of other games are ignored.
+        by: What to group by; see `complete_keys`.
+    """
+    keys = complete_keys(by)
+    by_id = {game.id: game for game in games}
+    groups: dict[tuple[str, ...], tuple[set[int], list[ReplyFact]]] = defaultdict(lambda: (set(), []))
+    if not _OF_REPLY.keys() & set(keys):
+        for game in games:
+            groups[tuple(OF_GAME[key](game) for key in keys)][0].add(game.id)
+    for reply in replies:
+        if (found := by_id.get(reply.game_id)) is not None:
+            members, answers = groups[_key(keys, found, reply)]
+            members.add(found.id)
+            answers.append(reply)
+    return [
+        ReplyGroup(
+            dict(zip((key.value for key in keys), group, strict=True)),
+            tuple(by_id[number] for number in sorted(members)),
+            tuple(answers),
+        )
+        for group, (members, answers) in sorted(groups.items())
+    ]
+
+
+def open_replies(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
+    """The replies that count: outside decided positions, in the first `CAP_GAMES` games of their person."""
+    return [reply for reply in _of_first_games(replies, by_id) if not reply.is_decided]
+
+
+def _of_first_games(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
+    return [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
+
+
+def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
+    return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else OF_GAME[key](game) for key in keys)
+
+
+def calibrations_by_reply(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = ()
+) -> list[GroupCalibration]:
+    """As `storage.statistics.calibrations.CalibrationRows.calibrations`."""
+    by_id = {game.id: game for game in games}
+    found = []
+    for group in grouped(games, replies, (By.MODEL, *by)):
+        counted = open_replies(group.replies, by_id)
+        if counted:
+            persons = [by_id[reply.game_id].person for reply in counted]
+            predicted = [reply.error_expected for reply in counted]
+            happened = [reply.erred for reply in counted]
+            found.append(GroupCalibration(group.names, calibration(predicted, happened, persons)))
+    return found
 
 
 def statistics_by_reply(

@@ -25,7 +25,9 @@ from tests.storage.samples import decision
 START = datetime(2026, 10, 20, tzinfo=UTC)
 RECORD = decision().to_record()
 KINDS = (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE, OutcomeKind.UNANSWERED)
-PERSONS, CONFIGURATIONS = 4, 2
+SITES = ("arena", "lichess", MATCH_SITE, "arena")
+"""Where the opponents are."""
+PERSONS, CONFIGURATIONS = len(SITES), 2
 Belonging = OutcomeRow | ForecastRow | ReplyTimeRow
 
 
@@ -35,7 +37,7 @@ async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
         session.add(
             OpponentRow(
                 id=key,
-                site=rng.choice(["arena", "lichess", MATCH_SITE]),
+                site=SITES[key - 1],
                 site_id=f"p{key}",
                 name=f"P{key}",
                 is_bot=rng.random() < 0.3,
@@ -80,9 +82,10 @@ async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
 
 def _game(rng: random.Random, key: int) -> GameRow:
     state = rng.choice([GameStatus.OPEN, GameStatus.ABORTED, *[GameStatus.FINISHED] * 4])
+    opponent = rng.randrange(1, PERSONS + 1)
     return GameRow(
         id=key,
-        site=rng.choice(["arena", "lichess", MATCH_SITE]),
+        site=SITES[opponent - 1],
         account="desdemona",
         site_game_id=f"g{key}",
         game=rng.choice(["othello", "chess"]),
@@ -90,7 +93,7 @@ def _game(rng: random.Random, key: int) -> GameRow:
         our_side=0,
         rated=rng.random() < 0.5,
         speed=rng.choice(["blitz", "rapid"]),
-        opponent_id=rng.randrange(1, PERSONS + 1),
+        opponent_id=opponent,
         opponent_rating=rng.choice([None, 1399, 1400, 1600]),
         engine_config_id=rng.randrange(1, CONFIGURATIONS + 1),
         player=rng.choice(["trappy", "standard"]),

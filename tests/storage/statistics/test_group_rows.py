@@ -23,7 +23,6 @@ from storage.records import MATCH_SITE, GameResult
 from storage.statistics import group_rows
 from storage.statistics.encounters import Encounters, encounters
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
-from storage.statistics.game_costs import mean_costs
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics
 from storage.statistics.summaries import games_over, summarise
@@ -57,8 +56,7 @@ async def wanted(session: AsyncSession, filters: Filters, by: Sequence[By]) -> l
 
 async def others(session: AsyncSession, filters: Filters) -> tuple[object, ...]:
     """What else is counted with the help of summaries."""
-    costs = {game: pytest.approx(cost) for game, cost in (await mean_costs(session, filters)).items()}
-    return await encounters(session, filters), await count_outdated(session, filters), costs
+    return await encounters(session, filters), await count_outdated(session, filters)
 
 
 def rounded(played: Sequence[PlayedGame]) -> list[PlayedGame]:
@@ -116,14 +114,13 @@ async def test_only_the_first_games_of_a_person_count(
     """By the order in which they began, aborted ones apart; which filters apply changes nothing."""
     monkeypatch.setattr(group_rows, "CAP_GAMES", 3)
     monkeypatch.setattr("tests.storage.statistics.by_reply.CAP_GAMES", 3)
-    monkeypatch.setattr("storage.statistics.groups.CAP_GAMES", 3)
     assert CAP_GAMES != 3
     rng = random.Random(11)
     async with database.write() as session:
         await fill(session, rng, games=40)
         for filters in FILTERS:
             found = await read_groups(session, filters, (By.PLAYER,))
-            assert len(found.late) > 5
+            assert len(found.keys.late) > 5
             assert_same(found.statistics(), await wanted(session, filters, (By.PLAYER,)))
 
 
@@ -142,7 +139,6 @@ async def test_no_games(database: Database) -> None:
         for by in GROUPINGS:
             assert (await read_groups(session, None, by)).statistics() == []
         assert await encounters(session, Filters()) == Encounters()
-        assert await mean_costs(session) == {}
 
 
 @pytest.mark.parametrize("value", [b"", b"\0" * 8, b"\xff" * 17])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from storage.statistics.groups import By, band_text, complete_keys, phase_text
+from storage.filters import phase_of
+from storage.statistics.groups import By, band_text, complete_keys, phase_name
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,11 @@ def test_bands(rating: int | None, text: str) -> None:
 
 
 def test_phases() -> None:
-    assert [phase_text(ply) for ply in (0, 19, 20)] == ["plies 1 to 20", "plies 1 to 20", "plies 21 to 40"]
+    assert [phase_name(phase_of(ply)) for ply in (0, 19, 20)] == [
+        "plies 1 to 20",
+        "plies 1 to 20",
+        "plies 21 to 40",
+    ]
 
 
 def test_what_is_grouped_by_besides() -> None:

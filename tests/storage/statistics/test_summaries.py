@@ -44,7 +44,8 @@ async def test_a_summary_of_a_game(database: Database) -> None:
         assert row is not None
         assert (row.outdated, row.timed, row.fast, row.judged, row.optimal) == (0, 2, 1, 2, 1)
         assert (row.baits_set, row.baits_taken, row.slips) == (0, 0, 0 if FELL.cost < 1000 else 1)
-        assert row.models == '["looks 6.5"]'
+        assert (row.lots, row.lots_answered) == (0, 0)
+        assert (row.labels, row.models) == ('["trappy","othello","arena","blitz"]', '["looks 6.5"]')
         assert await games_to_summarise(session, 0, 9) == []
         assert await summarise(session, [game, game]) == 1
 
@@ -61,7 +62,7 @@ async def test_games_that_are_open_have_none(database: Database) -> None:
         await reopen_game(session, game)
         assert await games_over(session, 0, 9) == [aborted]
         # Even before somebody removes it, it does not count.
-        assert len((await read_groups(session)).others) == 2
+        assert (await read_groups(session)).rows.is_other.tolist().count(True) == 2
         assert await summarise(session, [game]) == 0
         assert list(await summaries(session)) == [aborted]
         assert await games_over(session, aborted, 9) == []
@@ -76,7 +77,7 @@ async def test_other_rules_make_summaries_invalid(
         await summarise(session, [game])
         monkeypatch.setattr(valid_summaries, name, getattr(valid_summaries, name) + 1)
         assert await games_to_summarise(session, 0, 9) == [game]
-        assert list((await read_groups(session)).others) == [game]
+        assert (await read_groups(session)).rows.is_other.tolist() == [True]
 
 
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
@@ -87,14 +88,16 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
         whole = await summaries(session)
         assert list(whole) == games
         for number, (name, value) in enumerate(
-            (("slips", 99), ("sums", bytes(240)), ("models", '["x"]'), ("optimal_expected", 77.0))
+            (("slips", 99), ("sums", bytes(240)), ("models", '["x"]'), ("facts", bytes(120)))
         ):
             wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[number])
             await session.execute(wrong.values({name: value}))
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[4]))
         old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[5])
         await session.execute(old.values(rule=RULE - 1))
-        assert await remake(session, games) == games[:4]
+        wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[6])
+        await session.execute(wrong.values(optimal_expected=77.0))
+        assert await remake(session, games) == [*games[:4], games[6]]
         assert await remake(session, games) == []
         assert await summaries(session) == whole
 

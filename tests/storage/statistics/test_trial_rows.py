@@ -25,8 +25,8 @@ from storage.inference.trial import TrialTerms
 from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics import trial_rows
-from storage.statistics.facts import game_facts, reply_facts
-from storage.statistics.game_costs import mean_costs
+from storage.statistics.facts import reply_facts
+from storage.statistics.summaries import summarise
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, end_trial, start_trial
@@ -179,7 +179,7 @@ async def test_games_from_a_position_that_the_person_set_are_left_out(database: 
         for key, changes in FROM_POSITIONS.items():
             more = {"player": "trappy", "selection": EVEN, **changes}
             await game_of(session, compare, f"{key} g", **more)
-        games, _ = await trial_games(session, compare, "trappy", "standard", await game_facts(session), {})
+        games, _ = await trial_games(session, compare, "trappy", "standard")
     reasons = [None, "own position", "program", None]
     assert [row.excluded for row in rows] == reasons
     assert [game.excluded for game in games] == reasons
@@ -361,8 +361,7 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
         ]
         which = GameRow.id == games[1].id
         await session.execute(update(GameRow).where(which).values(selection=selection))
-        facts = await game_facts(session)
-        rows, (damaged,) = await trial_games(session, trial, "trappy", "standard", facts, {})
+        rows, (damaged,) = await trial_games(session, trial, "trappy", "standard")
     assert [(row.game_id, row.chance) for row in rows] == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
@@ -375,8 +374,7 @@ async def test_a_clock_set_back_during_a_game(database: Database) -> None:
         await finish_game(
             session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON - MINUTE
         )
-        facts = await game_facts(session)
-        rows, damaged = await trial_games(session, trial, "trappy", "standard", facts, {})
+        rows, damaged = await trial_games(session, trial, "trappy", "standard")
     assert [(row.drawn_at, row.settled_at) for row in rows] == [(NOON, NOON)]
     assert damaged == []
 
@@ -390,8 +388,7 @@ async def test_a_finished_game_waits_until_it_is_settled(database: Database) -> 
             session, game_id, result=GameResult.WIN, end_reason="resign", settled=False, at=NOON + MINUTE
         )
         for settled_at in (None, NOON + MINUTE):
-            facts = await game_facts(session)
-            rows, _ = await trial_games(session, trial, "trappy", "standard", facts, {})
+            rows, _ = await trial_games(session, trial, "trappy", "standard")
             assert [row.settled_at for row in rows] == [settled_at]
             await settle_game(session, game_id)
 
@@ -455,12 +452,11 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
                 moves=["f5", "d6"],
                 at=NOON + MINUTE,
             )
-        facts = await game_facts(session, aborted=True)
         (reply,) = await reply_facts(session)
-        # Whoever reads the replies otherwise: those of the aborted game are not to count.
-        costs = dict.fromkeys((fact.id for fact in facts), reply.cost)
-        assert await mean_costs(session) == {facts[0].id: reply.cost}
-        (over, gone), _ = await trial_games(session, trial, "trappy", "standard", facts, costs)
+        (over, gone), _ = await trial_games(session, trial, "trappy", "standard")
+        # Its summary has what was replied, which is not to count.
+        await summarise(session, list(await session.scalars(select(GameRow.id))))
+        assert await trial_games(session, trial, "trappy", "standard") == ([over, gone], [])
     assert (over.score, over.cost) == (1.0, reply.cost)
     assert reply.cost > 0
     assert (gone.score, gone.cost, gone.settled_at) == (None, None, NOON + MINUTE)
@@ -499,9 +495,7 @@ async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Da
                 }
             )
         await session.execute(insert(GameRow), rows)
-        trials_games = Filters(trial="g1")
-        facts = await game_facts(session, trials_games, aborted=True)
-        found, _ = await trial_games(session, trial, "trappy", "standard", facts, {})
+        found, _ = await trial_games(session, trial, "trappy", "standard")
     report = games_report(found, TrialTerms(), NOON + timedelta(days=9))
     assert report.drawn == 1200
     assert report.guard.broken == ("missing",)
