@@ -7,7 +7,7 @@
 grouping of `desdemona stats --by`, whole and with usual filters: reading and arithmetic, without the start
 of the program and without the table that it prints.  *cold*: on a new connection, on SQLite also with the
 file's pages dropped from the system's cache.  p50 and p95 are of the runs after that, with what one run used
-of this process's processor time; the ratio is p50 over that of a reference, the bare reading of eight columns
+of this process's processor time (its garbage is collected as seldom as in the processes that make pages); the ratio is p50 over that of a reference, the bare reading of eight columns
 of all games.  Then follow the pages of the dashboard, without its cache, at the moment at which the last game
 began, and the other readers of many games.  At the end stands how the database goes about the slowest
 statement of each of the slowest `--plans` readers.  Each statement that was sent
@@ -32,6 +32,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
 from bot.dashboard.page import Page
+from bot.dashboard.page_workers import collect_seldom
 from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
 from storage.database import Database, create_engine, parse_url
 from storage.filters import Filters, GamePhase
@@ -337,6 +338,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what is measured")
     parser.add_argument("--plans", type=int, default=3, help="readers whose plan is printed")
     options = parser.parse_args()
+    collect_seldom()
     if not asyncio.run(run(options.url, options.repeat, options.sample, options.only, options.plans)):
         raise SystemExit(1)
 

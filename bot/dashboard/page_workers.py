@@ -7,6 +7,7 @@ over connections of their own.
 """
 
 import asyncio
+import gc
 import os
 import time
 from contextlib import suppress
@@ -84,11 +85,24 @@ class _Worker:
         database = self._runner.run(Database.open(job.url, upgrade=False))
         cache = PageCache(database, time.monotonic)
         self._maker = AnswerMaker(pages(job.config, job.url), environment(), cache)
+        collect_seldom()
 
     def answer(self, asked: PageRequest) -> MadePage:
         return self._runner.run(self._maker.answer(asked))
 
 
+def collect_seldom() -> None:
+    """Let the garbage collector leave alone what is there now, and look for cycles less often.
+
+    A page makes tens of thousands of objects.  With the collector's usual threshold it would look through all
+    modules, too, several times for each page.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
+
+
+_NEW_OBJECTS = 10_000
 _worker: _Worker | None = None
 
 

@@ -86,7 +86,7 @@ class ReplyCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
+class GameColumns:
     """A game, to be packed."""
 
     labels: Labels
@@ -166,13 +166,13 @@ def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
     return at_us // _DAY_US
 
 
-async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameRecord]:
+async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameColumns]:
     """Some games, by their key.
 
     Raises:
         RecordError: What is stored of one is damaged; the message names the game.
     """
-    found: dict[int, GameRecord] = {}
+    found: dict[int, GameColumns] = {}
     for start in range(0, len(games), _BATCH):
         statement = select(
             GameRow.id,
@@ -198,7 +198,7 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
     return found
 
 
-def _record(row: Any) -> GameRecord:
+def _record(row: Any) -> GameColumns:
     require_texts(row, *Labels._fields)
     for name in ("opponent_rating", "our_rating"):
         if getattr(row, name) is not None:
@@ -207,7 +207,7 @@ def _record(row: Any) -> GameRecord:
     # These two say in words what is no state, and no result.
     state, result = GameStatus(row.state).value, None if row.result is None else GameResult(row.result).value
     began_us = (row.started_at - _EPOCH) // _MICROSECOND
-    return GameRecord(
+    return GameColumns(
         Labels(row.player, row.game, row.site, row.speed),
         (
             row.id,

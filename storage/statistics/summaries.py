@@ -27,7 +27,7 @@ from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.facts import ReplyFact, outdated_of_games, replies_of_games
 from storage.statistics.lots import LotCounts, lots_of_games
-from storage.statistics.packed_games import GameRecord, ReplyCounts, game_records, without_expected
+from storage.statistics.packed_games import GameColumns, ReplyCounts, game_records, without_expected
 from storage.statistics.reply_sums import packed, packed_forecasts, reply_sums
 from storage.statistics.set_baits import SetBait, packed_phases, set_baits
 from storage.statistics.suspect_rows import reply_counts_of_games
@@ -216,7 +216,7 @@ def _counts(outdated: int, baits: BaitCounts, counts: ReplyCounts) -> dict[str, 
     }
 
 
-def _game(record: GameRecord, counts: ReplyCounts, outdated: int) -> dict[str, Any]:
+def _game(record: GameColumns, counts: ReplyCounts, outdated: int) -> dict[str, Any]:
     return {"labels": record.labels_text, "facts": record.packed(counts, outdated)}
 
 

@@ -181,7 +181,8 @@ async def test_a_gone_machines_connections_are_dropped(postgres: str) -> None:
             reset = await session.scalar(text(f"SELECT reset_val FROM pg_settings WHERE name = '{name}'"))
             assert reset == value
     await database.close()
-    idle_s, interval_s, count = (int(value) for value in POSTGRES_SETTINGS.values())
+    probes = (value for name, value in POSTGRES_SETTINGS.items() if name.startswith("tcp_keepalives"))
+    idle_s, interval_s, count = map(int, probes)
     assert ROLE_CHECK_S + ROLE_ANSWER_S < idle_s + interval_s * count <= 12
 
 

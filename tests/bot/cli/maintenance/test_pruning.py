@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from bot.game.player import GamePlayer
 from storage.database import Database
+from storage.statistics.summaries import summarise
 from storage.tables.games import GameRow
 from tests.bot.conftest import Command
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
@@ -26,6 +27,7 @@ def played(migrated_file: Path) -> Path:
             await GamePlayer(GAME_ID, given).run()
         async with database.write() as session:
             await session.execute(update(GameRow).values(ended_at=datetime.now(UTC) - timedelta(days=400)))
+            await summarise(session, list(await session.scalars(select(GameRow.id))))
         await database.close()
 
     asyncio.run(fill())
