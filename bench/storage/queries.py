@@ -7,9 +7,10 @@
 grouping of `desdemona stats --by`, whole and with usual filters: reading and arithmetic, without the start
 of the program and without the table that it prints.  *cold*: on a new connection, on SQLite also with the
 file's pages dropped from the system's cache.  p50 and p95 are of the runs after that, with what one run used
-of this process's processor time (its garbage is collected as seldom as in the processes that make pages); the ratio is p50 over that of a reference, the bare reading of eight columns
-of all games.  Then follow the pages of the dashboard, without its cache, at the moment at which the last game
-began, and the other readers of many games.  At the end stands how the database goes about the slowest
+of this process's processor time (garbage is collected as seldom as where pages are made); the ratio is p50
+over that of a reference, the bare reading of eight columns of all games.  Then follow the pages of the
+dashboard, without its cache, at the moment at which the last game began, and the other readers of many games.
+At the end stands how the database goes about the slowest
 statement of each of the slowest `--plans` readers.  Each statement that was sent
 is explained (EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the
 reader needs each reply, the exit status is 1.  At last the first games, `--sample` of them, are added up
