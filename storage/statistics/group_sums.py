@@ -300,13 +300,15 @@ class _Sums:
         counted = np.flatnonzero(games.is_first[cells.games])
         of_cell, models = groups.of_cell[counted], cells.models[counted]
         pairs = _combined([of_cell, codes_of(games.persons)[cells.games[counted]]])
-        order = np.argsort(pairs, kind="stable")  # sums then depend on nothing but the games
-        starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
-        rows = cells.rows.take(counted[order], axis=0)
-        self._by_person = np.add.reduceat(rows, starts, axis=0) if len(rows) else rows
-        self._of_pair = of_cell[order][starts]
+        _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
+        # Column by column, which takes half the time of adding up sorted rows.
+        self._by_person: dict[str, Floats] = {
+            name: np.bincount(number, cells.rows[counted, AT[name]], len(first)).astype(np.float64)
+            for name in (*COUNTS, *_SUMMED)
+        }
+        self._of_pair = of_cell[first]
         self._size = size
-        self._totals = {name: self._grouped(self._by_person[:, AT[name]]) for name in (*COUNTS, *_SUMMED)}
+        self._totals = {name: self._grouped(values) for name, values in self._by_person.items()}
         has_model = np.zeros((size, len(cells.model_names)), bool)
         told = cells.rows[counted, AT["replies"]] > 0
         has_model[of_cell[told], models[told]] = True
@@ -349,8 +351,8 @@ class _Sums:
 
     def _beyond(self, measure: Measure, other: str, squares: str) -> list[AnyTimeEstimate]:
         """For each group the estimate of what happened less something else."""
-        counts = self._by_person[:, AT[measure.seen_in]]
-        sums = self._by_person[:, AT[measure.happened]] - self._by_person[:, AT[other]]
+        counts = self._by_person[measure.seen_in]
+        sums = self._by_person[measure.happened] - self._by_person[other]
         n = self._totals[measure.seen_in]
         mean = self._grouped(sums) / np.maximum(n, 1)
         whole = self._totals[squares]

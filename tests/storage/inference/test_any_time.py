@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from math import inf, log, nan, sin, sqrt
 
 import numpy as np
@@ -11,6 +12,7 @@ from storage.inference.any_time import (
     Opt,
     SequenceDesign,
     estimate,
+    estimates,
     largest_person,
     looks,
 )
@@ -231,3 +233,16 @@ def test_what_cannot_be() -> None:
         SequenceDesign(10, 1.0)
     with pytest.raises(ValueError, match="least_values is 1"):
         SequenceDesign(10, least_values=1)
+
+
+@given(st.lists(st.tuples(st.floats(-5, 5), st.integers(0, 4), st.integers(0, 3)), max_size=40))
+def test_the_estimates_of_many_groups_are_those_of_each(drawn: list[tuple[float, int, int]]) -> None:
+    values = np.array([value for value, _, _ in drawn], np.float64)
+    persons, groups = (np.array([row[at] for row in drawn], np.intp) for at in (1, 2))
+    for design in (OPEN, GAMES):
+        found = estimates(values, persons, groups, 5, design)
+        assert len(found) == 5
+        for number, each in enumerate(found):
+            its = groups == number
+            one = estimate(values[its], persons[its].tolist(), design)
+            assert asdict(each) == pytest.approx(asdict(one), rel=1e-9, abs=1e-9), number

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from storage.database import Database
-from storage.filters import Filters
+from storage.filters import Filters, GamePhase, of_games
 from storage.inference.defaults import CAP_GAMES
 from storage.statistics import group_rows
 from storage.statistics.calibrations import GroupCalibration, read_calibrations
@@ -43,8 +43,8 @@ def nearly(found: list[GroupCalibration]) -> list[Any]:
 
 
 async def check(session: AsyncSession) -> None:
-    for filters in (Filters(), Filters(player="trappy")):
-        games, replies = await game_facts(session, filters), await reply_facts(session, filters)
+    for filters in (Filters(), Filters(player="trappy"), Filters(phase=GamePhase(1))):
+        games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
         for by in GROUPINGS:
             found = (await read_calibrations(session, filters, by)).calibrations()
             assert [each.to_json() for each in found] == nearly(calibrations_by_reply(games, replies, by))

@@ -82,22 +82,25 @@ async def test_other_rules_make_summaries_invalid(
 
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
     async with database.write() as session:
-        await fill(session, random.Random(4), games=12)
+        await fill(session, random.Random(4), games=16)
         games = await games_over(session, 0, 100)
         assert await remake(session, games) == []
         whole = await summaries(session)
         assert list(whole) == games
         for number, (name, value) in enumerate(
-            (("slips", 99), ("sums", bytes(240)), ("models", '["x"]'), ("facts", bytes(120)))
+            (
+                *(("slips", 99), ("sums", bytes(240)), ("models", '["x"]'), ("facts", bytes(120))),
+                *(("labels", "[]"), ("lots", 99), ("lots_answered", 99), ("forecasts", bytes(16))),
+            )
         ):
             wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[number])
             await session.execute(wrong.values({name: value}))
-        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[4]))
-        old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[5])
+        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[8]))
+        old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[9])
         await session.execute(old.values(rule=RULE - 1))
-        wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[6])
+        wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[10])
         await session.execute(wrong.values(optimal_expected=77.0))
-        assert await remake(session, games) == [*games[:4], games[6]]
+        assert await remake(session, games) == [*games[:8], games[10]]
         assert await remake(session, games) == []
         assert await summaries(session) == whole
 
