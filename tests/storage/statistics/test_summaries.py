@@ -82,7 +82,7 @@ async def test_other_rules_make_summaries_invalid(
 
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
     async with database.write() as session:
-        await fill(session, random.Random(4), games=16)
+        await fill(session, random.Random(4), games=24)
         games = await games_over(session, 0, 100)
         assert await remake(session, games) == []
         whole = await summaries(session)
