@@ -154,3 +154,16 @@ def test_a_game_that_does_not_exist_says_so(page: Page, host: Host) -> None:
 def test_a_game_asked_for_without_a_name_says_so_too(page: Page, host: Host) -> None:
     page.driver.get(f"{host.url}/game/nogame00")
     page.until_text(".challenge", "This game does not exist, or it is not yours.")
+
+
+def test_another_game_leaves_the_name_and_the_focus(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    page.find("#nickname").send_keys("anna")
+    page.choose("variant", "othello")
+    for key, sides in ((Keys.ARROW_RIGHT, "White"), (Keys.ARROW_RIGHT, "Red")):
+        page.driver.switch_to.active_element.send_keys(key)
+        assert page.text(".segments-color .segment-label") == sides
+    assert page.driver.switch_to.active_element.get_attribute("value") == "xiangqi"
+    assert page.find("#nickname").get_property("value") == "anna"
+    page.click("[data-test=challenge]")
+    page.until_text(".terms", "Xiangqi \N{MIDDLE DOT} 5+3")

@@ -255,7 +255,7 @@ export class GameScreen {
       play("end");
     }
     if (this.colour && result.kind !== "aborted") {
-      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, result: result.kind, text: result.short, at: Date.now() });
+      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, game: this.screen.gameName, result: result.kind, text: result.short, at: Date.now() });
     }
     this.screen.chat.watchFarewell();
     if (!this.view.moves.length) return;

@@ -16,8 +16,10 @@ export class GameView {
     this.full = full;
     this.colour = colour;
     this.actions = actions;
-    // A variant that the page does not offer looks like its base game.
-    this.variant = variants.find(({ key }) => key === full.variant.key) ?? variants.find(({ game }) => game === view.game);
+    // A variant that the page does not offer looks like its base game, and has the API's name.
+    const offered = variants.find(({ key }) => key === full.variant.key);
+    this.variant = offered ?? variants.find(({ game }) => game === view.game);
+    this.gameName = offered?.name ?? full.variant.name;
     this.gameKey = view.game;
     this.looks = looks(this.gameKey);
     this.sides = view.sides;
@@ -53,19 +55,19 @@ export class GameView {
     const { full } = this;
     const below = this.colour ?? this.#colourOf(this.sides[0]);
     const above = otherColour(below);
-    this.board = new Board({ game: this.gameKey, label: `${this.variant.name} board`, onMove: this.actions.move, isTurned: this.#isTurned });
+    this.board = new Board({ game: this.gameKey, label: `${this.gameName} board`, onMove: this.actions.move, isTurned: this.#isTurned });
     this.bars = { [above]: this.#bar(above), [below]: this.#bar(below) };
     this.clocks = new Clocks({ white: this.bars.white.clock, black: this.bars.black.clock });
-    this.status = el("p", { class: "status-line" });
+    this.status = el("div", { class: "status-line" });
     this.detail = el("p", { class: "status-detail" });
     this.buttons = el("div", { class: "actions" });
     this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": "Trap report", tabindex: "-1" });
     const { edges } = this.looks;
     main.style.setProperty("--shape", view.rows[0].length / (view.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
     const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : "no clock";
-    const terms = [this.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
+    const terms = [this.gameName, clock, full.rated ? "rated" : "casual"].join(" · ");
     main.replaceChildren(
-      el("h1", { class: "visually-hidden" }, `${full[above].name} against ${full[below].name}`),
+      el("h1", { class: "visually-hidden" }, `${this.gameName}: ${full[above].name} against ${full[below].name}`),
       el(
         "div",
         { class: "game" },
@@ -139,7 +141,7 @@ export class GameView {
     const passes = legal.filter(({ squares }) => !squares.length);
     this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
     this.#drawButtons(model, canMove ? passes : []);
-    document.title = isOver ? "Game over – Desdemona" : isMine && isLive ? "● Your move – Desdemona" : "Desdemona";
+    document.title = `${isOver ? "Game over – " : isMine && isLive ? "● Your move – " : ""}${this.gameName} – Desdemona`;
   }
 
   #drawCount(bar, count) {

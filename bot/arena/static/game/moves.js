@@ -23,15 +23,24 @@ export class Moves {
       ),
     );
     this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, "Moves"), this.nav), this.list);
-    this.element.addEventListener("keydown", (event) => {
-      if (!this.steps || !(event.key in KEYS)) return;
-      event.preventDefault();
-      this.#step(KEYS[event.key]);
-    });
+    this.onKey = (event) => this.#onKey(event);
+    document.addEventListener("keydown", this.onKey);
   }
 
   close() {
     this.closing = true;
+    document.removeEventListener("keydown", this.onKey);
+  }
+
+  /** Wherever the focus is, but where these keys have another meaning. */
+  #onKey(event) {
+    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!this.steps || !(event.key in KEYS)) return;
+    if (event.target.closest?.("input, textarea, select, summary, dialog, .report-box, .squares :focus-visible")) return;
+    // These scroll the page, unless the person is at the board or the moves.
+    if (["Home", "End"].includes(event.key) && !event.target.closest?.(".game")) return;
+    event.preventDefault();
+    this.#step(KEYS[event.key]);
   }
 
   /** Whether the board shows an earlier position instead of the latest. */
@@ -106,7 +115,8 @@ export class Moves {
     place?.classList.add("current");
     this.#scrollTo(place);
     for (const button of this.nav.children) {
-      button.disabled = ["first", "left"].includes(button.dataset.step) ? at === 0 : at === this.count;
+      // Not `disabled`, which would throw the focus away.
+      button.setAttribute("aria-disabled", String(["first", "left"].includes(button.dataset.step) ? at === 0 : at === this.count));
     }
   }
 

@@ -65,8 +65,8 @@ export function variantField(variants, chosen) {
   return segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), chosen.key);
 }
 
-/** Fields for colour, clock and stakes. */
-export function termFields(clocks, variant, choice) {
+/** The field for the colour, by the names that the game has for its sides. */
+export function colourField(variant, chosen) {
   const { sides } = looks(variant.game);
   // The API only has white and black, whatever the game calls its sides.
   const [first, second] = variant.sides.map((side, i) => ({
@@ -74,10 +74,14 @@ export function termFields(clocks, variant, choice) {
     label: sides[side] ?? side,
     hint: i === 0 ? "moves first" : "moves second",
   }));
+  return segments("color", "You play", [first, { value: "random", label: "Either", hint: "random" }, second], chosen ?? "random");
+}
+
+/** Fields for clock and stakes. */
+export function termFields(clocks, choice) {
   const values = clocks.map(clockValue);
   const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
   return [
-    segments("color", "You play", [first, { value: "random", label: "Either", hint: "random" }, second], choice.color ?? "random"),
     segments(
       "clock",
       "Clock: minutes + seconds per move",
