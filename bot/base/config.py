@@ -394,8 +394,8 @@ class EngineConfig(Section):
     ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
-    """Longest time in seconds for a move of a game without a real-time clock; such games only use threads
-    that no other game wants."""
+    """Longest time in seconds for a move of a correspondence game, and of any game without a clock where there
+    are such; these games only use threads that no other game wants."""
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of the transposition table per worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
@@ -778,7 +778,7 @@ class ChallengesConfig(Section):
     clocks: tuple[str, ...] = ()
     """Accept only these clocks, whatever the ranges say: seconds and increment, such as 180+2, or a speed
     (bullet, blitz, rapid, classical); empty: the ranges count."""
-    unlimited: bool = False
+    unlimited: bool = True
     """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
     """Minimum days per move in correspondence games; 0: accept none."""
@@ -894,8 +894,9 @@ class MannersConfig(Section):
     """... for this many moves in a row."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
     """Do not resign against a lower rating; an unknown rating passes."""
-    takebacks: int = Field(default=0, ge=0, le=1000)
-    """Takebacks that we grant a person per game; bots get none."""
+    takebacks: int = Field(default=5, ge=0, le=1000)
+    """Takebacks that we grant a person per casual game; bots get none, and neither do people in a trial's
+    games."""
     takebacks_rated: bool = False
     """Grant them in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)

@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.base.dialects import Ability
 from bot.game.recent_games import Paths, latest_paths
 from bot.game.search_pool import JobStop, Rank
 from bot.game.services import Services
@@ -281,7 +282,7 @@ class GameThinker:
                 seed=seed,
             )
             search.begin(turn)
-            rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
+            rank = Rank.SLOW if is_slow(self._services, stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
         await self._hold(stored, game, position, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
@@ -309,7 +310,8 @@ class GameThinker:
         The plan follows from the clock and the position, so the time used does not tell the player.
         """
         services = self._services
-        if stored.trial_id is None or turn.remaining_s is None or turn.received_at is None:
+        is_timed = turn.remaining_s is not None or not is_slow(services, stored)
+        if stored.trial_id is None or not is_timed or turn.received_at is None:
             return
         planned_s = _clock_limits(services, stored, game, position, turn.remaining_s).time_s or 0.0
         hold_s = min(planned_s, services.config.trial.hold_s) if services.is_blind(stored) else 0.0
@@ -348,7 +350,7 @@ class GameThinker:
             moves: The game's moves so far, ours included.
         """
         self.forget()
-        if not self._services.config.engine.ponder or self._left_s is None or is_slow(stored):
+        if not self._services.config.engine.ponder or self._left_s is None:
             return
         reply = expected_reply(decision)
         if reply is None:
@@ -423,16 +425,16 @@ def _clock_limits(
         game.plies_left(position),
         game.most_plies_left(position),
         max_depth=engine.max_depth,
-        max_time_s=engine.slow_time_s if is_slow(stored) else engine.max_time_s,
+        max_time_s=engine.slow_time_s if is_slow(services, stored) else engine.max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
 
 
-def is_slow(stored: StoredGame) -> bool:
-    """Whether a game has no real-time clock, so that its searches wait for those that have one."""
-    return stored.clock_initial_s is None
+def is_slow(services: Services, stored: StoredGame) -> bool:
+    """Whether nobody waits for the moves of a game, so that its searches wait for those of others."""
+    return stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
 
 
 def expected_reply(decision: Decision) -> str | None:

@@ -6,6 +6,7 @@ from selenium.webdriver.common.keys import Keys
 from engine.game import replay
 from engine.games.othello import Othello
 from tests.browser.host import Host
+from tests.browser.opponent import chosen_at_random
 from tests.browser.page import Page
 
 
@@ -167,3 +168,39 @@ def test_another_game_leaves_the_name_and_the_focus(page: Page, host: Host) -> N
     assert page.find("#nickname").get_property("value") == "anna"
     page.click("[data-test=challenge]")
     page.until_text(".terms", "Xiangqi \N{MIDDLE DOT} 5+3")
+
+
+def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    page.find("#nickname").send_keys("anna")
+    page.choose("clock", "none")
+    page.choose("color", "black")
+    page.choose("variant", "othello")
+    page.click("[data-test=challenge]")
+    page.until_text(".terms", "Othello \N{MIDDLE DOT} no clock \N{MIDDLE DOT} casual")
+    host.hold()
+    page.click(".square[data-square=f5]")
+    page.until_moves(1)
+    page.click("[data-test=flip]")
+    assert page.board == board_after(["f5"])[::-1]
+    page.click("[data-test=flip]")
+
+    page.click(".move [type=button]")  # no effect: it is the latest
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+    page.until_text(".status-detail", "The board shows an earlier position.")
+    assert page.board == board_after([])
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert page.board == board_after(["f5"])
+
+    reply = chosen_at_random(["f5"], ["d6", "f6", "f4"])
+    ahead = {"d6": "c5", "f6": "e6", "f4": "c3"}[reply]
+    page.click(f".square[data-square={ahead}]")
+    page.until_text(".status-detail", "Your next move is set.")
+    host.release()
+    page.until_moves(4)
+    assert page.moves[:3] == ["f5", reply, ahead]
+
+    host.hold()
+    page.click("[data-test=takeback]")
+    page.until_text("[data-test=takeback]", "Takeback asked for")
+    page.until_text(".terms .link-quality", " ms")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.base.config import EngineConfig, TrialConfig
+from bot.base.dialects import Ability
 from bot.game import thinking
 from bot.game.player import GamePlayer
 from bot.game.search_pool import JobStop, Rank, SearchPool
@@ -232,6 +233,8 @@ async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
         assert await time_given(found, SLOW, Turn(None, found.clock())) == 7.0
         assert await time_given(found, SLOW, Turn(86_400.0, found.clock())) == 7.0
         assert await time_given(found, SLOW, Turn(20.0, found.clock())) < 4.0
+        found.given.server.cannot = {Ability.CORRESPONDENCE}  # type: ignore[attr-defined]
+        assert await time_given(found, SLOW, Turn(None, found.clock())) == 0.5  # somebody waits for it
 
 
 # --- Games that can wait --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import { Board } from "/static/board/board.js";
 import { Chat } from "/static/game/chat.js";
 import { Clocks } from "/static/game/clock.js";
+import { LinkQuality } from "/static/game/link_quality.js";
 import { el, icon } from "/static/common/dom.js";
 import { looks, pieceElement, pieceName } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
@@ -25,12 +26,15 @@ export class GameView {
     this.sides = view.sides;
     this.opponent = full[otherColour(colour ?? "white")].name;
     this.chat = new Chat(full.id, { me, canTalk: colour !== null });
-    this.moves = new Moves({ onShow: (step) => this.#showStep(step) });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: () => this.#flip() });
+    this.link = new LinkQuality();
     this.#build(main, view);
+    this.link.open();
   }
 
   close() {
     this.clocks.stop();
+    this.link.close();
     clearInterval(this.firstMoveTimer);
     this.chat.close();
     this.moves.close();
@@ -55,7 +59,8 @@ export class GameView {
     const { full } = this;
     const below = this.colour ?? this.#colourOf(this.sides[0]);
     const above = otherColour(below);
-    this.board = new Board({ game: this.gameKey, label: `${this.gameName} board`, onMove: this.actions.move, isTurned: this.#isTurned });
+    const { move: onMove, premove: onPremove } = this.actions;
+    this.board = new Board({ game: this.gameKey, label: `${this.gameName} board`, onMove, onPremove, isTurned: this.#isTurned });
     this.bars = { [above]: this.#bar(above), [below]: this.#bar(below) };
     this.clocks = new Clocks({ white: this.bars.white.clock, black: this.bars.black.clock });
     this.status = el("div", { class: "status-line" });
@@ -71,11 +76,11 @@ export class GameView {
       el(
         "div",
         { class: "game" },
-        el("div", { class: "table" }, this.bars[above].element, this.board.element, this.bars[below].element),
+        (this.table = el("div", { class: "table" }, this.bars[above].element, this.board.element, this.bars[below].element)),
         el(
           "aside",
           { class: "side" },
-          el("section", { class: "card status", "aria-label": "State of the game" }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
+          el("section", { class: "card status", "aria-label": "State of the game" }, el("p", { class: "terms" }, terms, this.link.element), this.status, this.detail, this.buttons),
           this.moves.element,
           this.chat.element,
         ),
@@ -112,16 +117,28 @@ export class GameView {
 
   // --- Drawing -------------------------------------------------------------------------------------------
 
+  /** Show board and players from the other side. */
+  #flip() {
+    this.board.turn();
+    const [above, , below] = this.table.children;
+    this.table.replaceChildren(below, this.board.element, above);
+    if (this.step) this.#showStep(this.step);
+    else this.draw(this.model);
+  }
+
   draw(model) {
-    const { state, view, isOver, isLive, sent } = model;
+    const { state, view, isOver, isLive, sent, premove } = model;
     this.model = model;
+    this.moves.draw(view.names);
+    if (!this.moves.isStepping) this.step = null;
     const toMove = isOver || !view.toMove ? null : this.#colourOf(view.toMove);
     const isMine = toMove !== null && toMove === this.colour;
     const legal = isMine ? view.legal : [];
     const canMove = isMine && isLive && !sent;
     if (!this.moves.isStepping) {
       const { rows, lastSquares, highlights } = view;
-      this.board.draw({ rows, lastSquares, highlights, legal: legal.filter(({ squares }) => squares.length), enabled: canMove, pending: sent });
+      const premover = toMove !== null && this.colour !== null && !isMine && isLive && view.moves.length ? this.sides.indexOf(this.mySide) : null;
+      this.board.draw({ rows, lastSquares, highlights, legal: legal.filter(({ squares }) => squares.length), enabled: canMove, pending: sent, premover, premove });
       this.#drawTaken(rows);
     }
     if (this.clockState !== state) {
@@ -137,7 +154,6 @@ export class GameView {
       bar.element.classList.toggle("turn", toMove === this.#colourOf(side));
       bar.element.classList.toggle("winner", isOver && state.winner === this.#colourOf(side));
     }
-    this.moves.draw(view.names);
     const passes = legal.filter(({ squares }) => !squares.length);
     this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
     this.#drawButtons(model, canMove ? passes : []);
@@ -179,6 +195,7 @@ export class GameView {
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {
+      this.link.close();
       const result = this.result(state, view);
       text = result.title;
       detail = rematchId ? `Waiting for ${this.opponent} to accept the rematch…` : result.detail;
@@ -190,8 +207,10 @@ export class GameView {
     else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : pointed];
     else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
     if (!isOver && isLive && gone) detail = `${this.opponent} has left the game.`;
+    else if (!isOver && this.step) detail = "The board shows an earlier position.";
+    else if (!isOver && model.premove) detail = "Your next move is set. Touch the board to take it back.";
     if (this.status.textContent !== text) this.status.textContent = text;
-    if (!isOver && isLive && !gone && state.expiration) this.#countFirstMove(state, isMine);
+    if (!isOver && isLive && !gone && !this.step && !model.premove && state.expiration) this.#countFirstMove(state, isMine);
     else if (this.detail.textContent !== detail) this.detail.textContent = detail;
   }
 
@@ -212,8 +231,12 @@ export class GameView {
     const offers = { white: Boolean(state.wdraw), black: Boolean(state.bdraw) };
     const isOffered = this.colour !== null && offers[otherColour(this.colour)];
     const hasOffered = this.colour !== null && offers[this.colour];
+    const back = { white: Boolean(state.wtakeback), black: Boolean(state.btakeback) };
+    const isAsked = this.colour !== null && back[otherColour(this.colour)];
+    const hasAsked = this.colour !== null && back[this.colour];
     const hasBegun = view.moves.length >= 2;
-    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, isOffered, hasOffered, gone, rematchId]);
+    const hasMoved = view.moves.length > this.sides.indexOf(this.mySide);
+    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, hasMoved, isOffered, hasOffered, isAsked, hasAsked, gone, rematchId]);
     if (signature === this.buttonSignature) return;
     this.buttonSignature = signature;
     const { move, act, resign, rematch, cancelRematch } = this.actions;
@@ -229,6 +252,13 @@ export class GameView {
     } else if (this.colour) {
       for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? "Pass" : pass.move, () => move(pass.move), main("skip")));
       if (gone) buttons.push(button("claim", "Claim the win", () => act("claim-victory"), main("cup")));
+      if (isAsked) {
+        buttons.push(button("takeback-yes", "Allow the takeback", () => act("takeback/yes"), main("undo")), button("takeback-no", "Decline the takeback", () => act("takeback/no")));
+      } else if (!this.full.rated && hasMoved) {
+        const takeback = button("takeback", hasAsked ? "Takeback asked for" : "Take back", () => act("takeback/yes"), { image: "undo" });
+        takeback.disabled ||= hasAsked;
+        buttons.push(takeback);
+      }
       if (isOffered) {
         buttons.push(button("draw-yes", "Accept draw", () => act("draw/yes"), main("draw")), button("draw-no", "Decline", () => act("draw/no")));
       } else if (this.looks.canOfferDraw && hasBegun) {
@@ -270,14 +300,15 @@ export class GameView {
 
   // --- Replay --------------------------------------------------------------------------------------------
 
-  /** After the game, let the person step through the moves. `onPly` receives the ply on the board. */
-  openReplay(id, onPly) {
+  /** After the game, show the report beside the moves that are stepped to: `onPly` receives the ply on the board. */
+  openReplay(onPly) {
     this.onPly = onPly;
     this.reportBox.hidden = false;
-    this.moves.loadReplay(id);
+    this.moves.loadSteps();
   }
 
   #showStep(step) {
+    this.step = step;
     if (step === null) {
       this.draw(this.model);
       return;
@@ -286,5 +317,6 @@ export class GameView {
     this.#drawTaken(step.rows);
     for (const side of this.sides) this.#drawCount(this.bars[this.#colourOf(side)], step.counts?.[side]);
     if (step.ply > 0) this.onPly?.(step.ply - 1);
+    if (this.model && !this.model.isOver) this.draw(this.model);
   }
 }

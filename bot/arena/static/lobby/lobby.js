@@ -6,7 +6,7 @@ import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, toast } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { recentGames } from "/static/common/recent.js";
-import { colourField, loadChoice, saveChoice, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { colourField, loadChoice, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 
 const REFRESH_MS = 5000;
 const NAME_RULE = "2 to 20 letters (a to z), digits, - or _";
@@ -103,6 +103,7 @@ export class Lobby {
       session.person ? null : this.#codeField(),
     );
     this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.more));
+    showStakes(this.form);
     this.#showBots();
   }
 
@@ -193,6 +194,7 @@ export class Lobby {
 
   #onChange(event) {
     if (event.target.name === "bot") this.#showButton();
+    if (event.target.name === "clock") showStakes(this.form);
     if (event.target.name === "variant") this.#changeVariant(event.target.value);
   }
 

@@ -5,6 +5,7 @@ import { looks } from "/static/board/games.js";
 
 const CHOICE_KEY = "desdemona.choice";
 const USUAL_CLOCK = "300+3";
+const NO_CLOCK = "none";
 
 const clockValue = ({ limit, increment }) => `${limit}+${increment}`;
 
@@ -34,8 +35,18 @@ export function saveChoice({ elements }) {
 
 /** The fields of the challenge in the API's format. */
 export function termsOf({ elements }) {
+  const terms = { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value };
+  if (elements.clock.value === NO_CLOCK) return { ...terms, rated: "false" };
   const [limit, increment] = elements.clock.value.split("+");
-  return { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value, "clock.limit": limit, "clock.increment": increment };
+  return { ...terms, "clock.limit": limit, "clock.increment": increment };
+}
+
+/** Without a clock a game cannot be rated. */
+export function showStakes({ elements }) {
+  for (const radio of elements.rated) {
+    if (radio.value === "true") radio.disabled = elements.clock.value === NO_CLOCK;
+    if (elements.clock.value === NO_CLOCK) radio.checked = radio.value === "false";
+  }
 }
 
 /** A row of radio buttons that looks like one switch. */
@@ -79,13 +90,13 @@ export function colourField(variant, chosen) {
 
 /** Fields for clock and stakes. */
 export function termFields(clocks, choice) {
-  const values = clocks.map(clockValue);
+  const values = [...clocks.map(clockValue), NO_CLOCK];
   const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
   return [
     segments(
       "clock",
       "Clock: minutes + seconds per move",
-      clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })),
+      [...clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })), { value: NO_CLOCK, label: "∞", hint: "No clock" }],
       clock,
     ),
     segments(
