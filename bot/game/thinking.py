@@ -34,7 +34,7 @@ from engine.search.reference import Searcher
 from engine.stop import Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
-from engine.variety import Detour
+from engine.variety import LEVELS, Detour, Level
 from storage.decisions import list_seeds
 from storage.records import StoredGame
 
@@ -98,6 +98,8 @@ class MoveSearch:
         self._text = game.position_text(position)
         avoid = paths.get(self._text)
         self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
+        if level := _level(stored):
+            self._detour = level.detour
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
@@ -418,18 +420,24 @@ def _clock_limits(
     queue_per_thread: float = 0.0,
 ) -> Limits:
     """The limits of a search by the clock, in seconds of our time left (None: no clock)."""
-    engine = services.config.engine
+    engine, level = services.config.engine, _level(stored)
     return limits_from_clock(
         left_s,
         stored.clock_increment_s or 0,
         game.plies_left(position),
         game.most_plies_left(position),
-        max_depth=engine.max_depth,
+        max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
         max_time_s=engine.slow_time_s if is_slow(services, stored) else engine.max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
+
+
+def _level(stored: StoredGame) -> Level | None:
+    """The level that a game began with; None: its player has none."""
+    number = stored.selection.get("level")
+    return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
 
 def is_slow(services: Services, stored: StoredGame) -> bool:

@@ -131,7 +131,7 @@ export class ReportSection {
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
     if (isBlind) story = traps ? `There ${traps === 1 ? "was" : "were"} ${some} in this game. ` : "There was no trap in this game.";
     else if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
-    else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
+    else story = `In this game ${this.opponent} set no traps on purpose; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
     if (engines.length) story += `${traps ? "" : " "}The scores are from ${engines.join(" and ")}. `;
     if (traps) {
       if (fell === 0) story += traps === 1 ? "You did not fall into it." : "You fell into none of them.";
