@@ -92,7 +92,7 @@ export function sayParts(sentence, places) {
   return translated(sentence).split(/(\{\w+\})/).filter(Boolean).map((part) => places[part.slice(1, -1)] ?? part);
 }
 
-/** A sentence about `n` things: sayCount("{n} move", "{n} moves", n). The catalogue has the second form. */
+/** A sentence about `n` things: sayCount("trap", "traps", n). The catalogue has the second form. */
 export function sayCount(one, many, n, places = {}) {
   const forms = SENTENCES[many];
   const translation = typeof forms === "object" ? (forms[plurals.select(n)] ?? forms.other) : forms;
@@ -116,6 +116,12 @@ export function fromServer(text) {
     if (found) return say(sentence, Object.fromEntries(Object.entries(found.groups).map(([name, word]) => [name, translated(word)])));
   }
   return text;
+}
+
+/** Sentences one after the other; empty ones are skipped. */
+export function sayAll(sentences) {
+  const all = sentences.filter(Boolean);
+  return all.length ? all.reduce((one, next) => say("{one} {next}", { one, next })) : "";
 }
 
 /** A number as it is written in the language. */

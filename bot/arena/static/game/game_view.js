@@ -7,7 +7,7 @@ import { el, icon } from "/static/common/dom.js";
 import { looks, pieceElement, pieceName } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
 import { resultOf } from "/static/game/result.js";
-import { fromServer, say } from "/static/common/language.js";
+import { fromServer, say, sayAll } from "/static/common/language.js";
 
 export const COLOURS = ["white", "black"];
 export const otherColour = (colour) => (colour === "white" ? "black" : "white");
@@ -174,7 +174,7 @@ export class GameView {
   #drawStatus(model, { isMine, mustPass }) {
     const { state, view, isOver, isLive, sent, gone, rematchId } = model;
     const passed = view.moves.length > 0 && !view.lastSquares.length;
-    const pointed = view.highlights.map((highlight) => fromServer(highlight.text)).join(" ");
+    const pointed = sayAll(view.highlights.map((highlight) => fromServer(highlight.text)));
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {

@@ -1,6 +1,6 @@
 // The end of a game as text.
 
-import { fromServer, say } from "/static/common/language.js";
+import { fromServer, say, sayAll } from "/static/common/language.js";
 
 /** How a game was lost, by the name of who lost it; null: the person did. */
 const WAYS = {
@@ -15,7 +15,7 @@ export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   if (status === "aborted") return { kind: "aborted", title: say("Game aborted"), detail: say("The game does not count."), short: say("Aborted") };
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
   const note = fromServer(view.unrated);
-  const rule = [fromServer(view.ending), note].filter(Boolean).join(" ");
+  const rule = sayAll([fromServer(view.ending), note]);
   if (!winner) return { kind: "draw", title: say("Draw"), detail: score ? [score, note].filter(Boolean).join(". ") : rule, short: say("Draw") };
   if (!colour) {
     const side = sideOf(winner);

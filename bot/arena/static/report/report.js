@@ -5,7 +5,7 @@ import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
 import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise } from "/static/report/bait.js";
 import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
-import { say, sayCount, sayList } from "/static/common/language.js";
+import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
 
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
@@ -145,7 +145,7 @@ export class ReportSection {
     return el(
       "div",
       { class: "summary" },
-      el("p", { class: "summary-story" }, story.join(" "), isWhole ? "" : el("span", { class: "hint" }, ` ${say("(the last moves are still being analysed)")}`)),
+      el("p", { class: "summary-story" }, sayAll(story), isWhole ? "" : el("span", { class: "hint" }, ` ${say("(the last moves are still being analysed)")}`)),
       el(
         "div",
         { class: "tiles" },

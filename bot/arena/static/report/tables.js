@@ -3,7 +3,7 @@
 import { el } from "/static/common/dom.js";
 import { baitsOf } from "/static/report/bait.js";
 import { cost, oddsText, scoreText } from "/static/report/verdict.js";
-import { say, sayCount } from "/static/common/language.js";
+import { say, sayAll, sayCount } from "/static/common/language.js";
 
 const SHORT = 6; // rows shown before "Show all"
 
@@ -121,6 +121,6 @@ export function candidateTable(decision, { opponent }) {
     label: say("Candidates"),
     heads: [say("Move"), say("Standard"), isByValue ? say("Promise") : say("Trappy"), say("Bonus for")],
     rows,
-    hint: [say("Scores are from {name}'s point of view.", { name: opponent }), whose, isByValue ? promise : trappy, say("Bonus for: the reply that gives the bonus, which need not tempt people."), bound].join(" "),
+    hint: sayAll([say("Scores are from {name}'s point of view.", { name: opponent }), whose, isByValue ? promise : trappy, say("Bonus for: the reply that gives the bonus, which need not tempt people."), bound]),
   });
 }

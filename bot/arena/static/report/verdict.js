@@ -2,7 +2,7 @@
 
 import { looks } from "/static/board/games.js";
 import { baitsOf, gameShare, howItLooks, isChecked, peoplePlay, percentText } from "/static/report/bait.js";
-import { fromServer, say, withFractions } from "/static/common/language.js";
+import { fromServer, say, sayAll, withFractions } from "/static/common/language.js";
 
 const DECIDED_CENTI = 100_000;
 const ERROR = 1_000; // from this cost on a reply is a slip; hundredths of a per cent of the game
@@ -141,7 +141,7 @@ function temptation(baits, best, bests, { isMeant, isBlind }) {
     const places = { people: peoplePlay(odds), move: bait.name };
     const lead = isBlind || isMeant ? say("A trap: {people} {move} here.", places) : say("A trap by accident: {people} {move} here.", places);
     const first = i ? say("Another: {people} {move}.", places) : lead;
-    return [first, howItLooks(bait, best, bests), say("It costs {share}.", { share: gameShare(share) })].filter(Boolean).join(" ");
+    return sayAll([first, howItLooks(bait, best, bests), say("It costs {share}.", { share: gameShare(share) })]);
   });
 }
 
@@ -212,7 +212,7 @@ export function judge(decision, bot, game, isBlind = false) {
 function words({ kind, decision, bot, baits, played, best, isLost, unit }) {
   const move = played?.name;
   const missed = () => say("{move} cost you {price}; {best} was better.", { move, price: price(decision, unit), best: best.name });
-  const noBait = isChecked(decision) ? `${say("There was no bait here.")} ` : "";
+  const noBait = isChecked(decision) ? say("There was no bait here.") : "";
   switch (kind) {
     case "fell":
       return {
@@ -230,11 +230,11 @@ function words({ kind, decision, bot, baits, played, best, isLost, unit }) {
     case "calm":
       return { title: isChecked(decision) ? say("No trap, and you found the best reply") : say("You found the best reply"), line: say("You played {move}, one of the best replies.", { move }) };
     case "slip":
-      return { title: say("A slip"), line: `${noBait}${missed()}` };
+      return { title: say("A slip"), line: sayAll([noBait, missed()]) };
     case "loose":
-      return { title: say("Not quite the best reply"), line: `${noBait}${missed()}` };
+      return { title: say("Not quite the best reply"), line: sayAll([noBait, missed()]) };
     case "decided":
-      return { title: say("Already decided"), line: isLost ? say("{bot} wins by force here, whatever you reply.", { bot }) : `${say("You could win by force here.")} ${missed()}` };
+      return { title: say("Already decided"), line: isLost ? say("{bot} wins by force here, whatever you reply.", { bot }) : sayAll([say("You could win by force here."), missed()]) };
     case "forced":
       return { title: say("You had only one reply"), line: played.reply === "pass" ? say("You had to pass, so nothing could go wrong.") : say("{move} was forced, so nothing could go wrong.", { move }) };
     case "pending":
