@@ -368,7 +368,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
     for decision in report["decisions"]:
         decision |= {"player": "standard", "sets_traps": False}
     show_report(finished, report)
-    assert "set no traps on purpose" in finished.text(".summary-story")
+    assert "did not mean to set traps" in finished.text(".summary-story")
     assert "arose by accident" in finished.text(".summary-story")
     for i in places:
         finished.click(f".chip[data-index='{i}']")

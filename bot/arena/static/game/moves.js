@@ -3,6 +3,7 @@
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { VERDICTS } from "/static/report/verdict.js";
+import { say } from "/static/common/language.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
@@ -20,16 +21,17 @@ export class Moves {
     this.steps = null;
     this.at = null;
     this.closing = false;
-    this.list = el("ol", { class: "moves", "aria-label": "Moves", tabindex: "0" });
+    this.list = el("ol", { class: "moves", "aria-label": say("Moves"), tabindex: "0" });
     this.nav = el(
       "div",
-      { class: "step-group", role: "group", "aria-label": "Step through the game" },
-      [["first", "To the start", -Infinity], ["left", "Back", -1], ["right", "Forward", 1], ["last", "To the end", Infinity]].map(([name, label, by]) =>
+      { class: "step-group", role: "group", "aria-label": say("Step through the game") },
+      [["first", say("To the start"), -Infinity], ["left", say("Back"), -1], ["right", say("Forward"), 1], ["last", say("To the end"), Infinity]].map(([name, label, by]) =>
         el("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "data-step": name, onclick: () => this.#step(by) }, icon(name)),
       ),
     );
-    const flip = el("button", { type: "button", class: "icon-button", "aria-label": "Turn the board", title: "Turn the board (F)", "data-test": "flip", onclick: onFlip }, icon("flip"));
-    this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, "Moves"), el("div", { class: "step-buttons" }, flip, this.nav)), this.list);
+    const turn = say("Turn the board");
+    const flip = el("button", { type: "button", class: "icon-button", "aria-label": turn, "aria-keyshortcuts": "f", title: turn, "data-test": "flip", onclick: onFlip }, icon("flip"));
+    this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, say("Moves")), el("div", { class: "step-buttons" }, flip, this.nav)), this.list);
     this.onKey = (event) => this.#onKey(event);
     document.addEventListener("keydown", this.onKey);
   }
