@@ -204,3 +204,20 @@ def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: 
     page.click("[data-test=takeback]")
     page.until_text("[data-test=takeback]", "Takeback asked for")
     page.until_text(".terms .link-quality", " ms")
+
+
+def test_a_finished_game_is_analysed_at_the_cursor(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna", rated=False)
+    page.play("f5")
+    page.until_our_turn()
+    page.click("[data-test=resign]")
+    page.click("dialog [data-test=confirm]")
+    page.click("[data-test=analyse]")
+    page.until_text(".analysis-lines", "Black to move")
+    page.click("[data-step=first]")
+    page.until_text(".analysis-lines", "Black to move")
+    page.find(".game .mark-best")
+    page.click("[data-step=right]")
+    page.until_text(".analysis-lines", "White to move")
+    page.click("[data-test=analyse]")
+    assert page.count(".game .mark-best, .analysis-lines li") == 0

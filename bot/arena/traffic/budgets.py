@@ -33,6 +33,7 @@ COSTS: Mapping[str, float] = {
     "/api/token/test": 5.0,
     "/api/arena/game/{game}": 3.0,
     "/api/arena/game/{game}/report": 5.0,
+    "/api/arena/game/{game}/analysis": 150.0,
     "/game/export/{game}": 3.0,
     "/api/stream/event": 3.0,
     "/api/board/game/stream/{game}": 3.0,

@@ -48,6 +48,8 @@ export const SERVER_SENTENCES = [
   "You have not moved yet",
   "The chat of this game is full",
   "The report is available when the game is over",
+  "This game is not over yet",
+  "This game has fewer moves",
   "Not rated: it has too few moves.",
   "Not rated: both players share a network address.",
   "Not rated: you two have played too many rated games today.",

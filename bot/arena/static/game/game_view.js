@@ -1,5 +1,6 @@
 // The game screen, drawn from the server's state: bars, board, status, buttons, moves, chat.
 
+import { Analysis } from "/static/game/analysis.js";
 import { Board } from "/static/board/board.js";
 import { Chat } from "/static/game/chat.js";
 import { Clocks } from "/static/game/clock.js";
@@ -29,6 +30,7 @@ export class GameView {
     this.chat = new Chat(full.id, { me, canTalk: colour !== null });
     this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: () => this.#flip() });
     this.link = new LinkQuality();
+    this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
     this.link.open();
   }
@@ -36,6 +38,7 @@ export class GameView {
   close() {
     this.clocks.stop();
     this.link.close();
+    this.analysis.close();
     clearInterval(this.firstMoveTimer);
     this.chat.close();
     this.moves.close();
@@ -84,6 +87,7 @@ export class GameView {
           "aside",
           { class: "side" },
           el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms, this.link.element), this.status, this.detail, this.buttons),
+          this.analysis.element,
           this.moves.element,
           this.chat.element,
         ),
@@ -312,17 +316,26 @@ export class GameView {
     this.onPly = onPly;
     this.reportBox.hidden = false;
     this.moves.loadSteps();
+    this.analysis.open(this.model.view.moves.length);
+  }
+
+  /** Point at the best move of the analysis. */
+  #markLines(lines) {
+    this.board.mark(lines.slice(0, 1).map(({ squares }) => ({ squares, kind: "best" })).filter(({ squares }) => squares.length));
   }
 
   #showStep(step) {
     this.step = step;
+    this.board.mark([]);
     if (step === null) {
       this.draw(this.model);
+      this.analysis.show(this.model.view.moves.length);
       return;
     }
     this.board.draw({ rows: step.rows, lastSquares: step.squares, highlights: step.highlights });
     this.#drawTaken(step.rows);
     for (const side of this.sides) this.#drawCount(this.bars[this.#colourOf(side)], step.counts?.[side]);
+    this.analysis.show(step.ply);
     if (step.ply > 0) this.onPly?.(step.ply - 1);
     if (this.model && !this.model.isOver) this.draw(this.model);
   }

@@ -132,7 +132,7 @@ export class ReportSection {
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
     if (isBlind) story.push(traps ? sayCount("There was {n} trap in this game.", "There were {n} traps in this game.", traps) : say("There was no trap in this game."));
     else if (isMeant) story.push(traps ? sayCount("{name} set {n} trap.", "{name} set {n} traps.", traps, some) : say("{name} set no trap in this game.", some));
-    else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} set no traps on purpose; {n} traps arose by accident.", traps, some) : say("In this game {name} set no traps on purpose; no trap arose by accident.", some));
+    else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} did not mean to set traps; {n} traps arose by accident.", traps, some) : say("In this game {name} did not mean to set traps; no trap arose by accident.", some));
     if (engines.length) story.push(say("The scores are from {engines}.", { engines: sayList(engines) }));
     if (traps) {
       const share = say("{share} of a game", { share: percentText(lost / 10_000) });
