@@ -44,11 +44,26 @@ def said() -> dict[str, bool]:
     """All sentences of the page, each with whether it has plural forms."""
     found: dict[str, bool] = {}
     for path in scripts():
-        text = path.read_text()
-        found |= dict.fromkeys(map(_unquoted, _SAY.findall(text)), False)
-        found |= dict.fromkeys((_unquoted(many) for _, many in _SAY_COUNT.findall(text)), True)
+        plain, counted = _said_in(path.read_text())
+        found |= dict.fromkeys(plain, False) | dict.fromkeys(counted, True)
     found |= dict.fromkeys(_IN_HTML.findall((STATIC / "index.html").read_text()), False)
     return found | dict.fromkeys(of_server(), False)
+
+
+def said_both_ways() -> set[str]:
+    """Sentences that are said with plural forms in one place and without them in another."""
+    plain, counted = set(of_server()), set[str]()
+    for path in scripts():
+        more_plain, more_counted = _said_in(path.read_text())
+        plain.update(more_plain)
+        counted.update(more_counted)
+    return plain & counted
+
+
+def _said_in(text: str) -> tuple[list[str], list[str]]:
+    """A script's sentences without plural forms, and those with them."""
+    plain = [_unquoted(each) for each in _SAY.findall(text)]
+    return plain, [_unquoted(many) for _, many in _SAY_COUNT.findall(text)]
 
 
 def of_server() -> list[str]:
