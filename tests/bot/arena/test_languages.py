@@ -55,6 +55,18 @@ def test_a_form_for_one_thing_may_do_without_the_number() -> None:
     assert sentences.faults(good | {key: forms}) == [f"other places than in English: {key}"]
 
 
+def test_what_goes_through_no_catalogue_is_noticed() -> None:
+    script = """
+        // A comment is no sentence.
+        el("p", { class: "hint" }, "You lost.", say("You won."));
+        el("b", {}, "Draw");
+        fetch("/static/app.js", { Authorization: `Bearer ${token}` });
+        text = `Move ${number}`;
+        label = sayCount("One move", "Many moves", n);
+    """
+    assert sentences.unsaid(script) == ["You lost.", "Draw", "Move ${number}"]
+
+
 def test_the_page_lists_the_languages() -> None:
     names = {tag: catalogue["name"] for tag, catalogue in sentences.catalogues().items()}
     assert {"de": "Deutsch", "ja": "日本語", "zh-Hans": "简体中文"}.items() <= names.items()
