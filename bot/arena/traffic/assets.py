@@ -45,6 +45,10 @@ class Assets:
             content_type += "; charset=utf-8"
         return KeptAnswer.of(data, content_type)
 
+    def body(self, name: str) -> bytes:
+        """A file as it is sent."""
+        return self._answers[name].body
+
     async def page(self, request: web.Request) -> web.StreamResponse:
         """The page itself, whose address stays."""
         return self._answers[INDEX].send(request)

@@ -1,7 +1,7 @@
 """The sentences of the arena's page, and what its catalogues have of them.
 
 ``make sentences`` lists for each language the sentences that are missing, and those that the page no longer
-says.  A test demands that there are none.
+says, of which a test demands that there are none; and texts of the scripts that go through no catalogue.
 """
 
 import ast
@@ -24,6 +24,9 @@ _SAY_COUNT = re.compile(rf"(?<![\w.#])sayCount\(\s*{_STRING},\s*{_STRING}")
 _CALLS = re.compile(r"(?<![\w.#])say(?:Parts|Count)?\(")
 _IN_HTML = re.compile(r"\bdata-say>([^<]+)<")
 _PLACE = re.compile(r"\{(\w+)\}")
+_COMMENT = re.compile(r"(?m)(?<![:\"'])//.*$|/\*[\s\S]*?\*/")
+_UNSAID = re.compile(r"""(["`])([A-Z][a-z]*[ ,.:…!?'][^"`\n]*)\1|\}, (["`])([A-Z][a-z]+)\3""")
+_NO_WORDS = ("Bearer ", "Content-")
 _FORMS = {"zero", "one", "two", "few", "many", "other"}
 _WRITES = ("bot/arena/", "engine/games/", "storage/report")
 """Where the server's sentences are written."""
@@ -39,16 +42,38 @@ def calls_without_sentence(text: str) -> int:
     return len(_CALLS.findall(text)) - len(_SAY.findall(text)) - len(_SAY_COUNT.findall(text))
 
 
+def unsaid(text: str) -> list[str]:
+    """What looks like a sentence for people and is in no call, so that it stays English: a guess."""
+    text = _SAY_COUNT.sub("", _SAY.sub("", _COMMENT.sub("", text)))
+    found = [sentence or word for _, sentence, _, word in _UNSAID.findall(text)]
+    return [each for each in found if not each.startswith(_NO_WORDS)]
+
+
 @cache
 def said() -> dict[str, bool]:
     """All sentences of the page, each with whether it has plural forms."""
     found: dict[str, bool] = {}
     for path in scripts():
-        text = path.read_text()
-        found |= dict.fromkeys(map(_unquoted, _SAY.findall(text)), False)
-        found |= dict.fromkeys((_unquoted(many) for _, many in _SAY_COUNT.findall(text)), True)
+        plain, counted = _said_in(path.read_text())
+        found |= dict.fromkeys(plain, False) | dict.fromkeys(counted, True)
     found |= dict.fromkeys(_IN_HTML.findall((STATIC / "index.html").read_text()), False)
     return found | dict.fromkeys(of_server(), False)
+
+
+def said_both_ways() -> set[str]:
+    """Sentences that are said with plural forms in one place and without them in another."""
+    plain, counted = set(of_server()), set[str]()
+    for path in scripts():
+        more_plain, more_counted = _said_in(path.read_text())
+        plain.update(more_plain)
+        counted.update(more_counted)
+    return plain & counted
+
+
+def _said_in(text: str) -> tuple[list[str], list[str]]:
+    """A script's sentences without plural forms, and those with them."""
+    plain = [_unquoted(each) for each in _SAY.findall(text)]
+    return plain, [_unquoted(many) for _, many in _SAY_COUNT.findall(text)]
 
 
 def of_server() -> list[str]:
@@ -121,7 +146,11 @@ def _places(text: str) -> set[str]:
 
 
 def main() -> None:
-    """Print the faults of all catalogues."""
+    """Print the faults of all catalogues, and what no catalogue can translate yet."""
+    for path in scripts():
+        if path not in (SERVER, DEFINES):
+            for each in unsaid(path.read_text()):
+                sys.stdout.write(f"{path.relative_to(STATIC)}: in no catalogue: {each}\n")
     for tag, catalogue in catalogues().items():
         found = faults(catalogue["sentences"])
         lines = [f"{tag} ({catalogue['name']}): {len(found)} faults, {len(said())} sentences", *found]

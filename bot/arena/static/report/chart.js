@@ -102,7 +102,7 @@ export function depthChart({ replies, decision, unit, hasMargins, whose, isBlind
   return el(
     "figure",
     { class: "chart" },
-    el("figcaption", {}, unit ? say("How good each reply looks for {whose}, in {unit}, {depths}", { whose, unit, depths }) : say("How good each reply looks for {whose}, {depths}", { whose, depths })),
+    el("figcaption", {}, unit ? say("How good each reply looks {whose}, in {unit}, {depths}", { whose, unit, depths }) : say("How good each reply looks {whose}, {depths}", { whose, depths })),
     place,
     el("p", { class: "chart-keys" }, keys.map((kind) => el("span", { class: `chart-key chart-key-${kind}` }, KINDS[kind]))),
   );

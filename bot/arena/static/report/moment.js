@@ -70,7 +70,7 @@ function chartOf({ decision, game, isPlayer, isBlind }) {
   const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? say("you") : say("the player"), isBlind });
+  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? say("for you") : say("for the player"), isBlind });
 }
 
 /** The elements of one moment; `onStep(by)` goes to an earlier (-1) or later (1) one. */
