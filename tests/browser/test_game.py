@@ -221,3 +221,26 @@ def test_a_finished_game_is_analysed_at_the_cursor(page: Page, host: Host) -> No
     page.until_text(".analysis-lines", "White to move")
     page.click("[data-test=analyse]")
     assert page.count(".game .mark-best, .analysis-lines li") == 0
+
+
+def test_a_piece_is_moved_ahead_and_what_is_illegal_then_is_forgotten(page: Page, host: Host) -> None:
+    host.opponent.script = {"e2e4": "e7e5", "e2e4 e7e5 g1f3": "b8c6"}
+    page.begin(host.url, "anna", variant="standard", color="white")
+    host.hold()
+    page.play("e2", "e4")
+    for square in ("d2", "g1", "f3"):  # the second own piece is chosen instead of the first
+        page.click(f".game .square[data-square={square}]")
+    assert page.count(".square.premove") == 2
+    host.release()
+    page.until_moves(4)
+    assert page.moves[2] == "Nf3"
+    host.hold()
+    page.until_our_turn()
+    page.play("d2", "d3")
+    for square in ("a1", "a5"):
+        page.click(f".game .square[data-square={square}]")
+    page.until_text(".status-detail", "Your next move is set.")
+    host.release()
+    page.until_our_turn()
+    assert page.count(".square.premove") == 0
+    assert len(page.moves) == 6
