@@ -144,6 +144,7 @@ BOT = {
     "bot": set[str](),
     "bot.base": set[str](),
     "bot.servers": {"base"},
+    "bot.charts": set[str](),
     "bot.arena": {"base"},
     "bot.analysis": {"base"},
     "bot.engine_protocols": {"base"},
@@ -153,11 +154,11 @@ BOT = {
     "bot.experiments": {"analysis", "base", "match"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "arena", "base", "control"},
+    "bot.dashboard": {"alarms", "arena", "base", "charts", "control"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
-        "control", "daemon", "experiments",
+        "base", "servers", "arena", "analysis", "charts", "dashboard", "engine_protocols", "game", "account",
+        "match", "control", "daemon", "experiments",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip

@@ -6,10 +6,10 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.figure import DataTable, html_table
-from bot.dashboard.charts.markup import joined, path_of, tag
-from bot.dashboard.charts.numbers import PLAIN, Axis, NumberStyle, span_of
-from bot.dashboard.charts.thinning import LineSample, thin
+from bot.charts.figure import DataTable, html_table
+from bot.charts.markup import joined, path_of, tag
+from bot.charts.numbers import PLAIN, Axis, NumberStyle, span_of
+from bot.charts.thinning import LineSample, thin
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.figure import (
+from bot.charts.figure import (
     NARROW_WIDTH,
     TEXT_SIZE,
     ChartSize,
@@ -14,8 +14,8 @@ from bot.dashboard.charts.figure import (
     drawing,
     figure,
 )
-from bot.dashboard.charts.markup import fitted, tag, text_width
-from bot.dashboard.charts.numbers import DIFFERENCE, Axis, NumberStyle, Ticks, span_of, ticks_within
+from bot.charts.markup import fitted, tag, text_width
+from bot.charts.numbers import DIFFERENCE, Axis, NumberStyle, Ticks, span_of, ticks_within
 
 _ROW, _TALL_ROW = 34.0, 48.0
 """Heights of a row; a tall one has the label above its interval."""

@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 from xml.etree import ElementTree
 
-from bot.dashboard.charts.markup import text_width
+from bot.charts.markup import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 Element = ElementTree.Element

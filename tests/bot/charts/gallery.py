@@ -1,4 +1,4 @@
-"""Every chart and board on one page: ``python -m tests.bot.dashboard.charts.gallery FOLDER`` writes it."""
+"""Every chart and board on one page: ``python -m tests.bot.charts.gallery FOLDER`` writes it."""
 
 import shutil
 import sys
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-import bot.dashboard
-from bot.dashboard.charts.bars import stacked_bars
-from bot.dashboard.charts.boards import board_shapes, board_svg
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.intervals import interval_rows
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import LineChart
-from bot.dashboard.charts.markup import joined, tag
-from bot.dashboard.charts.sparkline import sparkline
-from tests.bot.dashboard.charts import samples
+from bot.charts.bars import stacked_bars
+from bot.charts.boards import board_shapes, board_svg
+from bot.charts.figure import ChartSize
+from bot.charts.files import STYLE
+from bot.charts.intervals import interval_rows
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import LineChart
+from bot.charts.markup import joined, tag
+from bot.charts.sparkline import sparkline
+from tests.bot.charts import samples
 
-STATIC = Path(bot.dashboard.__file__).parent / "static"
+STATIC = STYLE.parent
 # The page's own colours, which charts.css takes from it; the dashboard has the same.
 STYLE = """
 :root { color-scheme: light dark; --page: #f6f3ec; --card: #fffdf8; --sunken: #efeae0; --ink: #1c2320;

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
-from bot.dashboard.charts.figure import NARROW_WIDTH, ChartSize
-from tests.bot.dashboard.charts.parsing import (
+from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
+from bot.charts.figure import NARROW_WIDTH, ChartSize
+from tests.bot.charts.parsing import (
     Element,
     numbers_of,
     parsed,
@@ -16,7 +16,7 @@ from tests.bot.dashboard.charts.parsing import (
     texts,
     with_class,
 )
-from tests.bot.dashboard.charts.samples import fates
+from tests.bot.charts.samples import fates
 
 KINDS = {"bar-good", "bar-trap", "bar-slip", "bar-other"}
 

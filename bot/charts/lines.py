@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.dashboard.charts.figure import ChartSize, DataTable
-from bot.dashboard.charts.numbers import PLAIN, NumberStyle, moment_text, seconds
-from bot.dashboard.charts.thinning import LineSample, thin
+from bot.charts.figure import ChartSize, DataTable
+from bot.charts.numbers import PLAIN, NumberStyle, moment_text, seconds
+from bot.charts.thinning import LineSample, thin
 
 MOST_LINES = 2
 _DAY_S = 86_400

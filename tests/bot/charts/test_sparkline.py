@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.numbers import NumberStyle
-from bot.dashboard.charts.sparkline import Sparkline, sparkline
-from tests.bot.dashboard.charts.parsing import numbers_of, parsed, polylines, table_of, with_class
-from tests.bot.dashboard.charts.samples import falls_by_day
+from bot.charts.numbers import NumberStyle
+from bot.charts.sparkline import Sparkline, sparkline
+from tests.bot.charts.parsing import numbers_of, parsed, polylines, table_of, with_class
+from tests.bot.charts.samples import falls_by_day
 
 FINITE = st.floats(-1e300, 1e300)
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from markupsafe import Markup
 
 from bot.base.rounding import half_up
-from bot.dashboard.charts.figure import (
+from bot.charts.figure import (
     NARROW_WIDTH,
     TEXT_SIZE,
     ChartSize,
@@ -17,7 +17,7 @@ from bot.dashboard.charts.figure import (
     legend,
     texture,
 )
-from bot.dashboard.charts.markup import fitted, tag, text_width
+from bot.charts.markup import fitted, tag, text_width
 
 _ROW, _LABEL, _BAR = 58.0, 20.0, 28.0
 """Heights of a row, and in it of the label and of the bar."""

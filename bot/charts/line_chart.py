@@ -6,17 +6,17 @@ from itertools import groupby, pairwise
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.figure import (
+from bot.charts.figure import (
     NARROW_WIDTH,
     TEXT_SIZE,
     drawing,
     figure,
     legend,
 )
-from bot.dashboard.charts.lines import DrawnLine, LineChart, drawn_lines, line_table, place
-from bot.dashboard.charts.markup import path_of, tag, text_width
-from bot.dashboard.charts.numbers import Axis, Ticks, span_of, ticks_around, ticks_within, time_ticks
-from bot.dashboard.charts.thinning import LineSample
+from bot.charts.lines import DrawnLine, LineChart, drawn_lines, line_table, place
+from bot.charts.markup import path_of, tag, text_width
+from bot.charts.numbers import Axis, Ticks, span_of, ticks_around, ticks_within, time_ticks
+from bot.charts.thinning import LineSample
 
 _NARROW_HEIGHT = 230
 _TOP, _BOTTOM = 14.0, 28.0

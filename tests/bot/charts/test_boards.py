@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.boards import BoardMark, MarkKind, board_shapes, board_svg, in_words
-from bot.dashboard.charts.looks import look_of
+from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg, in_words
+from bot.charts.looks import look_of
 from engine.games import GAMES, get_game
-from tests.bot.dashboard.charts.parsing import Element, numbers_of, parsed, polylines, texts, with_class
-from tests.bot.dashboard.charts.samples import MARKS, MOVES, rows_after
+from tests.bot.charts.parsing import Element, numbers_of, parsed, polylines, texts, with_class
+from tests.bot.charts.samples import MARKS, MOVES, rows_after
 
 DRAWN = ("othello", "chess", "xiangqi", "connect4")
 START = {game: get_game(game).board_rows(get_game(game).initial()) for game in GAMES}

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from bot.dashboard.charts.lines import ChartLine, LineChart, MarkedPoint, drawn_lines, line_table
-from bot.dashboard.charts.numbers import NumberStyle
-from bot.dashboard.charts.thinning import LineSample
-from tests.bot.dashboard.charts.samples import NOW, difference_by_games
+from bot.charts.lines import ChartLine, LineChart, MarkedPoint, drawn_lines, line_table
+from bot.charts.numbers import NumberStyle
+from bot.charts.thinning import LineSample
+from tests.bot.charts.samples import NOW, difference_by_games
 
 LINE = ChartLine("trappy", (1.0, 2.0, 3.0), (5.0, None, -1.0), (4.0, None, -2.0), (6.0, None, 0.0), "95 %")
 

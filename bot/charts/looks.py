@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.markup import joined
-from bot.dashboard.charts.pieces import ball, checks, chessman, disc, felt, river, stone
+from bot.charts.markup import joined
+from bot.charts.pieces import ball, checks, chessman, disc, felt, river, stone
 from engine.games.chess_variants import CHESS_VARIANTS
 
 

@@ -5,9 +5,9 @@ from itertools import product
 from pathlib import Path
 
 import bot.arena
-from bot.dashboard.charts.looks import look_of
-from bot.dashboard.charts.pieces import FIGURES, river
-from tests.bot.dashboard.charts.parsing import parsed, with_class
+from bot.charts.looks import look_of
+from bot.charts.pieces import FIGURES, river
+from tests.bot.charts.parsing import parsed, with_class
 
 BOARD = Path(bot.arena.__file__).parent / "static" / "board"
 PIECES = (BOARD / "pieces.js").read_text(encoding="utf-8")

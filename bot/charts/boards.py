@@ -11,8 +11,8 @@ from string import ascii_lowercase
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.looks import GameLook, Surface, look_of, shapes, surface
-from bot.dashboard.charts.markup import tag
+from bot.charts.looks import GameLook, Surface, look_of, shapes, surface
+from bot.charts.markup import tag
 
 _SIZES = {"othello": (8, 8), "connect4": (7, 6), "xiangqi": (9, 10), "chess": (8, 8)}
 """Columns and rows of the games that `board_shapes` knows, by the key of their looks."""

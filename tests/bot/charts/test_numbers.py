@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.numbers import (
+from bot.charts.numbers import (
     DIFFERENCE,
     MINUS,
     PLAIN,

@@ -9,7 +9,7 @@ from itertools import product
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.markup import joined, tag
+from bot.charts.markup import joined, tag
 
 _FOOT = "M20 90v-4c0-5 4-8 9-8h42c5 0 9 3 9 8v4z"
 FIGURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -6,7 +6,7 @@ from enum import Enum
 
 from markupsafe import Markup, escape
 
-from bot.dashboard.charts.markup import tag
+from bot.charts.markup import tag
 
 NARROW_WIDTH = 300
 """Of the drawing for phones, whatever the chart's size: a card there has some 280 to 320 px."""

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
-from bot.dashboard.charts.numbers import MINUS
-from tests.bot.dashboard.charts.parsing import (
+from bot.charts.figure import ChartSize
+from bot.charts.intervals import IntervalChart, IntervalRow, interval_rows
+from bot.charts.numbers import MINUS
+from tests.bot.charts.parsing import (
     Element,
     numbers_of,
     parsed,
@@ -18,7 +18,7 @@ from tests.bot.dashboard.charts.parsing import (
     texts,
     with_class,
 )
-from tests.bot.dashboard.charts.samples import groups
+from tests.bot.charts.samples import groups
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NAMES = st.text(

@@ -4,13 +4,13 @@ import math
 import random
 from datetime import UTC, datetime, timedelta
 
-from bot.dashboard.charts.bars import BarCategory, BarKind, BarRow, StackedBars
-from bot.dashboard.charts.boards import BoardMark, MarkKind
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.intervals import IntervalChart, IntervalRow
-from bot.dashboard.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
-from bot.dashboard.charts.numbers import DIFFERENCE, NumberStyle
-from bot.dashboard.charts.sparkline import Sparkline
+from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
+from bot.charts.boards import BoardMark, MarkKind
+from bot.charts.figure import ChartSize
+from bot.charts.intervals import IntervalChart, IntervalRow
+from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.numbers import DIFFERENCE, NumberStyle
+from bot.charts.sparkline import Sparkline
 from engine.game import replay
 from engine.games import get_game
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.markup import fitted, joined, path_of, short, tag, text_width
-from tests.bot.dashboard.charts.parsing import parsed, polylines
+from bot.charts.markup import fitted, joined, path_of, short, tag, text_width
+from tests.bot.charts.parsing import parsed, polylines
 
 TENTHS = st.integers(-50_000, 50_000).map(lambda n: n / 10)
 WRITTEN = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"))

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.thinning import LineSample, thin
+from bot.charts.thinning import LineSample, thin
 
 VALUE = st.integers(-1000, 1000).map(float)
 MAYBE = st.none() | VALUE

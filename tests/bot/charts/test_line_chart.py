@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.dashboard.charts.figure import NARROW_WIDTH, ChartSize
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
-from bot.dashboard.charts.numbers import MINUS
-from tests.bot.dashboard.charts.parsing import (
+from bot.charts.figure import NARROW_WIDTH, ChartSize
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.numbers import MINUS
+from tests.bot.charts.parsing import (
     Element,
     numbers_of,
     parsed,
@@ -22,7 +22,7 @@ from tests.bot.dashboard.charts.parsing import (
     texts,
     with_class,
 )
-from tests.bot.dashboard.charts.samples import difference_by_games, performance, time_to_move
+from tests.bot.charts.samples import difference_by_games, performance, time_to_move
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NAMES = st.text(
