@@ -144,7 +144,7 @@ BOT = {
     "bot": set[str](),
     "bot.base": set[str](),
     "bot.servers": {"base"},
-    "bot.charts": set[str](),
+    "bot.charts": {"base"},
     "bot.arena": {"base"},
     "bot.analysis": {"base"},
     "bot.engine_protocols": {"base"},
