@@ -145,7 +145,7 @@ BOT = {
     "bot.base": set[str](),
     "bot.servers": {"base"},
     "bot.charts": {"base"},
-    "bot.arena": {"base"},
+    "bot.arena": {"base", "charts"},
     "bot.analysis": {"base"},
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},

@@ -96,8 +96,6 @@ class SiteRoutes:
             web.get(f"/api/arena/game/{GAME}/report", self.report),
             web.get("/healthz", self.health),
             web.get("/", assets().page),
-            web.get("/game/{game}", assets().page),
-            web.get("/@/{user}", assets().page),
             web.get("/static/{name:.*}", assets().file),
         ]
 

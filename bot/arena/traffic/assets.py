@@ -13,6 +13,7 @@ from aiohttp import web
 
 from bot.arena.traffic.answers import KeptAnswer
 from bot.base.colours import COLOURS
+from bot.charts.files import CHART_FILES
 
 STATIC = Path(__file__).parents[1] / "static"
 PREFIX = "/static/"
@@ -38,6 +39,14 @@ class Assets:
             content_type += "; charset=utf-8"
         return KeptAnswer.of(data, content_type)
 
+    def address(self, name: str) -> str:
+        """Where a file is, for a page that names it."""
+        return f"{PREFIX}{self.tag}/{name}"
+
+    def body(self, name: str) -> bytes:
+        """A file as it is sent."""
+        return self._answers[name].body
+
     async def page(self, request: web.Request) -> web.StreamResponse:
         """The page itself, whose address stays."""
         return self._answers[INDEX].send(request)
@@ -61,4 +70,5 @@ class Assets:
 def assets() -> Assets:
     """Those of the page, read once."""
     files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
-    return Assets({name: path.read_bytes() for name, path in (files | {COLOURS.name: COLOURS}).items()})
+    shared = {path.name: path for path in (COLOURS, *CHART_FILES)}
+    return Assets({name: path.read_bytes() for name, path in (files | shared).items()})
