@@ -71,7 +71,7 @@ def _tags(match: ReplayedGame, base_url: str) -> dict[str, str]:
     address = f"{base_url}/game/{match.id}"
     title = f"{title_of(match.variant)}: {_names(match)}"
     # While it runs, the board would be out of date wherever the picture is kept.
-    image = f"{address}/preview.png" if match.is_over else f"{base_url}/preview/{match.variant.key}.png"
+    image = f"{address}/preview.png" if match.is_over else f"{base_url}/preview/{match.variant.key}"
     return {
         "og:type": "website",
         "og:site_name": "Desdemona",

@@ -103,7 +103,7 @@ class PublicRoutes:
             web.get("/game/{game}", self.game),
             web.get(f"/game/{GAME}/preview.png", self.preview),
             web.get(f"/game/{GAME}/{{form:pgn|ggf|txt}}", self.download),
-            web.get("/preview/{variant}.png", self.start_preview),
+            web.get("/preview/{variant}", self.start_preview),
             web.get("/@/{user}", self.player),
             web.get("/leaders", self.leaders),
             web.get("/history", assets().page),

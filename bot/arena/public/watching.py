@@ -22,7 +22,7 @@ BEHIND_S = 30.0
 """A connection whose client has not read for so long is cut."""
 
 
-class Line:
+class FeedLine:
     """A line of a stream, ready to be sent to any number of connections."""
 
     __slots__ = ("chunk", "plain")
@@ -33,7 +33,7 @@ class Line:
         """In HTTP's chunked encoding."""
 
 
-BLANK = Line(b"\n")
+BLANK = FeedLine(b"\n")
 
 
 class Wire(Protocol):
@@ -58,7 +58,7 @@ class Watcher:
         self._is_chunked = is_chunked
         self.ended = asyncio.Event()
         """Set when there is no more to send."""
-        self.seen: Line | None = None
+        self.seen: FeedLine | None = None
         """The newest line that it has got or missed."""
         self._behind_since: float | None = None
 
@@ -66,7 +66,7 @@ class Watcher:
         """End the stream."""
         self.ended.set()
 
-    def offer(self, line: Line, now: float) -> None:
+    def offer(self, line: FeedLine, now: float) -> None:
         """Send a line, unless too many wait already."""
         self.seen = line
         if self.ended.is_set() or self._wire.is_closing():
@@ -78,7 +78,7 @@ class Watcher:
             self._behind_since = None
             self._write(line)
 
-    def beat(self, newest: Line, now: float) -> None:
+    def beat(self, newest: FeedLine, now: float) -> None:
         """Keep the connection alive: a blank line, or the newest one to a reader that has missed it."""
         if self._behind_since is None:
             if self._wire.is_closing():
@@ -94,20 +94,20 @@ class Watcher:
             if self._behind_since is not None:
                 self._behind_since = since
 
-    def _write(self, line: Line) -> None:
+    def _write(self, line: FeedLine) -> None:
         self._wire.write(line.chunk if self._is_chunked else line.plain)
 
 
 class Feed:
     """The spectators of one game, and the newest line."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: FeedLine) -> None:
         self.line = line
         self.watchers: dict[Watcher, None] = {}
         self.is_over = False
         self._spreading: asyncio.Task[None] | None = None
 
-    def publish(self, line: Line, *, is_over: bool = False) -> None:
+    def publish(self, line: FeedLine, *, is_over: bool = False) -> None:
         """Send a line to everybody, soon; the last one ends the streams."""
         self.line, self.is_over = line, is_over
         if self._spreading is None:
@@ -150,7 +150,7 @@ class Watching:
         self._feeds: dict[str, Feed] = {}
         self._beating: asyncio.Task[None] | None = None
 
-    def line(self, match: ReplayedGame) -> Line:
+    def line(self, match: ReplayedGame) -> FeedLine:
         """The newest line of a game, made now unless somebody watches it."""
         feed = self._feeds.get(match.id)
         return self._encode(match) if feed is None else feed.line
@@ -198,8 +198,8 @@ class Watching:
                 await self._beating
             self._beating = None
 
-    def _encode(self, match: ReplayedGame) -> Line:
-        return Line(json.dumps(self._tell(match), separators=(",", ":")).encode() + b"\n")
+    def _encode(self, match: ReplayedGame) -> FeedLine:
+        return FeedLine(json.dumps(self._tell(match), separators=(",", ":")).encode() + b"\n")
 
     async def _beat(self) -> None:
         while True:
