@@ -17,12 +17,14 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -37,6 +39,7 @@ VARIANT_KEYS = ("othello", "standard", "xiangqi", "connect4")
 P95_S = 0.2
 THINKS_S = 1.0
 READY = "ready"
+LET_IN_S = 60.0
 
 
 @dataclass(slots=True)
@@ -151,44 +154,72 @@ async def serve(folder: Path) -> None:
 # --- The spectators, in another -------------------------------------------------------------------------
 
 
+class Spectator(asyncio.Protocol):
+    """One open stream.  Plain sockets: a thousand HTTP clients would take the processor from the arena.
+
+    Args:
+        request: What it sends.
+        arrived: Takes the number of moves in each line, and when it came.
+        on_first: Called with the first line.
+    """
+
+    def __init__(
+        self, request: bytes, arrived: list[tuple[int, float]], on_first: Callable[[], None]
+    ) -> None:
+        self._request = request
+        self._arrived = arrived
+        self._on_first = on_first
+        self._is_first = True
+        self._rest = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ask for the game."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        """Note each whole line."""
+        now = time.monotonic()
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            if b'"watch"' not in line:
+                continue
+            if self._is_first:
+                self._is_first = False
+                self._on_first()
+            else:
+                names = line.partition(b'"names":[')[2].partition(b"]")[0]
+                self._arrived.append((names.count(b'","') + bool(names), now))
+
+
 async def watch(url: str, game: str, count: int) -> None:
     """Watch a game until standard input ends, then print when each move arrived at each spectator."""
     arrived: list[tuple[int, float]] = []
-    ready = asyncio.Event()
-    waiting = count
+    loop, ready, left = asyncio.get_running_loop(), asyncio.Event(), count
 
-    async def one(http: aiohttp.ClientSession, number: int) -> None:
-        nonlocal waiting
-        await asyncio.sleep(number / 400)  # they come one after another
-        address = f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}"
-        async with http.get(f"/api/arena/game/{game}/watch", headers={FORWARDED: address}) as stream:
-            if stream.status != 200:
-                raise RuntimeError(f"spectator {number}: {stream.status} {await stream.text()}")
-            is_first = True
-            async for line in stream.content:
-                if line.strip() and is_first:
-                    is_first = False
-                    waiting -= 1
-                    if not waiting:
-                        ready.set()
-                elif line.strip():
-                    # The number of moves without decoding the line: this process has but a part of a core.
-                    names = line.partition(b'"names":[')[2].partition(b"]")[0]
-                    arrived.append((names.count(b'","') + bool(names), time.monotonic()))
+    def came() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            ready.set()
 
-    connector = aiohttp.TCPConnector(limit=0)
-    timeout = aiohttp.ClientTimeout(total=None)
-    async with aiohttp.ClientSession(url, connector=connector, timeout=timeout) as http:
-        tasks = [asyncio.create_task(one(http, number)) for number in range(count)]
-        done = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
-        await asyncio.wait([asyncio.create_task(ready.wait()), *tasks], return_when=asyncio.FIRST_COMPLETED)
-        if not ready.is_set():
-            raise RuntimeError("not all spectators were let in")
-        print(READY, flush=True)
-        await done
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    address = urlsplit(url)
+    opened = []
+    for number in range(count):
+        origin = f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}"
+        request = f"GET /api/arena/game/{game}/watch HTTP/1.1\r\nHost: arena\r\n{FORWARDED}: {origin}\r\n\r\n"
+        transport, _ = await loop.create_connection(
+            partial(Spectator, request.encode(), arrived, came), address.hostname, address.port
+        )
+        opened.append(transport)
+        await asyncio.sleep(1 / 400)  # they come one after another
+    done = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
+    async with asyncio.timeout(LET_IN_S):
+        await ready.wait()
+    print(READY, flush=True)
+    await done
+    for transport in opened:
+        transport.abort()
     print(json.dumps(arrived), flush=True)
 
 
