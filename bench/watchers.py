@@ -209,7 +209,7 @@ async def watch(url: str, game: str, count: int) -> None:
         origin = f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}"
         request = f"GET /api/arena/game/{game}/watch HTTP/1.1\r\nHost: arena\r\n{FORWARDED}: {origin}\r\n\r\n"
         transport, _ = await loop.create_connection(
-            partial(Spectator, request.encode(), arrived, came), address.hostname, address.port
+            partial(Spectator, request.encode(), arrived, came), address.hostname or "", address.port or 0
         )
         opened.append(transport)
         await asyncio.sleep(1 / 400)  # they come one after another

@@ -1,6 +1,6 @@
 """What the pages of players and of the best of them show, ready for templates and JSON.  No I/O."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -220,18 +220,23 @@ def trap_courses(histories: Sequence[TrapHistory]) -> tuple[TrapCourse, ...]:
 
 
 def _trap_chart(history: TrapHistory) -> Markup | None:
-    lines = []
-    x = tuple(float(block.last) for block in history.blocks)
-    for name, qualities in (
-        ("after tempting traps", [block.tempting for block in history.blocks]),
-        ("elsewhere", [block.elsewhere for block in history.blocks]),
-    ):
-        if sum(each.is_shown for each in qualities) > 1:
-            columns = (
-                tuple(None if (value := getattr(each, key)) is None else 100 * value for each in qualities)
-                for key in ("error_share", "error_low", "error_high")
-            )
-            lines.append(ChartLine(name, x, *columns, "95 %, by game"))
+    blocks = history.blocks
+    found = (
+        ("after tempting traps", [block.tempting for block in blocks]),
+        ("elsewhere", [block.elsewhere for block in blocks]),
+    )
+    lines = [
+        ChartLine(
+            name,
+            tuple(float(block.last) for block in blocks),
+            _percents(each.error_share for each in qualities),
+            _percents(each.error_low for each in qualities),
+            _percents(each.error_high for each in qualities),
+            "95 %, by game",
+        )
+        for name, qualities in found
+        if sum(each.is_shown for each in qualities) > 1
+    ]
     if not lines:
         return None
     title = get_game(history.game).title
@@ -245,6 +250,10 @@ def _trap_chart(history: TrapHistory) -> Markup | None:
             size=ChartSize.HALF,
         )
     )
+
+
+def _percents(shares: Iterable[float | None]) -> tuple[float | None, ...]:
+    return tuple(None if share is None else 100 * share for share in shares)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,11 +76,11 @@ class _Picture:
                     self._piece(self._look.pieces.get(letter), row, column)
         if self._look.surface is not Surface.CHECKS:
             for row, column in places[-1:]:
-                x, y = self._centre(row, column)
+                place = self._centre(row, column)
                 if self._look.surface is Surface.POINTS:  # a dot would hide the letter
-                    self._canvas.ring(x, y, self._size * 0.47, 3, colour("#ff5470"))
+                    self._canvas.ring(*place, self._size * 0.47, 3, colour("#ff5470"))
                 else:
-                    self._canvas.disc(x, y, self._size * 0.1, colour("#ff5470"))
+                    self._canvas.disc(*place, self._size * 0.1, colour("#ff5470"))
         return self._canvas.png()
 
     def _corner(self, row: int, column: int) -> tuple[int, int]:

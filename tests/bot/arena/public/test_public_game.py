@@ -10,6 +10,7 @@ import pytest
 from bot.arena import wire
 from bot.arena.public import routes
 from bot.arena.public.canvas import path
+from bot.arena.public.preview import preview
 from bot.arena.public.rendering import TEMPLATES
 from bot.arena.public.watched import watched
 from bot.arena.traffic.assets import assets
@@ -131,9 +132,13 @@ def pixels(png: bytes) -> tuple[int, int, bytes]:
 
 
 async def test_the_picture_is_drawn_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-    real = routes.preview
-    monkeypatch.setattr(routes, "preview", lambda *a: drawn.append(a) or real(*a))
+    drawn: list[str] = []
+
+    def counted(game: str, *position: Any) -> bytes:
+        drawn.append(game)
+        return preview(game, *position)
+
+    monkeypatch.setattr(routes, "preview", counted)
     _, _, game = await over(house)
     for address in (f"/game/{game}/preview.png", "/preview/standard", "/preview/xiangqi"):
         for _ in range(2):
@@ -148,7 +153,7 @@ async def test_the_picture_is_drawn_once(house: House, monkeypatch: pytest.Monke
     assert len(drawn) == 3
     assert (await house.request("GET", "/preview/ludo"))[0] == 404
     # The corner is the page's ground; in the middle of d1, black has the disc.
-    width, _, rows = pixels(real("othello", ["...b...."] + ["........"] * 7))
+    width, _, rows = pixels(preview("othello", ["...b...."] + ["........"] * 7))
     colour = [rows[y * (1 + 3 * width) + 1 + 3 * x :][:3] for x, y in ((0, 0), (565, 68), (635, 68))]
     assert colour[0] == b"\xf6\xf3\xec"
     assert max(colour[1]) < 0x50
