@@ -7,7 +7,7 @@ import math
 import re
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,13 @@ class Canvas:
         distance = _distance(points, across, down, is_closed=is_closed)
         self._blend(box, width / 2 - distance + 0.5, stroke, opacity)
 
+    def stamp(self, left: int, top: int, stamp: "Stamp") -> None:
+        """Put a stamp somewhere, as a whole."""
+        height, width, _ = stamp.paint.shape
+        part = self.pixels[top : top + height, left : left + width]
+        part *= stamp.left_over
+        part += stamp.paint
+
     def png(self) -> bytes:
         """The picture as a PNG file."""
         rows = np.clip(np.rint(self.pixels), 0, 255).astype(np.uint8).reshape(self.height, -1)
@@ -98,6 +105,24 @@ class Canvas:
         share = (np.clip(cover, 0.0, 1.0) * opacity)[..., None]
         part = self.pixels[top:bottom, left:right]
         part += (np.array(paint, np.float64) - part) * share
+
+
+class Stamp:
+    """A small drawing that is put into pictures many times.
+
+    Args:
+        width: In pixels.
+        height: In pixels.
+        draw: Draws it on a canvas of that size.
+    """
+
+    def __init__(self, width: int, height: int, draw: Callable[[Canvas], None]) -> None:
+        black, white = Canvas(width, height, (0, 0, 0)), Canvas(width, height, (255, 255, 255))
+        draw(black)
+        draw(white)
+        self.paint = black.pixels
+        self.left_over = (white.pixels - black.pixels) / 255
+        """The share of the ground that shines through."""
 
 
 def path(text: str, scale: float, x: float, y: float) -> list[tuple[Points, bool]]:

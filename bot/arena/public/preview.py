@@ -1,9 +1,10 @@
 """The picture that other sites show beside a link to a game: its board, at the beginning or at the end."""
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 from string import ascii_lowercase
 
-from bot.arena.public.canvas import Canvas, Points, at_points, colour, moved, path
+from bot.arena.public.canvas import Canvas, Stamp, at_points, colour, moved, path
 from bot.charts.looks import GameLook, PieceLook, Surface, look_of
 from bot.charts.pieces import FIGURES
 
@@ -72,8 +73,11 @@ class _Picture:
                 self._canvas.rectangle(x, y, self._size, self._size, _LAST)
         for row, line in enumerate(self._rows):
             for column, letter in enumerate(line):
-                if letter != ".":
-                    self._piece(self._look.pieces.get(letter), row, column)
+                if letter in self._look.pieces:
+                    stamp = _stamp(self._look.pieces[letter], self._size)
+                    self._canvas.stamp(*self._corner(row, column), stamp)
+                elif letter != ".":  # a game without pictures
+                    self._canvas.disc(*self._centre(row, column), self._size * 0.3, _DARK)
         if self._look.surface is not Surface.CHECKS:
             for row, column in places[-1:]:
                 place = self._centre(row, column)
@@ -135,45 +139,42 @@ class _Picture:
     def _stroke(self, start: tuple[int, int], end: tuple[int, int]) -> None:
         self._canvas.line(at_points(*self._centre(*start), *self._centre(*end)), 2, _WOOD_LINES)
 
-    # --- Pieces -----------------------------------------------------------------------------------------
 
-    def _piece(self, piece: PieceLook | None, row: int, column: int) -> None:
-        x, y = self._centre(row, column)
-        if piece is None:
-            self._canvas.disc(x, y, self._size * 0.3, _DARK)
-        elif piece.letter:
-            self._stone(piece, x, y)
-        elif piece.name:
-            self._chessman(piece, *self._corner(row, column))
-        else:
-            rim, face = map(colour, _DISCS[piece.side])
-            self._canvas.disc(x + 1, y + 3, self._size * 0.41, (0, 0, 0), 0.3)
-            self._canvas.disc(x, y, self._size * 0.41, rim)
-            self._canvas.disc(x, y - 1, self._size * 0.36, face)
+@lru_cache(maxsize=64)
+def _stamp(piece: PieceLook, size: int) -> Stamp:
+    """A piece on a square of this size."""
+    draw = _stone if piece.letter else _chessman if piece.name else _disc
+    return Stamp(size, size, partial(draw, piece=piece, size=size))
 
-    def _stone(self, piece: PieceLook, x: float, y: float) -> None:
-        paint, size = _STONES[piece.side], self._size
-        self._canvas.disc(x + 1, y + 3, size * 0.44, (0, 0, 0), 0.3)
-        self._canvas.disc(x, y, size * 0.44, colour("#f7e3b8"))
-        self._canvas.ring(x, y, size * 0.43, 1.5, _WOOD_LINES)
-        self._canvas.ring(x, y, size * 0.36, 2, paint)
-        for line in _LETTERS[piece.letter]:
-            self._canvas.line(moved(line, size * 0.17, x, y), size * 0.075, paint)
 
-    def _chessman(self, piece: PieceLook, left: float, top: float) -> None:
-        is_light = piece.side == "white"
-        fill, edge = map(colour, ("#fdfaf2", "#2d332f") if is_light else ("#3a423e", "#141816"))
-        within = edge if is_light else colour("#dfe5df")
-        scale = self._size * 0.0092
-        at = (left + self._size * 0.04, top + self._size * 0.04)
-        outlines, lines = FIGURES[piece.name]
-        for text in outlines:
-            for points, _ in path(text, scale, *at):
-                self._canvas.outline(points, fill)
-                self._line(points, scale * 4, edge, is_closed=True)
-        for text in lines:
-            for points, is_closed in path(text, scale, *at):
-                self._line(points, scale * 4, within, is_closed=is_closed)
+def _disc(canvas: Canvas, piece: PieceLook, size: int) -> None:
+    rim, face = map(colour, _DISCS[piece.side])
+    middle = size / 2
+    canvas.disc(middle + 1, middle + 3, size * 0.41, (0, 0, 0), 0.3)
+    canvas.disc(middle, middle, size * 0.41, rim)
+    canvas.disc(middle, middle - 1, size * 0.36, face)
 
-    def _line(self, points: Points, width: float, paint: tuple[int, int, int], *, is_closed: bool) -> None:
-        self._canvas.line(points, width, paint, is_closed=is_closed)
+
+def _stone(canvas: Canvas, piece: PieceLook, size: int) -> None:
+    paint, middle = _STONES[piece.side], size / 2
+    canvas.disc(middle + 1, middle + 3, size * 0.44, (0, 0, 0), 0.3)
+    canvas.disc(middle, middle, size * 0.44, colour("#f7e3b8"))
+    canvas.ring(middle, middle, size * 0.43, 1.5, _WOOD_LINES)
+    canvas.ring(middle, middle, size * 0.36, 2, paint)
+    for line in _LETTERS[piece.letter]:
+        canvas.line(moved(line, size * 0.17, middle, middle), size * 0.075, paint)
+
+
+def _chessman(canvas: Canvas, piece: PieceLook, size: int) -> None:
+    is_light = piece.side == "white"
+    fill, edge = map(colour, ("#fdfaf2", "#2d332f") if is_light else ("#3a423e", "#141816"))
+    within = edge if is_light else colour("#dfe5df")
+    scale, corner = size * 0.0092, size * 0.04
+    outlines, lines = FIGURES[piece.name]
+    for text in outlines:
+        for points, _ in path(text, scale, corner, corner):
+            canvas.outline(points, fill)
+            canvas.line(points, scale * 4, edge, is_closed=True)
+    for text in lines:
+        for points, is_closed in path(text, scale, corner, corner):
+            canvas.line(points, scale * 4, within, is_closed=is_closed)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -223,12 +224,15 @@ class PublicRoutes:
         key = ("player", account.id, before, self._span(), self._accounts.edition)
 
         async def make() -> KeptAnswer:
+            points: dict[str, list[tuple[datetime, int]]] = {}
+            lines: list[ArenaGameLine] = []
+            found: list[TrapHistory] = []
             async with self._database.read() as session:
-                points = await arena_ratings(session, account.id)
-                lines: list[ArenaGameLine] = []
-                found: list[TrapHistory] = []
                 if self._is_public:
                     lines = await list_arena_games(session, account.id, GAMES + 1, before)
+                if not before:  # later pages have the list alone
+                    points = await arena_ratings(session, account.id)
+                if not before and self._is_public:
                     found = await trap_histories(session, self._site, account.id)
             online = self._referee.is_online(account.id)
             running = self._referee.games_of(account.id) if self._is_public else []

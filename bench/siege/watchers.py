@@ -1,6 +1,6 @@
 """A thousand spectators of one game, and fifty games at once: what a move takes, and what watching costs.
 
-    python -m bench.watchers [--spectators 1000] [--games 50] [--seconds 20]
+    python -m bench.siege.watchers [--spectators 1000] [--games 50] [--seconds 20]
 
 An arena in a process of its own; players in this one, each side of each game with its stream open and a move
 every second; spectators in a third.  Three rounds: without spectators, with one, with all of them on one
@@ -296,7 +296,7 @@ async def _start(*arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "bench.watchers",
+        "bench.siege.watchers",
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
