@@ -8,10 +8,12 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
+from tests.browser import axe
 from tests.browser.host import Host
 from tests.browser.page import Page
 
 WIDTHS = (360, 820, 1280)
+IS_TOO_WIDE = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,23 @@ def finished(game: tuple[Page, str, Any]) -> Iterator[Page]:
     page.find(".moment")
     yield page
     assert not page.complaints()
+
+
+def test_the_report_in_german_fits_a_phone(finished: Page) -> None:
+    finished.driver.execute_script("localStorage.setItem('desdemona.language', 'de')")
+    try:
+        with finished.wide(390):
+            finished.driver.refresh()
+            finished.find(".moment")
+            assert finished.text(".report-title") == "Fallenbericht"
+            # Whatever the numbers: they are written as Germans do.
+            assert "," in finished.text("tbody td")
+            assert "." not in finished.text("tbody td")
+            assert not finished.driver.execute_script(IS_TOO_WIDE)
+            axe.enter(finished.driver)
+            assert axe.violations(finished.driver) == []
+    finally:
+        finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
 
 def report_of(page: Page) -> Any:

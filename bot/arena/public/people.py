@@ -102,6 +102,7 @@ class ListedGame:
         return {
             "id": self.line.id,
             "variant": wire.variant_json(self.variant),
+            "game": self.variant.game_name,
             "title": self.title,
             "rated": self.line.rated,
             "clock": self.clock or None,

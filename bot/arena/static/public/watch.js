@@ -3,17 +3,14 @@
 import { ApiError, follow } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
+import { fromServer, say, sayParts } from "/static/common/language.js";
 import { GameView } from "/static/game/game_view.js";
 import { ReportSection } from "/static/report/report.js";
+import { WAYS } from "/static/game/result.js";
 import { play } from "/static/common/sound.js";
 
 const STEPS = { ArrowLeft: "left", ArrowRight: "right", Home: "first", End: "last" };
-const FILES = { pgn: "PGN", ggf: "GGF", txt: "Moves as text" };
-const WAYS = {
-  resign: (loser) => `${loser} resigned.`,
-  outoftime: (loser) => `${loser} ran out of time.`,
-  timeout: (loser) => `${loser} left the game.`,
-};
+const FILES = { pgn: "PGN", ggf: "GGF", txt: say("Moves as text") };
 const CROWD_MS = 4000; // all spectators ask for the replay of a game that ends before their eyes: not all at once
 
 export class WatchScreen {
@@ -32,7 +29,7 @@ export class WatchScreen {
   }
 
   async open() {
-    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Opening the game…"));
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Opening the game…")));
     try {
       while (!this.closing.signal.aborted && !this.isOver) await this.#follow();
     } catch (error) {
@@ -77,9 +74,9 @@ export class WatchScreen {
       el(
         "div",
         { class: "card notice" },
-        el("h1", {}, error.status === 404 ? "There is no such game." : "The game cannot be opened."),
-        error.status === 404 ? null : el("p", {}, error.message),
-        el("a", { class: "button primary", href: "/", "data-link": true }, "Play a game"),
+        el("h1", {}, error.status === 404 ? say("There is no such game.") : say("The game cannot be opened.")),
+        error.status === 404 ? null : el("p", {}, fromServer(error.message)),
+        el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game")),
       ),
     );
   }
@@ -121,7 +118,12 @@ export class WatchScreen {
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
     this.tools = el("div", { class: "watch-links" });
-    this.keys = el("p", { class: "watch-keys", hidden: true }, "Keys: ", el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step, ", el("kbd", {}, "Home"), " ", el("kbd", {}, "End"), " jump", looks(game).turns ? [", ", el("kbd", {}, "F"), " flips the board"] : null, ".");
+    const key = (text) => el("kbd", {}, text);
+    const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
+    const told = looks(game).turns
+      ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
+      : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
+    this.keys = el("p", { class: "watch-keys", hidden: true }, told);
     this.main.querySelector(".status").append(this.tools, this.keys);
     this.#drawTools();
     document.addEventListener("keydown", this.onKey, true);
@@ -141,8 +143,8 @@ export class WatchScreen {
     const isFlippable = looks(full.state.view.game).turns;
     this.tools.replaceChildren(
       ...[
-        isFlippable ? el("button", { type: "button", class: "button small", "data-test": "flip", onclick: () => this.#flip() }, "Flip board") : null,
-        el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), "Copy link"),
+        isFlippable ? el("button", { type: "button", class: "button small", "data-test": "flip", onclick: () => this.#flip() }, say("Flip board")) : null,
+        el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), say("Copy link")),
         ...(full.files ?? []).map((form) => el("a", { class: "button small", href: `/game/${this.id}/${form}`, download: "", "data-test": `file-${form}` }, FILES[form])),
       ].filter(Boolean),
     );
@@ -152,7 +154,7 @@ export class WatchScreen {
     const address = `${location.origin}/game/${this.id}`;
     try {
       await navigator.clipboard.writeText(address);
-      toast("The link has been copied.", "note");
+      toast(say("The link has been copied."), "note");
     } catch {
       toast(address, "note"); // no access to the clipboard
     }
@@ -208,7 +210,7 @@ export class WatchScreen {
   }
 
   #openReport(bot, person) {
-    this.view.reportBox.before(el("p", { class: "hint report-voice" }, `The report speaks to ${person}: “you” is ${person}.`));
+    this.view.reportBox.before(el("p", { class: "hint report-voice" }, say("The report speaks to {name}: “you” is {name}.", { name: person })));
     this.report = new ReportSection(this.view.reportBox, {
       id: this.id,
       game: this.view.gameKey,
