@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -12,7 +13,7 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, WRITE_TIMEOUT_S, HttpError, RequestGate, expire_silent
+from bot.arena.http import GAME, ID, WRITE_TIMEOUT_S, HttpError, RequestGate, expire_silent
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
     GAMES,
@@ -51,6 +52,7 @@ _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as 
 _HTML = "text/html; charset=utf-8"
 _JSON = "application/json; charset=utf-8"
 _NOT_PUBLIC = "Games are not public here: only their players see them"
+_IS_ID = re.compile(ID)
 _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 
 
@@ -118,7 +120,7 @@ class PublicRoutes:
 
     async def game(self, request: web.Request) -> web.StreamResponse:
         match = None
-        if self._is_public and len(request.match_info["game"]) == 8:
+        if self._is_public and _IS_ID.fullmatch(request.match_info["game"]):
             with suppress(NotFound):  # the page says so, too; or it is a challenge that waits
                 match = await self._referee.find(request.match_info["game"])
         if match is None:
@@ -220,7 +222,7 @@ class PublicRoutes:
         if account is None:
             body = render("missing.html", what="There is no player with that name.")
             return web.Response(body=body, status=404, headers={"Content-Type": _HTML})
-        before = request.query.get("before", "")[:16]
+        before = _before(request)
         key = ("player", account.id, before, self._span(), self._accounts.edition)
 
         async def make() -> KeptAnswer:
@@ -275,7 +277,7 @@ class PublicRoutes:
         return web.json_response((await self._page(request, account)).to_json())
 
     async def _page(self, request: web.Request, account: AccountRecord) -> GamePage:
-        before = request.query.get("before", "")[:16]
+        before = _before(request)
         async with self._database.read() as session:
             lines = await list_arena_games(session, account.id, GAMES + 1, before)
         return GamePage.of(account.id, lines, GAMES)
@@ -313,6 +315,12 @@ class PublicRoutes:
 
         key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
+
+
+def _before(request: web.Request) -> str:
+    """Id of the game that a part of a list begins after; empty: at its beginning."""
+    wanted = request.query.get("before", "")
+    return wanted if _IS_ID.fullmatch(wanted) else ""
 
 
 def _page_answer(match: ReplayedGame, base_url: str) -> KeptAnswer:

@@ -7,14 +7,11 @@ from bot.arena.public.people import RANKED_DEVIATION, trap_courses
 from storage import arena
 from storage.arena import ArenaGameRecord, RatingRecord
 from storage.database import Database
-from storage.games import finish_game, settle_game
-from storage.queries.arena_people import TrapHistory, list_arena_games, trap_histories
-from storage.records import GameResult
+from storage.queries.arena_people import TrapHistory, list_arena_games
 from storage.statistics.reply_progress import GameReplies, PlayedReplies, block_of, progress
 from storage.tables.types import now_utc
 from tests.bot.arena.conftest import House, Street
 from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns
-from tests.storage.samples import NEW_GAME, opened
 
 NOW = now_utc()
 
@@ -174,16 +171,3 @@ def test_traps_over_time() -> None:
 def _nothing() -> tuple[Any, Any]:
     played = [PlayedReplies(1, NOW, GameReplies(), GameReplies())]
     return block_of(played), tuple(progress(played))
-
-
-async def test_only_settled_games_tell_of_traps(database: Database) -> None:
-    """What is not judged to the end says nothing, and a running game never does."""
-    who = (NEW_GAME.site, NEW_GAME.opponent_id)
-    async with database.write() as session:
-        game = await opened(session)
-        assert await trap_histories(session, *who) == []
-        await finish_game(session, game.id, result=GameResult.WIN, end_reason="", moves=["f5"], settled=False)
-        assert await trap_histories(session, *who) == []
-        await settle_game(session, game.id)
-        (found,) = await trap_histories(session, *who)
-    assert (found.game, found.everything.last) == ("othello", 1)

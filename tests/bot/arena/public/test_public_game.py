@@ -194,7 +194,7 @@ async def test_files_in_the_players_formats(house: House) -> None:
         assert (await house.request("GET", f"/game/{game}/{form}"))[0] == 404
 
 
-@pytest.mark.parametrize("game", ["nogame00", "short", "x" * 300, "<b>"])
+@pytest.mark.parametrize("game", ["nogame00", "short", "x" * 300, "<b>", "nul%00nul"])
 async def test_an_unknown_game_is_not_found(house: House, game: str) -> None:
     status, page = await house.request("GET", f"/game/{game}")
     assert (status, "og:" in page) == (404, False)
