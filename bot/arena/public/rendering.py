@@ -2,16 +2,19 @@
 
 import html
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from bot.arena.game import ReplayedGame
 from bot.arena.public.people import title_of
 from bot.arena.traffic.assets import INDEX, assets
+from bot.charts.markup import tag
 
 TEMPLATES = Path(__file__).parent / "templates"
 _TITLE = re.compile(rb"<title>.*?</title>")
@@ -28,9 +31,24 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["asset"] = assets().address
+    made.globals.update(asset=assets().address, languages=Markup(assets().languages.decode()), say=say)  # noqa: S704
+    made.globals["named"] = say  # of a word that the server knows only when it runs
     made.filters.update(day=_day, signed=_signed, percent=_percent)
     return made
+
+
+def say(sentence: str, **places: object) -> Markup:
+    """A sentence for people, which the page's script says in their language.
+
+    Args:
+        sentence: In English, with names in braces.
+        places: What stands there, by names in lower case.
+    """
+    return tag("span", sentence.format(**places), data_say=sentence, **_data(places))
+
+
+def _data(places: Mapping[str, object]) -> dict[str, str]:
+    return {f"data_{name}": str(value) for name, value in places.items()}
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -39,7 +57,7 @@ def render(template: str, **values: Any) -> bytes:
 
 
 def _day(value: datetime) -> str:
-    return value.astimezone(UTC).strftime("%d %b %Y")
+    return f"{value.astimezone(UTC):%Y-%m-%d}"
 
 
 def _signed(value: int) -> str:

@@ -220,7 +220,7 @@ class PublicRoutes:
     async def player(self, request: web.Request) -> web.StreamResponse:
         account = await self._account(request)
         if account is None:
-            body = render("missing.html", what="There is no player with that name.")
+            body = render("missing.html")
             return web.Response(body=body, status=404, headers={"Content-Type": _HTML})
         before = _before(request)
         key = ("player", account.id, before, self._span(), self._accounts.edition)

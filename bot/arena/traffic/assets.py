@@ -34,12 +34,13 @@ class Assets:
             part for name, data in sorted(files.items()) for part in (name.encode(), data)
         )
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
-        self._languages = _languages(files)
+        self.languages = _languages(files)
+        """The element of a page's head that lists its languages."""
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
     def _answer(self, name: str, data: bytes) -> KeptAnswer:
         if name == INDEX:
-            data = data.replace(_NO_LANGUAGES, self._languages)
+            data = data.replace(_NO_LANGUAGES, self.languages)
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())

@@ -91,17 +91,17 @@ async def test_a_profile_shows_ratings_games_and_who_is_there(street: Street) ->
     status, page = await house.request("GET", "/@/anna")
     assert status == 200
     assert "<h1" in page
-    assert "Online now." in page
-    assert f'href="/game/{running}">Watch the running game' in page
+    assert 'data-say="Online now."' in page
+    assert f'href="/game/{running}"><span data-say="Watch the running game"' in page
     assert 'class="line-1"' in page, "a curve"
-    assert '<span class="result result-running">Playing</span>' in page
+    assert '<span class="result result-running"><span data-say="Playing">Playing</span>' in page
     assert 'rel="next" href="/@/Anna?before=othe0007"' in page
     status, older = await house.request("GET", "/@/Anna?before=othe0007")
     assert (status, "othe0006" in older, "othe0007" in older) == (200, True, False)
     assert "Newest games" in older
     status, ours = await house.request("GET", "/@/desdemona")
     assert "The arena's own bot." in ours.replace("&#39;", "'")
-    assert "It is Desdemona who sets the traps here." in ours
+    assert "Desdemona sets the traps here." in ours
 
 
 async def test_who_is_not_there_is_not_found(street: Street) -> None:
