@@ -23,6 +23,7 @@ from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.owner import ArenaOwner
 from bot.arena.proxies import Proxies
+from bot.arena.public.routes import PublicRoutes
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
@@ -157,12 +158,25 @@ class Arena:
             codes=MoveCodes(clock),
             new_bots=RateLimiter(_new_bots(config.bots_per_address), clock) if config.open_bots else None,
         )
+        self._public = PublicRoutes(
+            database=database,
+            door=door,
+            accounts=self._accounts,
+            referee=self._referee,
+            base_url=lambda: self._base_url,
+            site=SITE,
+            is_public=config.public_games,
+            keep_alive_s=config.keep_alive_s,
+            first_move_s=config.first_move_s,
+            is_standing=lambda: self._time.is_standing,
+        )
+        self._referee.on_change = self._public.watching.publish
         self.owner = ArenaOwner(
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
         )
         """The owner's changes to accounts, at once in the running arena."""
         self._app = web.Application(middlewares=[door.guard], client_max_size=MAX_BODY_BYTES)
-        self._app.add_routes([*play.table(), *site.table()])
+        self._app.add_routes([*play.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
 
@@ -344,6 +358,7 @@ class Arena:
     async def _close_streams(self, _app: web.Application) -> None:
         self._referee.account_streams.close_all()
         self._referee.game_streams.close_all()
+        await self._public.watching.close_all()
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:

@@ -4,6 +4,8 @@ import { session } from "/static/common/api.js";
 import { byId, el, icon } from "/static/common/dom.js";
 import { GameScreen } from "/static/game/game.js";
 import { Lobby } from "/static/lobby/lobby.js";
+import { HistoryScreen } from "/static/public/history.js";
+import { WatchScreen } from "/static/public/watch.js";
 import { loadSound, setSound } from "/static/common/sound.js";
 import { LANGUAGES, language, say, sayParts, setLanguage } from "/static/common/language.js";
 
@@ -36,10 +38,24 @@ function open() {
   showWho();
   document.title = "Desdemona";
   const id = gameInAddress();
-  const context = { go, showLink, showWho };
-  // A game needs a player: without a name the lobby requests one first.
-  screen = id && session.person ? new GameScreen(byId("main"), context, id) : new Lobby(byId("main"), context, id);
+  const main = byId("main");
+  const context = { go, showLink, showWho, watch, askName };
+  // Whoever does not play in a game watches it; where that is not allowed, the lobby asks for a name.
+  function watch() {
+    screen?.close();
+    screen = new WatchScreen(main, context, id);
+    screen.open();
+  }
+  function askName() {
+    screen?.close();
+    screen = new Lobby(main, context, id);
+    screen.open();
+  }
+  if (id && !session.person) return watch();
+  if (location.pathname === "/history") screen = new HistoryScreen(main, context);
+  else screen = id ? new GameScreen(main, context, id) : new Lobby(main, context, null);
   screen.open();
+  return undefined;
 }
 
 export function go(path) {
