@@ -5,6 +5,7 @@ import { byId, el, icon } from "/static/common/dom.js";
 import { GameScreen } from "/static/game/game.js";
 import { Lobby } from "/static/lobby/lobby.js";
 import { loadSound, setSound } from "/static/common/sound.js";
+import { TrainScreen } from "/static/train/train.js";
 
 let screen = null;
 
@@ -37,12 +38,13 @@ function open() {
   const id = gameInAddress();
   const context = { go, showLink, showWho };
   // A game needs a player: without a name the lobby requests one first.
-  screen = id && session.person ? new GameScreen(byId("main"), context, id) : new Lobby(byId("main"), context, id);
+  if (location.pathname === "/train") screen = new TrainScreen(byId("main"), context, new URLSearchParams(location.search));
+  else screen = id && session.person ? new GameScreen(byId("main"), context, id) : new Lobby(byId("main"), context, id);
   screen.open();
 }
 
 export function go(path) {
-  if (path === location.pathname) history.replaceState(null, "", path);
+  if (path === location.pathname + location.search) history.replaceState(null, "", path);
   else history.pushState(null, "", path);
   open();
   window.scrollTo(0, 0);
@@ -67,7 +69,8 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-link]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
   event.preventDefault();
-  go(new URL(link.href).pathname);
+  const { pathname, search } = new URL(link.href);
+  go(pathname + search);
 });
 window.addEventListener("popstate", open);
 window.addEventListener("pageshow", (event) => {

@@ -73,7 +73,8 @@ class Problem:
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
         sound = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
         return {
-            "decision": {**blind_decision(report), "reply": reply},
+            # The moves that we could have played are nobody's business here, and most of the text.
+            "decision": {**blind_decision(report), "reply": reply, "candidates": []},
             "sound": [{**self._named(text), "cost": cost} for cost, text in sound],
             "bait": {
                 **self._named(self.bait.reply),

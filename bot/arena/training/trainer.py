@@ -140,7 +140,7 @@ class ReplyTrainer:
             solver = await self._locked(session, account_id, game)
             await solvers.save_solver(session, account_id, game, replace(solver, position_id=position_id))
             review = await solvers.get_review(session, account_id, position_id)
-            is_own = await positions.fell_there(session, position_id, account_id, self._site)
+            is_own = await self._fell_there(session, position_id, account_id)
         why = "again" if review is not None else "own" if is_own else "new"
         return self._question(problem, str(position_id), why=why, you=await self._you(account_id, game))
 
@@ -167,6 +167,7 @@ class ReplyTrainer:
         async with self._database.read() as session:
             listed = await positions.list_of_game(session, key)
             sources = [await self._source(session, each, account_id) for each in listed]
+            is_own = bool(listed) and await self._fell_there(session, listed[0], account_id)
         visible = [each for each in sources if each is not None]
         done = {asked.position_id for asked in map(self._parsed, seen[-MOST_SEEN:])}
         for number, source in enumerate(visible, start=1):
@@ -177,7 +178,7 @@ class ReplyTrainer:
             except RecordError:
                 continue
             name = self._signed(source.position_id)
-            question = self._question(problem, name, why="game", you=None)
+            question = self._question(problem, name, why="own" if is_own else "game", you=None)
             return question | {"number": number, "of": len(visible)}
         return {"game": None, "position": None, "you": None, "of": len(visible)}
 
@@ -231,6 +232,8 @@ class ReplyTrainer:
         is_right = reply is not None and problem.is_sound(reply)
         is_done = is_right or reply is None
         line = await self._line(problem) if is_done else ()
+        async with self._database.read() as session:
+            met = await positions.get_position_rating(session, asked.position_id)
         told: Json = {"right": is_right, "done": is_done}
         if account_id is None:
             told |= {"unrated": UNRATED_FREE, "you": None}
@@ -239,10 +242,8 @@ class ReplyTrainer:
         if not is_done:
             assert reply is not None  # noqa: S101 - else it is done
             return told | {"reply": problem.verdict(reply)}
-        async with self._database.read() as session:
-            difficulty = await positions.get_position_rating(session, asked.position_id)
-        if difficulty is not None:
-            told["met"] = {"answers": difficulty.answers, "solved": difficulty.solved}
+        if met is not None:
+            told["met"] = {"answers": met.answers, "solved": met.solved}
         solution = await self._problems.elsewhere(problem.solution, reply if is_right else None, line)
         return told | solution
 
@@ -280,7 +281,7 @@ class ReplyTrainer:
             return UNRATED_FREE
         if review.answers:
             return UNRATED_AGAIN
-        if await positions.fell_there(session, asked.position_id, account_id, self._site):
+        if await self._fell_there(session, asked.position_id, account_id):
             return UNRATED_OWN
         return UNRATED_HINT if review.has_hint and is_right else None
 
@@ -350,6 +351,11 @@ class ReplyTrainer:
 
     def _signature(self, position_id: int) -> str:
         return hmac.new(self._secret, str(position_id).encode(), "sha256").hexdigest()[:32]
+
+    async def _fell_there(self, session: AsyncSession, position_id: int, account_id: str | None) -> bool:
+        if account_id is None:
+            return False
+        return await positions.fell_there(session, position_id, account_id, self._site)
 
     async def _source(
         self, session: AsyncSession, position_id: int, account_id: str | None

@@ -6,6 +6,7 @@ import { momentParts } from "/static/report/moment.js";
 import { baitsOf, gameShare, isUnknown, peoplePlay, surprise } from "/static/report/bait.js";
 import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
 
+const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 export class ReportSection {
@@ -150,8 +151,16 @@ export class ReportSection {
         tile("fell", fell, "fallen into"),
         tile("slipped", slips, slips === 1 ? "slip" : "slips"),
       ),
+      this.#toFind(),
       this.#trapList(),
     );
+  }
+
+  /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
+  #toFind() {
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
+    if (!many) return null;
+    return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, many === 1 ? "1 reply to find" : `${many} replies to find`));
   }
 
   /** Each trap in a sentence, the costliest and likeliest first. */
