@@ -265,7 +265,7 @@ async def own_fall(
         .where(
             *_is_person(account_id, site),
             TrainingPosition.game == game,
-            TrainingPosition.id.not_in(without),
+            *left_out(TrainingPosition.id, without),
             ~_is_reviewed(account_id, TrainingFall.position_id),
         )
         .order_by(TrainingFall.decision_id.desc())
@@ -298,10 +298,9 @@ async def list_near(
         statement = select(TrainingPosition.id).where(
             TrainingPosition.game == game,
             column >= rating if is_above else column < rating,
+            *left_out(TrainingPosition.id, without),
             _has_public_fall(),
         )
-        if without:
-            statement = statement.where(TrainingPosition.id.not_in(without))
         if account_id is not None:
             statement = statement.where(~_is_reviewed(account_id, TrainingPosition.id))
         order = (column, TrainingPosition.id) if is_above else (column.desc(), TrainingPosition.id.desc())
@@ -419,6 +418,11 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
     await session.execute(
         update(TrainingPosition).where(TrainingPosition.id == position_id).values(bait_line=line)
     )
+
+
+def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
+    """A condition only if there is something to leave out: databases do not see that it is empty."""
+    return (position_id.not_in(without),) if without else ()
 
 
 def _is_person(account_id: str, site: str) -> tuple[ColumnElement[bool], ...]:

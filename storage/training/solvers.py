@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.tables.training import TrainingPlayer, TrainingReview
-from storage.training.positions import TrainingRating
+from storage.training.positions import TrainingRating, left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ async def due_position(
 ) -> int | None:
     """The position that has been due for longest, but for some that are left out."""
     statement = select(TrainingReview.position_id).where(
-        *_of(account_id, game), TrainingReview.due_at <= now, TrainingReview.position_id.not_in(without)
+        *_of(account_id, game), TrainingReview.due_at <= now, *left_out(TrainingReview.position_id, without)
     )
     return await session.scalar(
         statement.order_by(TrainingReview.due_at, TrainingReview.position_id).limit(1)
