@@ -40,6 +40,7 @@ MOST_SEEN = 100
 _NEAR = 12  # positions to choose from, on each side of the rating
 _SPREAD = 250.0  # of the ratings that people without an account are shown
 _TRIES = 5  # positions that cannot be shown, before we say that there is none
+_GONE = "There is no such position, or no longer: ask for the next one"
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
@@ -324,7 +325,7 @@ class ReplyTrainer:
         """
         asked = self._parsed(name)
         if account_id is None and not asked.is_free:
-            raise NotFound("There is no such position, or no longer: ask for the next one")
+            raise NotFound(_GONE)
         async with self._database.read() as session:
             game = await positions.get_game_name(session, asked.position_id)
             if game is not None and account_id is not None and not asked.is_free:
@@ -332,18 +333,21 @@ class ReplyTrainer:
                 self._require_open(solver or SolverRecord(ratings.NEWCOMER, None), asked)
             source = await self._source(session, asked.position_id, account_id)
         if source is None:
-            raise NotFound("There is no such position, or no longer: ask for the next one")
-        return asked, await self._problem(source)
+            raise NotFound(_GONE)
+        try:
+            return asked, await self._problem(source)
+        except RecordError:
+            raise NotFound(_GONE) from None
 
     def _parsed(self, name: str) -> _Asked:
         found = _POSITION.fullmatch(name)
         if found is None:
-            raise NotFound("There is no such position, or no longer: ask for the next one")
+            raise NotFound(_GONE)
         number, signature = found.groups()
         if signature is None:
             return _Asked(int(number), is_free=False)
         if not hmac.compare_digest(signature, self._signature(int(number))):
-            raise NotFound("There is no such position, or no longer: ask for the next one")
+            raise NotFound(_GONE)
         return _Asked(int(number), is_free=True)
 
     def _signed(self, position_id: int) -> str:
