@@ -15,6 +15,7 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.fairness.arena_time import ArenaTime
+from bot.arena.fairness.freeze_watch import FreezeWatch
 from bot.arena.fairness.move_codes import MoveCodes
 from bot.arena.fairness.rating_rules import RatingRules
 from bot.arena.fairness.seen_addresses import SeenAddresses
@@ -105,6 +106,7 @@ class Arena:
         self._accounts = Accounts(database, clock)
         self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
         self._stood = False
+        self._freezes = FreezeWatch(self._suspect_freeze)
         self._referee = Referee(
             database,
             self._accounts,
@@ -253,6 +255,9 @@ class Arena:
                 asyncio.create_task(self._run_clock(), name="arena clock"),
                 asyncio.create_task(self.intake.run(), name="arena trainer"),
             ]
+            if self._clock is time.monotonic:  # another one does not say whether the process runs
+                self._freezes.start()
+                stack.callback(self._freezes.stop)
             try:
                 yield local_url
             finally:
@@ -295,6 +300,12 @@ class Arena:
     def _suspect_outage(self, since: float) -> None:
         self._time.suspect(since)
         self._wake.set()
+
+    def _suspect_freeze(self, seconds: float) -> None:
+        if self.open_games:
+            logger.warning("the program did not run for %.0f s; the clocks stand still meanwhile", seconds)
+            self._time.froze(seconds)
+            self._wake.set()
 
     def _wait_s(self) -> float:
         """Seconds until `tick` is due; infinity: never."""

@@ -247,9 +247,9 @@ class Dashboard:
             return self._login(after, str(error), error.status)
         return response
 
-    async def _sign_out(self, _request: web.Request) -> web.Response:
+    async def _sign_out(self, request: web.Request) -> web.Response:
         response = web.Response(status=303, headers={"Location": LOGIN})
-        self._access.sign_out(response)
+        self._access.sign_out(request, response)
         return response
 
     def _login(self, after: str, error: str = "", status: int = 200) -> web.Response:

@@ -6,6 +6,7 @@ import { GameScreen } from "/static/game/game.js";
 import { Lobby } from "/static/lobby/lobby.js";
 import { loadSound, setSound } from "/static/common/sound.js";
 import { TrainScreen } from "/static/train/train.js";
+import { LANGUAGES, language, say, sayParts, setLanguage } from "/static/common/language.js";
 
 let screen = null;
 
@@ -16,14 +17,14 @@ export function showLink(state, retry) {
   if (state === "live") return;
   bar.replaceChildren(
     el("span", { class: "spinner", "aria-hidden": "true" }),
-    el("span", {}, "Connection lost. Reconnecting…"),
-    retry ? el("button", { class: "button small", type: "button", onclick: retry }, "Try now") : "",
+    el("span", {}, say("Connection lost. Reconnecting…")),
+    retry ? el("button", { class: "button small", type: "button", onclick: retry }, say("Try now")) : "",
   );
 }
 
 function showWho() {
   const person = session.person;
-  byId("who").replaceChildren(...(person ? [el("span", { class: "visually-hidden" }, "Playing as "), el("strong", {}, person.name)] : []));
+  byId("who").replaceChildren(...(person ? sayParts("Playing as {name}", { name: el("strong", {}, person.name) }).map((part) => (typeof part === "string" ? el("span", { class: "visually-hidden" }, part) : part)) : []));
 }
 
 function gameInAddress() {
@@ -54,11 +55,21 @@ export function go(path) {
 function showSound(on) {
   const button = byId("sound");
   button.setAttribute("aria-pressed", String(on));
-  button.title = on ? "Sound is on" : "Sound is off";
+  button.setAttribute("aria-label", say("Sound"));
+  button.title = on ? say("Sound is on") : say("Sound is off");
   button.replaceChildren(icon(on ? "sound" : "mute"));
 }
 
+/** The choice of the language, an icon with the browser's own list over it. */
+function showLanguages() {
+  const box = byId("language");
+  const options = LANGUAGES.map(({ tag, name }) => el("option", { value: tag, lang: tag, selected: tag === language }, name));
+  box.replaceChildren(icon("globe"), el("select", { "aria-label": say("Language"), onchange: ({ target }) => setLanguage(target.value) }, options));
+  box.hidden = LANGUAGES.length === 1;
+}
+
 session.load();
+showLanguages();
 showSound(loadSound());
 byId("sound").addEventListener("click", (event) => {
   const on = event.currentTarget.getAttribute("aria-pressed") !== "true";

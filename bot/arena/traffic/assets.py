@@ -5,6 +5,8 @@ all of them, so that browsers may keep them for ever and never mix those of two 
 """
 
 import hashlib
+import html
+import json
 import mimetypes
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,8 @@ PREFIX = "/static/"
 INDEX = "index.html"
 FOR_EVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
+_LANGUAGES = "languages/"
+_NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
 class Assets:
@@ -29,9 +33,12 @@ class Assets:
             part for name, data in sorted(files.items()) for part in (name.encode(), data)
         )
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
+        self._languages = _languages(files)
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
     def _answer(self, name: str, data: bytes) -> KeptAnswer:
+        if name == INDEX:
+            data = data.replace(_NO_LANGUAGES, self._languages)
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())
@@ -55,6 +62,22 @@ class Assets:
         if answer is None:
             raise web.HTTPNotFound
         return answer.send(request, FOR_EVER if is_current else "no-cache")
+
+
+def _languages(files: dict[str, bytes]) -> bytes:
+    """The catalogues of sentences that there are, for the page: "de Deutsch, ja 日本語".
+
+    Raises:
+        ValueError: A catalogue does not begin as it must; the message names the file.
+    """
+    found = []
+    for name, data in sorted(files.items()):
+        if name.startswith(_LANGUAGES):
+            try:
+                found.append(f"{Path(name).stem} {json.loads(data)['name']}")
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{name} is no catalogue of sentences: {error!r}") from error
+    return f'<meta name="languages" content="{html.escape(", ".join(found))}">'.encode()
 
 
 @cache

@@ -31,9 +31,9 @@ async def played(database: Database) -> Database:
         await arena.add_game(session, game())
         await arena.add_game(session, game("second", players=("desdemona", "anna")))
         await arena.save_rating(session, "anna", "othello", RatingRecord(1512.5, 200.0, 0.06, 1))
-        for name in ("anna", "desdemona"):
+        for name, text in (("anna", "hello"), ("desdemona", "Hello Anna, not Annabel!")):
             await arena.add_chat(
-                session, "abcdefgh", account_id=name, room="player", text="hello", created_at=AT
+                session, "abcdefgh", account_id=name, room="player", text=text, created_at=AT
             )
         await add_block(session, "arena", "anna")
         await opened(session, "first", opponent_id="anna")
@@ -134,7 +134,8 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         assert (account.name, account.access, account.ratings) == ("deleted-1", ArenaAccess.DELETED, {})
         for table in (ArenaRating, TrainingPlayer, TrainingReview):
             assert await session.scalar(select(func.count()).select_from(table)) == 0
-        assert list(await session.scalars(select(ArenaChatLine.account_id))) == ["desdemona"]
+        (line,) = await session.scalars(select(ArenaChatLine))
+        assert (line.account_id, line.text) == ("desdemona", "Hello deleted-1, not Annabel!")
         assert await list_blocks(session, "arena") == []
         ours = await get_game(session, ARENA, "first")
         assert ours is not None

@@ -4,6 +4,7 @@ import { announce, chooseDialog, el } from "/static/common/dom.js";
 import { Drag } from "/static/board/drag.js";
 import { looks, pieceElement, pieceName, squareName } from "/static/board/games.js";
 import { overlay } from "/static/board/overlay.js";
+import { say, sayCount } from "/static/common/language.js";
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const EDGES = ["top", "bottom", "left"];
@@ -29,7 +30,7 @@ export class Board {
     this.grid = el("div", { class: "squares", role: onMove ? "grid" : "img", "aria-label": label });
     this.element = el("div", { class: "board", "data-game": game, "data-surface": this.looks.board }, this.grid);
     if (onMove) {
-      this.grid.setAttribute("aria-description", "Arrow keys move, N goes to the next legal square, Enter selects it, Escape cancels.");
+      this.grid.setAttribute("aria-description", say("Arrow keys move, N goes to the next legal square, Enter selects it, Escape cancels."));
       this.grid.addEventListener("keydown", (event) => this.#onKey(event));
       this.drag = new Drag(this.grid, {
         mayLift: (square) => this.#isFirst(square),
@@ -229,9 +230,9 @@ export class Board {
       classList.toggle("movable", this.#isFirst(cell.name));
       classList.toggle("goal", isLegal && next.get(cell.name) === this.touched.length + 1);
       if (this.onMove) {
-        const piece = cell.letter === "." ? "empty" : pieceName(this.game, cell.letter);
-        const last = classList.contains("last") ? ", last move" : "";
-        const what = isPicked ? ", chosen" : !isLegal ? "" : classList.contains("goal") ? ", legal move" : ", can move";
+        const piece = cell.letter === "." ? say("empty") : pieceName(this.game, cell.letter);
+        const last = classList.contains("last") ? say(", last move") : "";
+        const what = isPicked ? say(", chosen") : !isLegal ? "" : classList.contains("goal") ? say(", legal move") : say(", can move");
         cell.element.setAttribute("aria-label", `${cell.name}, ${piece}${last}${what}`);
         cell.element.setAttribute("aria-disabled", String(!isLegal && !isPicked));
       }
@@ -274,7 +275,7 @@ export class Board {
     const complete = this.#beginning(this.touched).filter(({ squares }) => squares.length === this.touched.length);
     if (!complete.length) {
       const goals = this.#beginning(this.touched).length;
-      announce(`${this.touched.at(-1)} chosen, ${goals} ${goals === 1 ? "move" : "moves"}.`);
+      announce(sayCount("{square} chosen, {n} move.", "{square} chosen, {n} moves.", goals, { square: this.touched.at(-1) }));
       return;
     }
     const { legal } = this;
@@ -292,7 +293,7 @@ export class Board {
       const letter = rows[row][column];
       return { value: move, label: `${pieceName(this.game, letter)}, ${name}`, letter, picture: letter === "." ? name : pieceElement(this.game, letter) };
     });
-    return chooseDialog("Which piece?", choices.sort((a, b) => worth(b.letter) - worth(a.letter)));
+    return chooseDialog(say("Which piece?"), choices.sort((a, b) => worth(b.letter) - worth(a.letter)));
   }
 
   #focus(cell) {

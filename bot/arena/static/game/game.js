@@ -7,13 +7,14 @@ import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
 import { rememberGame } from "/static/common/recent.js";
 import { ReportSection } from "/static/report/report.js";
 import { play } from "/static/common/sound.js";
+import { say } from "/static/common/language.js";
 
 const OPEN_STATES = ["created", "started"];
 const RETRY_MS = 1500;
 const REFUSALS = {
-  401: "This arena no longer knows your name.",
-  403: "This game does not exist, or it is not yours.",
-  404: "This game does not exist, or it is not yours.",
+  401: say("This arena no longer knows your name."),
+  403: say("This game does not exist, or it is not yours."),
+  404: say("This game does not exist, or it is not yours."),
 };
 
 export class GameScreen {
@@ -38,7 +39,7 @@ export class GameScreen {
   }
 
   async open() {
-    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Opening the game…"));
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Opening the game…")));
     try {
       this.arena = await this.#arena();
       while (!this.closing.signal.aborted && !this.isOver) await this.#follow();
@@ -95,9 +96,9 @@ export class GameScreen {
       el(
         "div",
         { class: "card notice" },
-        el("h1", {}, REFUSALS[error.status] ?? "The game cannot be opened."),
+        el("h1", {}, REFUSALS[error.status] ?? say("The game cannot be opened.")),
         REFUSALS[error.status] ? null : el("p", {}, error.message),
-        el("a", { class: "button primary", href: "/", "data-link": true }, "Start a new game"),
+        el("a", { class: "button primary", href: "/", "data-link": true }, say("Start a new game")),
       ),
     );
   }
@@ -158,7 +159,7 @@ export class GameScreen {
       announce(this.screen.wordsOfLastMove(this.view, this.isOver));
       play(this.view.toMove === this.screen.mySide ? "yours" : "move");
     }
-    if (hadOffered && !this.#hasOffered && !isNew && !this.isOver) toast(`${this.opponent} declined the draw.`, "note");
+    if (hadOffered && !this.#hasOffered && !isNew && !this.isOver) toast(say("{name} declined the draw.", { name: this.opponent }), "note");
     if (this.isOver && !wasOver) this.#onEnd(before !== null);
   }
 
@@ -204,9 +205,9 @@ export class GameScreen {
 
   async #resign() {
     const yes = await confirmDialog({
-      title: "Resign this game?",
-      text: this.full.rated ? "It is rated: resigning counts as a loss." : "The game ends at once.",
-      yes: "Resign",
+      title: say("Resign this game?"),
+      text: this.full.rated ? say("It is rated: resigning counts as a loss.") : say("The game ends at once."),
+      yes: say("Resign"),
     });
     if (yes && !this.isOver) await this.#act("resign");
   }
@@ -226,8 +227,8 @@ export class GameScreen {
         this.context.go(`/game/${id}`);
         return;
       }
-      if (outcome.kind === "declined") note = `${this.opponent} declined the rematch. ${outcome.why}`;
-      if (outcome.kind === "expired") note = `${this.opponent} did not answer.`;
+      if (outcome.kind === "declined") note = say("{name} declined the rematch. {why}", { name: this.opponent, why: outcome.why });
+      if (outcome.kind === "expired") note = say("{name} did not answer.", { name: this.opponent });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       note = error.message;
@@ -251,7 +252,7 @@ export class GameScreen {
     this.isLive = true;
     this.gone = false;
     if (sawItEnd) {
-      announce(`${result.title}. ${result.detail}`);
+      announce(say("{title}. {detail}", result));
       play("end");
     }
     if (this.colour && result.kind !== "aborted") {

@@ -7,6 +7,7 @@ import { el, icon } from "/static/common/dom.js";
 import { looks, pieceElement, pieceName } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
 import { resultOf } from "/static/game/result.js";
+import { fromServer, say, sayAll } from "/static/common/language.js";
 
 export const COLOURS = ["white", "black"];
 export const otherColour = (colour) => (colour === "white" ? "black" : "white");
@@ -53,19 +54,19 @@ export class GameView {
     const { full } = this;
     const below = this.colour ?? this.#colourOf(this.sides[0]);
     const above = otherColour(below);
-    this.board = new Board({ game: this.gameKey, label: `${this.variant.name} board`, onMove: this.actions.move, isTurned: this.#isTurned });
+    this.board = new Board({ game: this.gameKey, label: say("{game} board", { game: fromServer(this.variant.name) }), onMove: this.actions.move, isTurned: this.#isTurned });
     this.bars = { [above]: this.#bar(above), [below]: this.#bar(below) };
     this.clocks = new Clocks({ white: this.bars.white.clock, black: this.bars.black.clock });
     this.status = el("p", { class: "status-line" });
     this.detail = el("p", { class: "status-detail" });
     this.buttons = el("div", { class: "actions" });
-    this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": "Trap report", tabindex: "-1" });
+    this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": say("Trap report"), tabindex: "-1" });
     const { edges } = this.looks;
     main.style.setProperty("--shape", view.rows[0].length / (view.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
-    const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : "no clock";
-    const terms = [this.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
+    const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : say("no clock");
+    const terms = [fromServer(this.variant.name), clock, full.rated ? say("rated") : say("casual")].join(" · ");
     main.replaceChildren(
-      el("h1", { class: "visually-hidden" }, `${full[above].name} against ${full[below].name}`),
+      el("h1", { class: "visually-hidden" }, say("{one} against {other}", { one: full[above].name, other: full[below].name })),
       el(
         "div",
         { class: "game" },
@@ -73,7 +74,7 @@ export class GameView {
         el(
           "aside",
           { class: "side" },
-          el("section", { class: "card status", "aria-label": "State of the game" }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
+          el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
           this.moves.element,
           this.chat.element,
         ),
@@ -84,7 +85,7 @@ export class GameView {
 
   #bar(colour) {
     const player = this.full[colour];
-    const clock = el("span", { class: "clock", role: "timer", "aria-label": `Clock of ${player.name}` });
+    const clock = el("span", { class: "clock", role: "timer", "aria-label": say("Clock of {name}", player) });
     const count = el("span", { class: "count", title: this.looks.counts });
     const diff = el("span", { class: "diff" });
     const taken = el("span", { class: "taken" });
@@ -139,7 +140,7 @@ export class GameView {
     const passes = legal.filter(({ squares }) => !squares.length);
     this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
     this.#drawButtons(model, canMove ? passes : []);
-    document.title = isOver ? "Game over – Desdemona" : isMine && isLive ? "● Your move – Desdemona" : "Desdemona";
+    document.title = isOver ? say("Game over – Desdemona") : isMine && isLive ? say("● Your move – Desdemona") : "Desdemona";
   }
 
   #drawCount(bar, count) {
@@ -173,21 +174,21 @@ export class GameView {
   #drawStatus(model, { isMine, mustPass }) {
     const { state, view, isOver, isLive, sent, gone, rematchId } = model;
     const passed = view.moves.length > 0 && !view.lastSquares.length;
-    const pointed = view.highlights.map((highlight) => highlight.text).join(" ");
+    const pointed = sayAll(view.highlights.map((highlight) => fromServer(highlight.text)));
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {
       const result = this.result(state, view);
       text = result.title;
-      detail = rematchId ? `Waiting for ${this.opponent} to accept the rematch…` : result.detail;
+      detail = rematchId ? say("Waiting for {name} to accept the rematch…", { name: this.opponent }) : result.detail;
       this.status.dataset.result = result.kind;
-    } else if (!isLive) text = "Reconnecting…";
-    else if (sent) text = "Sending your move…";
-    else if (mustPass) [text, detail] = ["You have no move", "You have to pass."];
-    else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : pointed];
-    else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : pointed];
-    else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
-    if (!isOver && isLive && gone) detail = `${this.opponent} has left the game.`;
+    } else if (!isLive) text = say("Reconnecting…");
+    else if (sent) text = say("Sending your move…");
+    else if (mustPass) [text, detail] = [say("You have no move"), say("You have to pass.")];
+    else if (isMine) [text, detail] = [say("Your move"), passed ? say("{name} had no move and passed.", { name: this.opponent }) : pointed];
+    else if (this.colour) [text, detail] = [say("{name} is thinking…", { name: this.opponent }), passed ? say("You passed.") : pointed];
+    else text = say("{name} to move", this.full[this.#colourOf(view.toMove)]);
+    if (!isOver && isLive && gone) detail = say("{name} has left the game.", { name: this.opponent });
     if (this.status.textContent !== text) this.status.textContent = text;
     if (!isOver && isLive && !gone && state.expiration) this.#countFirstMove(state, isMine);
     else if (this.detail.textContent !== detail) this.detail.textContent = detail;
@@ -200,7 +201,7 @@ export class GameView {
     }
     const show = () => {
       const left = Math.max(0, Math.ceil((this.expiresAt - performance.now()) / 1000));
-      this.detail.textContent = isMine ? `Make your first move within ${left} s.` : `Time for the first move: ${left} s.`;
+      this.detail.textContent = isMine ? say("Make your first move within {n} s.", { n: left }) : say("Time for the first move: {n} s.", { n: left });
     };
     show();
     this.firstMoveTimer = setInterval(show, 500);
@@ -220,22 +221,22 @@ export class GameView {
     const main = (image) => ({ kind: "primary", image });
     const buttons = [];
     if (isOver) {
-      if (this.colour && rematchId) buttons.push(button("rematch-cancel", "Cancel rematch", cancelRematch));
-      else if (this.colour) buttons.push(button("rematch", "Rematch", rematch, main("again")));
-      if (view.moves.length) buttons.push(button("to-report", "See the traps", () => this.#toReport(), { image: "trap" }));
-      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, "New game"));
+      if (this.colour && rematchId) buttons.push(button("rematch-cancel", say("Cancel rematch"), cancelRematch));
+      else if (this.colour) buttons.push(button("rematch", say("Rematch"), rematch, main("again")));
+      if (view.moves.length) buttons.push(button("to-report", say("See the traps"), () => this.#toReport(), { image: "trap" }));
+      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, say("New game")));
     } else if (this.colour) {
-      for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? "Pass" : pass.move, () => move(pass.move), main("skip")));
-      if (gone) buttons.push(button("claim", "Claim the win", () => act("claim-victory"), main("cup")));
+      for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? say("Pass") : pass.move, () => move(pass.move), main("skip")));
+      if (gone) buttons.push(button("claim", say("Claim the win"), () => act("claim-victory"), main("cup")));
       if (isOffered) {
-        buttons.push(button("draw-yes", "Accept draw", () => act("draw/yes"), main("draw")), button("draw-no", "Decline", () => act("draw/no")));
+        buttons.push(button("draw-yes", say("Accept draw"), () => act("draw/yes"), main("draw")), button("draw-no", say("Decline"), () => act("draw/no")));
       } else if (this.looks.canOfferDraw && hasBegun) {
-        const offer = button("draw", hasOffered ? "Draw offered" : "Offer draw", () => act("draw/yes"), { image: "draw" });
+        const offer = button("draw", hasOffered ? say("Draw offered") : say("Offer draw"), () => act("draw/yes"), { image: "draw" });
         offer.disabled ||= hasOffered;
         buttons.push(offer);
       }
-      if (hasBegun) buttons.push(button("resign", "Resign", resign, { image: "flag" }));
-      else buttons.push(button("abort", "Abort", () => act("abort")));
+      if (hasBegun) buttons.push(button("resign", say("Resign"), resign, { image: "flag" }));
+      else buttons.push(button("abort", say("Abort"), () => act("abort")));
     }
     // Keep the keyboard focus when the row is rebuilt.
     const focused = this.buttons.contains(document.activeElement) ? document.activeElement.dataset.test : null;
@@ -251,14 +252,17 @@ export class GameView {
   /** The last move as a sentence for screen readers. */
   wordsOfLastMove(view, isOver) {
     const side = this.sides[(view.moves.length - 1) % 2];
-    const name = this.#colourOf(side) === this.colour ? "You" : this.full[this.#colourOf(side)].name;
+    const isMine = this.#colourOf(side) === this.colour;
+    const { name } = this.full[this.#colourOf(side)];
     const [from, to] = [view.lastSquares[0], view.lastSquares.at(-1)];
     const piece = this.board.pieceAt(to);
-    const way = view.lastSquares.length > 1 ? `, ${piece} from ${from} to ${to}` : "";
-    const what = from ? `${name} played ${view.names.at(-1)}${way}.` : `${name} passed.`;
-    const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${highlight.text}`).join("");
+    const way = view.lastSquares.length > 1 ? say(", {piece} from {from} to {to}", { piece, from, to }) : "";
+    const places = { name, move: `${view.names.at(-1)}${way}` };
+    const moved = isMine ? say("You played {move}.", places) : say("{name} played {move}.", places);
+    const what = from ? moved : isMine ? say("You passed.") : say("{name} passed.", places);
+    const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${fromServer(highlight.text)}`).join("");
     const counts = this.looks.counts && view.counts ? ` ${this.sides.map((each) => `${this.looks.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
-    return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? " Your move." : ""}`;
+    return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? ` ${say("Your move.")}` : ""}`;
   }
 
   result(state, view) {

@@ -3,6 +3,7 @@
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { VERDICTS } from "/static/report/verdict.js";
+import { say } from "/static/common/language.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
@@ -14,15 +15,15 @@ export class Moves {
     this.steps = null;
     this.at = null;
     this.closing = false;
-    this.list = el("ol", { class: "moves", "aria-label": "Moves", tabindex: "0" });
+    this.list = el("ol", { class: "moves", "aria-label": say("Moves"), tabindex: "0" });
     this.nav = el(
       "div",
-      { class: "step-buttons", role: "group", "aria-label": "Step through the game", hidden: true },
-      [["first", "To the start", -Infinity], ["left", "Back", -1], ["right", "Forward", 1], ["last", "To the end", Infinity]].map(([name, label, by]) =>
+      { class: "step-buttons", role: "group", "aria-label": say("Step through the game"), hidden: true },
+      [["first", say("To the start"), -Infinity], ["left", say("Back"), -1], ["right", say("Forward"), 1], ["last", say("To the end"), Infinity]].map(([name, label, by]) =>
         el("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "data-step": name, onclick: () => this.#step(by) }, icon(name)),
       ),
     );
-    this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, "Moves"), this.nav), this.list);
+    this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, say("Moves")), this.nav), this.list);
     this.element.addEventListener("keydown", (event) => {
       if (!this.steps || !(event.key in KEYS)) return;
       event.preventDefault();

@@ -2,6 +2,7 @@
 
 import { el } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
+import { fromServer, say } from "/static/common/language.js";
 
 const CHOICE_KEY = "desdemona.choice";
 const USUAL_CLOCK = "300+3";
@@ -11,7 +12,7 @@ const clockValue = ({ limit, increment }) => `${limit}+${increment}`;
 /** The speed class, as Lichess counts: the clock and forty increments. */
 function speedOf({ limit, increment }) {
   const seconds = limit + 40 * increment;
-  return seconds < 180 ? "Bullet" : seconds < 480 ? "Blitz" : seconds < 1500 ? "Rapid" : "Classical";
+  return seconds < 180 ? say("Bullet") : seconds < 480 ? say("Blitz") : seconds < 1500 ? say("Rapid") : say("Classical");
 }
 
 /** The person's last choice: {variant, color, clock, rated}, as far as known. */
@@ -62,7 +63,7 @@ function segments(name, title, options, chosen) {
 /** Choice of the game; hidden when there is only one. */
 export function variantField(variants, chosen) {
   if (variants.length === 1) return el("input", { type: "hidden", name: "variant", value: chosen.key });
-  return segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), chosen.key);
+  return segments("variant", say("Game"), variants.map(({ key, name }) => ({ value: key, label: fromServer(name) })), chosen.key);
 }
 
 /** Fields for colour, clock and stakes. */
@@ -72,24 +73,24 @@ export function termFields(clocks, variant, choice) {
   const [first, second] = variant.sides.map((side, i) => ({
     value: variant.colours[side],
     label: sides[side] ?? side,
-    hint: i === 0 ? "moves first" : "moves second",
+    hint: i === 0 ? say("moves first") : say("moves second"),
   }));
   const values = clocks.map(clockValue);
   const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
   return [
-    segments("color", "You play", [first, { value: "random", label: "Either", hint: "random" }, second], choice.color ?? "random"),
+    segments("color", say("You play"), [first, { value: "random", label: say("Either"), hint: say("random") }, second], choice.color ?? "random"),
     segments(
       "clock",
-      "Clock: minutes + seconds per move",
+      say("Clock: minutes + seconds per move"),
       clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })),
       clock,
     ),
     segments(
       "rated",
-      "Stakes",
+      say("Stakes"),
       [
-        { value: "true", label: "Rated", hint: "counts for your rating" },
-        { value: "false", label: "Casual", hint: "just for fun" },
+        { value: "true", label: say("Rated"), hint: say("counts for your rating") },
+        { value: "false", label: say("Casual"), hint: say("just for fun") },
       ],
       choice.rated ?? "true",
     ),
