@@ -164,7 +164,7 @@ export class ReportSection {
   #toFind() {
     const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
     if (!many) return null;
-    return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, many === 1 ? "1 reply to find" : `${many} replies to find`));
+    return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }
 
   /** Each trap in a sentence, the costliest and likeliest first. */

@@ -2,6 +2,7 @@
 
 import { looks } from "/static/board/games.js";
 import { el } from "/static/common/dom.js";
+import { say, sayAll } from "/static/common/language.js";
 import { scoresOf } from "/static/report/bait.js";
 import { depthChart } from "/static/report/chart.js";
 import { againWords, baitWords, othersOf, ratingWords, soundOf, titleOf } from "/static/train/words.js";
@@ -15,7 +16,7 @@ export class BaitLine {
     this.buttons = steps.map(({ name }, i) =>
       el("button", { type: "button", class: "line-step", "data-step": i, onclick: () => this.show(this.at === i ? -1 : i) }, name),
     );
-    this.element = el("div", { class: "bait-line", role: "group", "aria-label": "What follows the bait; left and right step through it" }, this.buttons);
+    this.element = el("div", { class: "bait-line", role: "group", "aria-label": say("What follows the bait; left and right step through it") }, this.buttons);
     this.element.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!by) return;
@@ -47,7 +48,7 @@ function chartOf(told, game) {
   const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: "the player", isBlind: true });
+  return depthChart({ replies, decision, unit, hasMargins, whose: say("the player"), isBlind: true });
 }
 
 /** The elements of a solution. */
@@ -59,7 +60,7 @@ export function solutionParts(told, { game, hasName, isOfGame, line }) {
     el("p", {}, baitWords(told)),
     line.element,
     chartOf(told, game),
-    el("p", { class: "hint" }, [othersOf(told), ratingWords(told, { game, hasName, isOfGame }), againWords(told)].filter(Boolean).join(" ")),
-    el("p", {}, el("a", { href: `/game/${told.source.game}#${told.source.ply}` }, "See the game that it is from")),
+    el("p", { class: "hint" }, sayAll([othersOf(told), ratingWords(told, { game, hasName, isOfGame }), againWords(told)])),
+    el("p", {}, el("a", { href: `/game/${told.source.game}#${told.source.ply}` }, say("See the game that it is from"))),
   ];
 }

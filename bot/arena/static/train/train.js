@@ -4,6 +4,7 @@ import { Board } from "/static/board/board.js";
 import { looks } from "/static/board/games.js";
 import { ApiError, call, session } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
+import { say, sayAll } from "/static/common/language.js";
 import { play } from "/static/common/sound.js";
 import { BaitLine, marksOf, solutionParts } from "/static/train/solution.js";
 import { hintOf, leftOf, nothingWords, originOf, questionOf, strengthOf, wrongOf } from "/static/train/words.js";
@@ -25,12 +26,12 @@ export class TrainScreen {
   }
 
   open() {
-    document.title = "Find the reply · Desdemona";
+    document.title = `${say("Find the reply")} · Desdemona`;
     this.place = el("div", { class: "train-board" });
     this.side = el("div", { class: "train-side" });
     this.head = el("p", { class: "train-head" });
     this.main.replaceChildren(
-      el("div", { class: "train-top" }, el("h1", {}, "Find the reply"), this.from ? null : this.#games()),
+      el("div", { class: "train-top" }, el("h1", {}, say("Find the reply")), this.from ? null : this.#games()),
       this.head,
       el("div", { class: "train" }, this.place, this.side),
     );
@@ -46,7 +47,7 @@ export class TrainScreen {
   #games() {
     return el(
       "nav",
-      { class: "train-games", "aria-label": "Games" },
+      { class: "train-games", "aria-label": say("Games") },
       GAMES.map((game) => el("a", { href: `/train?game=${game}`, "data-link": true, "aria-current": game === this.game ? "page" : null }, looks(game).title)),
     );
   }
@@ -77,7 +78,7 @@ export class TrainScreen {
 
   #fail(error) {
     this.place.replaceChildren();
-    this.side.replaceChildren(el("p", {}, error.message), el("button", { type: "button", class: "button", onclick: () => this.#next() }, "Try again"));
+    this.side.replaceChildren(el("p", {}, error.message), el("button", { type: "button", class: "button", onclick: () => this.#next() }, say("Try again")));
   }
 
   async #next() {
@@ -95,8 +96,8 @@ export class TrainScreen {
     this.position = null;
     this.place.replaceChildren();
     const end = this.from
-      ? el("a", { class: "button primary", href: "/train", "data-link": true }, "More positions")
-      : el("a", { class: "button primary", href: "/", "data-link": true }, "Play a game");
+      ? el("a", { class: "button primary", href: "/train", "data-link": true }, say("More positions"))
+      : el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game"));
     this.side.replaceChildren(el("p", {}, nothingWords(told, { game: this.game, isOfGame: this.from !== null })), end);
     end.focus({ preventScroll: true });
   }
@@ -116,19 +117,19 @@ export class TrainScreen {
     this.buttons = el(
       "div",
       { class: "train-buttons" },
-      this.#button("hint", "Hint", "H", () => this.#hint()),
-      this.#button("skip", "Skip", "S", () => this.#skip()),
-      this.#button("show", "Show the reply", "R", () => this.#answer(null)),
+      this.#button("hint", say("Hint"), "H", () => this.#hint()),
+      this.#button("skip", say("Skip"), "S", () => this.#skip()),
+      this.#button("show", say("Show the reply"), "R", () => this.#answer(null)),
     );
     this.side.replaceChildren(el("h2", { class: "question" }, question), el("p", { class: "hint" }, originOf(position)), this.told, this.buttons);
     this.#drawOpen();
     // The board is where the answer is given: keys alone suffice.
     this.place.querySelector(".square.legal")?.focus({ preventScroll: true });
-    announce(`${question} ${originOf(position)}`);
+    announce(sayAll([question, originOf(position)]));
   }
 
   #button(name, label, key, onclick) {
-    return el("button", { type: "button", class: "button", "data-test": name, "aria-keyshortcuts": key, title: `Key ${key}`, onclick }, label);
+    return el("button", { type: "button", class: "button", "data-test": name, "aria-keyshortcuts": key, title: say("Key {key}", { key }), onclick }, label);
   }
 
   #onKey(event) {
@@ -188,7 +189,7 @@ export class TrainScreen {
     this.position = null; // nothing is to be answered
     const line = new BaitLine({ steps: told.bait.line, onShow: (at) => this.#showStep(position, told, at) });
     this.#showStep(position, told, -1);
-    const next = el("button", { type: "button", class: "button primary", "data-test": "next", onclick: () => this.#next() }, "Next position");
+    const next = el("button", { type: "button", class: "button primary", "data-test": "next", onclick: () => this.#next() }, say("Next position"));
     const parts = solutionParts(told, { game: position.game, hasName: session.person !== null, isOfGame: this.from !== null, line });
     this.side.replaceChildren(next, ...parts.filter(Boolean));
     if (told.you) this.head.replaceChildren(...[strengthOf(told.you)].filter(Boolean).map((text) => el("span", {}, text)));
@@ -207,6 +208,6 @@ export class TrainScreen {
     const { rows, squares, name } = told.bait.line[at];
     this.board.mark([]);
     this.board.draw({ rows, lastSquares: squares });
-    announce(`After ${name}.`);
+    announce(say("After {move}.", { move: name }));
   }
 }
