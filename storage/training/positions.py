@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, exists, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import RULE
@@ -319,9 +319,16 @@ async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
 
 
 async def find_source(
-    session: AsyncSession, position_id: int, account_id: str | None, site: str
+    session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
 ) -> FallSource | None:
     """Where a position is shown from: the person's own first fall in it, or else anybody's in a public game.
+
+    Args:
+        session: The transaction.
+        position_id: The position.
+        account_id: The person; None: nobody we know.
+        site: The arena's name in the records of our own accounts.
+        has_others: Whether other people's games are for everybody.
 
     Returns:
         None: there is nothing that this person may see.
@@ -342,7 +349,7 @@ async def find_source(
         .limit(1)
     )
     public = exists().where(ArenaGame.id == GameRow.site_game_id, is_public())
-    wanted = [statement.where(public)]
+    wanted = [statement.where(public)] if has_others else []
     if account_id is not None:
         wanted.insert(0, statement.where(is_own))
     for each in wanted:
@@ -377,14 +384,16 @@ async def get_position_rating(
         position_id: The position.
         is_locked: Nobody else changes it until we commit.
     """
-    statement: Select[Any] = select(
+    statement = select(
         TrainingPosition.rating,
         TrainingPosition.deviation,
         TrainingPosition.volatility,
         TrainingPosition.answers,
         TrainingPosition.solved,
     ).where(TrainingPosition.id == position_id)
-    row = (await session.execute(statement.with_for_update() if is_locked else statement)).first()
+    if is_locked:
+        statement = statement.with_for_update()
+    row = (await session.execute(statement)).first()
     return None if row is None else TrainingRating(*row)
 
 

@@ -64,6 +64,7 @@ class ReplyTrainer:
         database: The arena's.
         site: The arena's name in the records of our own accounts.
         intake: Takes up a game that somebody asks for.
+        is_public: Whether games are for everybody; otherwise people are shown their own falls only.
         now: The time.
         random: Chooses among positions that suit equally well.
     """
@@ -74,12 +75,14 @@ class ReplyTrainer:
         site: str,
         intake: Intake,
         *,
+        is_public: bool = True,
         now: Callable[[], datetime] = now_utc,
         random: Random | None = None,
     ) -> None:
         self._database = database
         self._site = site
         self._intake = intake
+        self._is_public = is_public
         self._now = now
         self._random = random or Random()  # noqa: S311 - a choice of puzzles needs no secret
         self._secret = secrets.token_bytes(32)
@@ -116,6 +119,8 @@ class ReplyTrainer:
     async def _choice(
         self, session: AsyncSession, account_id: str | None, game: str, left_out: set[int]
     ) -> int | None:
+        if account_id is None and not self._is_public:
+            return None
         if account_id is None:
             rating = self._random.gauss(ratings.NEWCOMER.rating, _SPREAD)
             near = await positions.list_near(session, game, rating, _NEAR, without=left_out)
@@ -127,7 +132,7 @@ class ReplyTrainer:
         if due is not None:
             return due
         own = await positions.own_fall(session, account_id, game, self._site, left_out)
-        if own is not None:
+        if own is not None or not self._is_public:
             return own
         rating = (solver or SolverRecord(ratings.NEWCOMER, None)).strength.rating
         near = await positions.list_near(session, game, rating, _NEAR, account_id, left_out)
@@ -364,7 +369,9 @@ class ReplyTrainer:
     async def _source(
         self, session: AsyncSession, position_id: int, account_id: str | None
     ) -> FallSource | None:
-        return await positions.find_source(session, position_id, account_id, self._site)
+        return await positions.find_source(
+            session, position_id, account_id, self._site, has_others=self._is_public
+        )
 
     async def _problem(self, source: FallSource) -> Problem:
         """The problem of a decision.

@@ -1,6 +1,7 @@
 """Falls are taken up once, and chosen for whom they suit, on both databases."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, event, insert, select, update
@@ -47,9 +48,7 @@ async def fell(session: AsyncSession, key: str, reply: str = "d7d5", person: str
 
 async def taken_up(session: AsyncSession) -> int:
     decisions = await positions.list_baits(session, 0, 100)
-    return await positions.take_up(
-        session, await positions.list_new_falls(session, SITE, decisions), started
-    )
+    return await positions.take_up(session, await positions.list_new_falls(session, SITE, decisions), started)
 
 
 @pytest.fixture
@@ -215,9 +214,9 @@ async def test_no_choice_reads_a_whole_table_of_decisions(people: Database) -> N
     """Whatever is chosen is found by an index; decisions and forecasts are only looked up by their keys."""
     if people.dialect != "sqlite":
         return  # it scans tables that are as small as these
-    statements: list[tuple[str, object]] = []
+    statements: list[tuple[str, Any]] = []
 
-    def note(_: object, __: object, statement: str, parameters: object, *___: object) -> None:
+    def note(_: object, __: object, statement: str, parameters: Any, *___: object) -> None:
         statements.append((statement, parameters))
 
     async with people.read() as session:

@@ -1,4 +1,4 @@
-"""Traps into which scripted people fell in real games, made anew by the search: a few hundredths of a second."""
+"""Traps into which scripted people fell in real games, made anew by the search in hundredths of a second."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -70,9 +70,12 @@ def test_what_a_deeper_search_found_sound_is_sound() -> None:
     other = replace(bait, reply=TRAPS["chess"].poor, confirmed_cost=300)
     problem = problem_of("chess", forecast=replace(found, tempting=(bait, other)))
     assert problem.is_sound(TRAPS["chess"].poor)
-    assert problem_of(
-        "chess", forecast=replace(found, tempting=(bait, replace(other, confirmed_cost=400)))
-    ).costs == problem_of("chess").costs
+    assert (
+        problem_of(
+            "chess", forecast=replace(found, tempting=(bait, replace(other, confirmed_cost=400)))
+        ).costs
+        == problem_of("chess").costs
+    )
 
 
 @pytest.mark.parametrize("game", TRAPS)
@@ -114,7 +117,7 @@ def test_what_cannot_be_shown_says_why() -> None:
     with pytest.raises(RecordError, match="decision 1 has no bait"):
         problem_of("chess", forecast=replace(found, tempting=()))
     short = replace(made.chosen, replies=made.chosen.replies[1:])
-    with pytest.raises(RecordError, match="decision 1 .*not all of its replies"):
+    with pytest.raises(RecordError, match=r"decision 1 .*not all of its replies"):
         problem_of("chess", made=made.with_chosen(short))
     with pytest.raises(RecordError, match="decision 1 cannot be shown"):
         problem_of("chess", made=replace(made, position="nonsense"))

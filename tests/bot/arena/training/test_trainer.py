@@ -33,7 +33,7 @@ class Room:
         self.house = house
         self.now = MORNING
         house.arena.trainer._now = lambda: self.now
-        house.arena.trainer._random = Random(1)  # noqa: S311 - which position of several
+        house.arena.trainer._random = Random(1)
 
     async def falls(self, game: str, key: str, person: str, **options: Any) -> None:
         async with self.house.database.write() as session:
@@ -275,6 +275,17 @@ async def test_a_running_game_is_not_shown(room: Room, anna: Player) -> None:
     bot = await room.house.bot("Desdemona")
     game = await room.house.start(anna, bot)
     assert (await room.ask(anna, "GET", f"/api/train/next?from={game}"))[0] == 403
+
+
+async def test_where_games_are_not_public_everybody_has_their_own(room: Room, anna: Player) -> None:
+    room.house.arena.trainer._is_public = False
+    await room.falls("chess", "gameofAn", "Anna", ply=2)
+    name = await room.open(anna)
+    assert (await room.answer(anna, name, BEST))["source"]["game"] == "gameofAn"
+    assert (await room.next(anna))["position"] is None
+    assert (await room.next(None))["position"] is None
+    for who, game, shown in ((anna, "gameofAn", 1), (anna, "gameofBe", 0), (None, "gameofBe", 0)):
+        assert (await room.next(who, f"from={game}"))["of"] == shown
 
 
 async def test_programs_and_those_who_wait_for_approval_have_no_rating(room: Room, anna: Player) -> None:
