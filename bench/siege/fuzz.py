@@ -32,7 +32,12 @@ DESCRIPTION = Path(__file__).parents[2] / "docs" / "arena-openapi.yaml"
 EACH = 60
 """Requests for each call in one run of schemathesis."""
 NO_LIMIT = Rate("fuzz", burst=1e9, per_s=1e9)
-ENDLESS = ("/api/stream/event", "/api/board/game/stream/{game}", "/api/bot/game/stream/{game}")
+ENDLESS = (
+    "/api/stream/event",
+    "/api/board/game/stream/{game}",
+    "/api/bot/game/stream/{game}",
+    "/api/arena/game/{game}/watch",
+)
 """Whoever has a token would wait there for ever."""
 
 

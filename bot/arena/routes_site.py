@@ -100,8 +100,6 @@ class SiteRoutes:
             web.get(f"/api/arena/game/{GAME}/analysis", self.analysis),
             web.get("/healthz", self.health),
             web.get("/", assets().page),
-            web.get("/game/{game}", assets().page),
-            web.get("/@/{user}", assets().page),
             web.get("/static/{name:.*}", assets().file),
         ]
 

@@ -221,6 +221,9 @@ class ArenaConfig(Section):
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
     instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
+    public_games: bool = True
+    """Whether anybody may watch running games, step through finished ones and see lists of games; otherwise
+    only their players."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
     approve_accounts: bool = False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.dashboard.charts.boards import BoardMark, MarkKind
+from bot.charts.boards import BoardMark, MarkKind
 from bot.dashboard.trap_words import game_share, how_it_looks, looks_text, people_play, price, score_text
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE

@@ -149,12 +149,12 @@ def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
 def test_a_game_that_does_not_exist_says_so(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".notice h1", "This game does not exist, or it is not yours.")
+    page.until_text(".notice h1", "There is no such game.")
 
 
 def test_a_game_asked_for_without_a_name_says_so_too(page: Page, host: Host) -> None:
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".challenge", "This game does not exist, or it is not yours.")
+    page.until_text(".notice h1", "There is no such game.")
 
 
 def test_another_game_leaves_the_name_and_the_focus(page: Page, host: Host) -> None:

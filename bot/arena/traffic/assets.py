@@ -15,6 +15,7 @@ from aiohttp import web
 
 from bot.arena.traffic.answers import KeptAnswer
 from bot.base.colours import COLOURS
+from bot.charts.files import CHART_FILES
 
 STATIC = Path(__file__).parents[1] / "static"
 PREFIX = "/static/"
@@ -33,17 +34,22 @@ class Assets:
             part for name, data in sorted(files.items()) for part in (name.encode(), data)
         )
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
-        self._languages = _languages(files)
+        self.languages = _languages(files)
+        """The element of a page's head that lists its languages."""
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
     def _answer(self, name: str, data: bytes) -> KeptAnswer:
         if name == INDEX:
-            data = data.replace(_NO_LANGUAGES, self._languages)
+            data = data.replace(_NO_LANGUAGES, self.languages)
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())
             content_type += "; charset=utf-8"
         return KeptAnswer.of(data, content_type)
+
+    def address(self, name: str) -> str:
+        """Where a file is, for a page that names it."""
+        return f"{PREFIX}{self.tag}/{name}"
 
     def body(self, name: str) -> bytes:
         """A file as it is sent."""
@@ -88,4 +94,5 @@ def _languages(files: dict[str, bytes]) -> bytes:
 def assets() -> Assets:
     """Those of the page, read once."""
     files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
-    return Assets({name: path.read_bytes() for name, path in (files | {COLOURS.name: COLOURS}).items()})
+    shared = {path.name: path for path in (COLOURS, *CHART_FILES)}
+    return Assets({name: path.read_bytes() for name, path in (files | shared).items()})

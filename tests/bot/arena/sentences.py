@@ -16,6 +16,7 @@ from tests.code_map import ROOT, sources, tree_of
 
 STATIC = ROOT / "bot" / "arena" / "static"
 LANGUAGES = STATIC / "languages"
+TEMPLATES = ROOT / "bot" / "arena" / "public" / "templates"
 SERVER = STATIC / "common" / "server_sentences.js"
 DEFINES = STATIC / "common" / "language.js"
 _STRING = r'"((?:[^"\\\n]|\\.)*)"'
@@ -53,7 +54,7 @@ def unsaid(text: str) -> list[str]:
 def said() -> dict[str, bool]:
     """All sentences of the page, each with whether it has plural forms."""
     found: dict[str, bool] = {}
-    for path in scripts():
+    for path in (*scripts(), *TEMPLATES.glob("*.html")):
         plain, counted = _said_in(path.read_text())
         found |= dict.fromkeys(plain, False) | dict.fromkeys(counted, True)
     found |= dict.fromkeys(_IN_HTML.findall((STATIC / "index.html").read_text()), False)

@@ -145,5 +145,7 @@ export function sayDate(time) {
   return new Date(time).toLocaleDateString(locale);
 }
 
-// What index.html says itself.
-for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.textContent);
+// What the server's pages say themselves: the text is the sentence, or the attribute is, with its places beside it.
+for (const element of document.querySelectorAll("[data-say]")) {
+  element.textContent = say(element.dataset.say || element.textContent, element.dataset);
+}

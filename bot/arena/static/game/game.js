@@ -88,6 +88,10 @@ export class GameScreen {
 
   #fail(error) {
     if (this.closing.signal.aborted) return;
+    if ([403, 404].includes(error.status) && this.full === null) {
+      this.context.watch(); // somebody else's game, or none at all
+      return;
+    }
     if (error.status === 401) {
       session.save(null);
       this.context.showWho();

@@ -3,7 +3,7 @@
 import { fromServer, say, sayAll } from "/static/common/language.js";
 
 /** How a game was lost, by the name of who lost it; null: the person did. */
-const WAYS = {
+export const WAYS = {
   resign: (name) => (name ? say("{name} resigned.", { name }) : say("You resigned.")),
   outoftime: (name) => (name ? say("{name} ran out of time.", { name }) : say("You ran out of time.")),
   timeout: (name) => (name ? say("{name} left the game.", { name }) : say("You left the game.")),

@@ -400,11 +400,12 @@ export class Lobby {
 
   #recent() {
     const games = recentGames(session.person?.id);
-    if (!games.length) return null;
+    if (!session.person) return null;
     return el(
       "section",
       { class: "recent" },
       el("h2", {}, say("Your recent games")),
+      el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))),
       el(
         "ul",
         {},

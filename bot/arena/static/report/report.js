@@ -7,6 +7,7 @@ import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise } from
 import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
 
+const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 export class ReportSection {
@@ -154,8 +155,16 @@ export class ReportSection {
         tile("fell", fell, say("fallen into")),
         tile("slipped", slips, sayCount("slip", "slips", slips)),
       ),
+      this.#toFind(),
       this.#trapList(),
     );
+  }
+
+  /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
+  #toFind() {
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
+    if (!many) return null;
+    return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }
 
   /** Each trap in a sentence, the costliest and likeliest first. */
