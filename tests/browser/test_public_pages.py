@@ -10,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser import axe
 from tests.browser.host import Host
+from tests.browser.look import SETTLE
 from tests.browser.page import Page
 
 LATEST = "document.querySelector('.move.current')?.dataset.ply"
@@ -72,7 +73,7 @@ def test_a_stranger_steps_through_a_finished_game(
     with stranger.wide(width):
         stranger.driver.get(f"{host.url}/game/{finished}")
         stranger.find(".moment")
-        stranger.until_true("!document.querySelector('.step-buttons').hidden")
+        stranger.until_true("document.querySelector('.step-group[data-loaded]') !== null")
         count, end = len(stranger.moves), stranger.board
         assert ply(stranger) == count
         press(stranger, Keys.ARROW_LEFT)
@@ -138,14 +139,14 @@ def test_spectators_see_each_move_and_the_end(page: Page, host: Host) -> None:
     driver.switch_to.window(spectator)
     page.until_text(".status-line", "White won")
     assert page.text(".status-detail") == "otto resigned."
-    page.until_true("!document.querySelector('.step-buttons').hidden")
+    page.until_true("document.querySelector('.step-group[data-loaded]') !== null")
 
 
 def _prefer(page: Page, scheme: str) -> None:
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     # Colours glide from one scheme to the other.
-    page.driver.execute_script("document.getAnimations().forEach((each) => each.finish())")
+    page.driver.execute_script(SETTLE)
 
 
 def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None:

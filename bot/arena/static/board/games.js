@@ -38,6 +38,8 @@ const UNKNOWN = {
   worth: null,
   sides: {},
   canOfferDraw: true,
+  /** Whether the board may be shown from the other side. */
+  canFlip: true,
   /** An example of a trap for the lobby: {rows, last, bait, best: squares, label, words}. */
   showcase: null,
   rules: [],
@@ -160,6 +162,7 @@ const GAMES = {
     pieces: { r: { name: say("red disc"), draw: () => plainDisc("red") }, y: { name: say("yellow disc"), draw: () => plainDisc("yellow") } },
     edges: { top: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
+    canFlip: false, // discs fall
     sides: { red: say("Red"), yellow: say("Yellow") },
     rules: [say("Red moves first. A disc falls to the lowest free square of its column."), say("Four in a row win, also diagonally. A full board is a draw.")],
   },

@@ -28,11 +28,11 @@ export class GameView {
     this.sides = view.sides;
     this.opponent = full[otherColour(colour ?? "white")].name;
     this.chat = new Chat(full.id, { me, canTalk: colour !== null });
-    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: () => this.#flip() });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.looks.canFlip ? () => this.#flip() : null });
     this.link = new LinkQuality();
     this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
-    this.link.open();
+    if (colour !== null) this.link.open(); // a crowd of spectators would ask for much
   }
 
   close() {

@@ -10,7 +10,7 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 export class Moves {
   /**
    * @param {object} options `id` of the game; `onShow(step)` receives the step to show, null: the latest;
-   *   `onFlip()` turns the board.
+   *   `onFlip()` turns the board; null: it cannot be turned.
    */
   constructor({ id, onShow, onFlip }) {
     this.id = id;
@@ -30,7 +30,7 @@ export class Moves {
       ),
     );
     const turn = say("Turn the board");
-    const flip = el("button", { type: "button", class: "icon-button", "aria-label": turn, "aria-keyshortcuts": "f", title: turn, "data-test": "flip", onclick: onFlip }, icon("flip"));
+    const flip = onFlip && el("button", { type: "button", class: "icon-button", "aria-label": turn, "aria-keyshortcuts": "f", title: turn, "data-test": "flip", onclick: onFlip }, icon("flip"));
     this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, say("Moves")), el("div", { class: "step-buttons" }, flip, this.nav)), this.list);
     this.onKey = (event) => this.#onKey(event);
     document.addEventListener("keydown", this.onKey);
@@ -44,7 +44,7 @@ export class Moves {
   /** Wherever the focus is, but where these keys have another meaning. */
   #onKey(event) {
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (!(event.key in KEYS) && event.key.toLowerCase() !== "f") return;
+    if (!(event.key in KEYS) && !(event.key.toLowerCase() === "f" && this.onFlip)) return;
     if (event.target.closest?.("input, textarea, select, summary, dialog, .report-box, .squares :focus-visible")) return;
     // These scroll the page, unless the person is at the board or the moves.
     if (["Home", "End"].includes(event.key) && !event.target.closest?.(".game")) return;
@@ -93,6 +93,7 @@ export class Moves {
     try {
       const replay = await call("GET", `/api/arena/game/${this.id}`);
       this.steps = replay.steps.map((step, ply) => ({ ...step, ply }));
+      this.nav.dataset.loaded = "";
     } catch (error) {
       if (!(error instanceof ApiError)) throw error; // without them the list stays a list
     }

@@ -120,7 +120,7 @@ export class WatchScreen {
     this.tools = el("div", { class: "watch-links" });
     const key = (text) => el("kbd", {}, text);
     const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
-    const told = looks(game).turns
+    const told = looks(game).canFlip
       ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
       : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
     this.keys = el("p", { class: "watch-keys", hidden: true }, told);
@@ -140,10 +140,8 @@ export class WatchScreen {
 
   #drawTools() {
     const { full } = this;
-    const isFlippable = looks(full.state.view.game).turns;
     this.tools.replaceChildren(
       ...[
-        isFlippable ? el("button", { type: "button", class: "button small", "data-test": "flip", onclick: () => this.#flip() }, say("Flip board")) : null,
         el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), say("Copy link")),
         ...(full.files ?? []).map((form) => el("a", { class: "button small", href: `/game/${this.id}/${form}`, download: "", "data-test": `file-${form}` }, FILES[form])),
       ].filter(Boolean),
@@ -160,24 +158,14 @@ export class WatchScreen {
     }
   }
 
-  /** Show the board from the other side. */
-  #flip() {
-    const { board, moves } = this.view;
-    board.isTurned = !board.isTurned;
-    board.size = ""; // build it anew
-    const table = this.main.querySelector(".table");
-    table.append(...[...table.children].reverse());
-    if (moves.isStepping) moves.onShow(moves.steps[moves.at]);
-    else this.view.draw(this.model);
-  }
-
   /** Keys for the replay, wherever the focus is, but where a text is being written or something chosen. */
   #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (event.target.closest?.("input, textarea, select, dialog")) return;
-    if (event.key.toLowerCase() === "f" && looks(this.full.state.view.game).turns) this.#flip();
-    else if (this.view.moves.steps && event.key in STEPS) {
-      this.view.moves.nav.querySelector(`[data-step="${STEPS[event.key]}"]`).click();
+    const { moves } = this.view;
+    if (event.key.toLowerCase() === "f" && moves.onFlip) moves.onFlip();
+    else if (event.key in STEPS) {
+      moves.nav.querySelector(`[data-step="${STEPS[event.key]}"]`).click();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -203,7 +191,7 @@ export class WatchScreen {
     this.keys.hidden = false;
     const bot = ["white", "black"].find((colour) => this.full[colour].title === "BOT");
     if (bot) this.#openReport(this.full[bot].name, this.full[bot === "white" ? "black" : "white"].name);
-    this.view.openReplay(this.id, (ply) => this.report?.showPly(ply));
+    this.view.openReplay((ply) => this.report?.showPly(ply));
     // Without a bot there is no report to show.
     this.view.reportBox.hidden = !bot;
     if (!bot) this.main.querySelector("[data-test=to-report]")?.remove();
