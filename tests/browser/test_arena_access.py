@@ -1,7 +1,7 @@
 """Everybody can use the arena's page: axe-core finds nothing on its screens, light or dark."""
 
+from tests.browser.axe import Look, prefer
 from tests.browser.host import Host
-from tests.browser.look import Look, prefer
 from tests.browser.page import Page
 from tests.browser.test_report import answered, report_of, show_report, tempt, untempting
 

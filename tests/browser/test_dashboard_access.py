@@ -26,7 +26,7 @@ from storage.statistics.monthly import monthly_report
 from storage.tables.games import DecisionRow, GameRow, OpponentRow
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of, firing_board, sample_status
 from tests.bot.dashboard.numbers.sample_database import NOW, fill
-from tests.browser.look import Look, prefer
+from tests.browser.axe import Look, prefer
 from tests.browser.page import Page
 from tests.patience import PATIENCE_S
 

@@ -9,8 +9,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import axe
+from tests.browser.axe import SETTLE
 from tests.browser.host import Host
-from tests.browser.look import SETTLE
 from tests.browser.page import Page
 
 LATEST = "document.querySelector('.move.current')?.dataset.ply"
