@@ -67,10 +67,14 @@ OUTSIDE = """return [...document.querySelectorAll('main *')].filter((element) =>
         && !element.closest('details:not([open]), svg, .chart');
 }).map((element) => element.outerHTML.slice(0, 120))"""
 OPEN = "for (const each of document.querySelectorAll('details:not(.chip)')) each.open = true"
-SETTLE = """for (const each of document.getAnimations()) {
-    if (each.effect.getComputedTiming().endTime !== Infinity) each.finish();
-}"""
-"""End the transition of colours."""
+SETTLE = """const [done] = arguments;
+requestAnimationFrame(() => requestAnimationFrame(() => {
+    for (const each of document.getAnimations()) {
+        if (each.effect.getComputedTiming().endTime !== Infinity) each.finish();
+    }
+    done();
+}))"""
+"""Wait until the page shows what it was told to, and end the transition of colours."""
 SCREENS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
 """Widths in pixels, and colour schemes; each page is looked at on the first or the last two."""
 
@@ -79,7 +83,7 @@ def prefer(tab: Page, scheme: str) -> None:
     """Light or dark; empty: whatever the browser prefers."""
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     tab.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    tab.driver.execute_script(SETTLE)
+    tab.driver.execute_async_script(SETTLE)
 
 
 class Look:

@@ -146,7 +146,7 @@ def _prefer(page: Page, scheme: str) -> None:
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     # Colours glide from one scheme to the other.
-    page.driver.execute_script(SETTLE)
+    page.driver.execute_async_script(SETTLE)
 
 
 def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None:
