@@ -129,6 +129,7 @@ STORAGE = {
         "tables",
         "trials",
     },
+    "storage.training": {"damage", "filters", "inserts", "records", "statistics", "tables"},
     "storage.recheck": {
         "damage",
         "decisions",

@@ -112,7 +112,7 @@ class Fuzz:
                 await post(f"/api/challenge/{game}/accept", bot_token)
                 await post(f"/api/board/game/{game}/move/{move}", token)
                 games.append(game)
-            waiting = (await post("/api/challenge/desdemona", token))["id"]
+            waiting = (await post("/api/challenge/desdemona", token, variant="othello"))["id"]
         description = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
         schemas, parameters = description["components"]["schemas"], description["components"]["parameters"]
         schemas["Id"] = {"anyOf": [{"enum": [*games, waiting]}, schemas["Id"]]}

@@ -28,6 +28,9 @@ from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.arena.traffic.places import Places
+from bot.arena.training.intake import Intake
+from bot.arena.training.routes import TrainingRoutes
+from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.line_limit import LineLimit
@@ -176,7 +179,11 @@ class Arena:
         )
         """The owner's changes to accounts, at once in the running arena."""
         self._app = web.Application(middlewares=[door.guard], client_max_size=MAX_BODY_BYTES)
-        self._app.add_routes([*play.table(), *site.table(), *self._public.table()])
+        self.intake = Intake(database, SITE)
+        """Fills the trainer."""
+        self.trainer = ReplyTrainer(database, SITE, self.intake)
+        training = TrainingRoutes(door=door, referee=self._referee, trainer=self.trainer)
+        self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
 
@@ -258,16 +265,20 @@ class Arena:
             stack.callback(listener.close)
             local_url = _url(self._config.host, listener.sockets[0].getsockname()[1])
             self._base_url = self._base_url or local_url
-            clock_task = asyncio.create_task(self._run_clock(), name="arena clock")
+            tasks = [
+                asyncio.create_task(self._run_clock(), name="arena clock"),
+                asyncio.create_task(self.intake.run(), name="arena trainer"),
+            ]
             if self._clock is time.monotonic:  # another one does not say whether the process runs
                 self._freezes.start()
                 stack.callback(self._freezes.stop)
             try:
                 yield local_url
             finally:
-                clock_task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await clock_task
+                for task in tasks:
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
 
     async def ensure_bot(self, name: str, token: str = "") -> str:
         """Create an account for a program, or give an existing one a new token.

@@ -232,7 +232,7 @@ def _how_picked(decision: DecisionReport) -> str:
         case "lot":
             return (
                 "Drawn at random from the moves nearly as good as the best, so as not to repeat the last "
-                f"games. {unmeant}"
+                f"games, or to play at a level. {unmeant}"
             )
         case "engine" if source:
             return f"The scores are from another engine, {source}, searching {decision.depth} plies deep."

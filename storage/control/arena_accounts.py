@@ -16,6 +16,7 @@ from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
 from storage.tables.games import EventRow, GameRow, OpponentRow
+from storage.tables.training import TrainingPlayer, TrainingReview
 
 DELETED = "deleted-"
 """Beginning of the names of deleted accounts."""
@@ -64,7 +65,7 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     """Remove what says who an account's player is, and keep the games.
 
     Its name becomes ``deleted-N``, also in the records of our own accounts and in what others said in its
-    games; its token, ratings and chat go.
+    games; its token, ratings, chat and training go.
 
     Args:
         account_id: The account, which exists.
@@ -83,6 +84,8 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     old = await session.scalar(select(ArenaAccount.name).where(ArenaAccount.id == account_id))
     await session.execute(delete(ArenaChatLine).where(ArenaChatLine.account_id == account_id))
     await session.execute(delete(ArenaRating).where(ArenaRating.account_id == account_id))
+    for table in (TrainingPlayer, TrainingReview):
+        await session.execute(delete(table).where(table.account_id == account_id))
     await session.execute(delete(BlockRow).where(BlockRow.site == site, BlockRow.name == account_id))
     await _move(session, account_id, name, site)
     gone = {"access": ArenaAccess.DELETED, "token_hash": name}  # no token has such a hash
@@ -109,6 +112,8 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
         ArenaGame.first_id,
         ArenaGame.second_id,
         ArenaChatLine.account_id,
+        TrainingPlayer.account_id,
+        TrainingReview.account_id,
     ):
         moved = update(column.class_).where(column == old_id)
         await session.execute(moved.values({column.key: new_id}).execution_options(synchronize_session=False))

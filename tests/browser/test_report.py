@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from tests.browser import axe
 from tests.browser.host import Host
@@ -386,7 +387,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
     for decision in report["decisions"]:
         decision |= {"player": "standard", "sets_traps": False}
     show_report(finished, report)
-    assert "looked for the best move only" in finished.text(".summary-story")
+    assert "did not mean to set traps" in finished.text(".summary-story")
     assert "arose by accident" in finished.text(".summary-story")
     for i in places:
         finished.click(f".chip[data-index='{i}']")
@@ -568,6 +569,17 @@ def test_the_game_can_be_stepped_through(finished: Page) -> None:
     assert finished.board.count(".") == 59
     finished.click("[data-step=last]")
     assert finished.text(".bar[data-colour=black] .count") == str(finished.board.count("b"))
+
+
+def test_keys_step_through_the_game_wherever_the_focus_is(finished: Page) -> None:
+    finished.click("[data-step=first]")
+    finished.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert finished.board.count(".") == 59
+    finished.driver.execute_script("document.activeElement.blur()")
+    finished.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert finished.board.count(".") == 58
+    finished.find(".chat-form input").send_keys("x" + Keys.ARROW_LEFT)  # which moves within the text
+    assert finished.board.count(".") == 58
 
 
 def test_nothing_sticks_out(finished: Page) -> None:

@@ -7,6 +7,7 @@ import { Lobby } from "/static/lobby/lobby.js";
 import { HistoryScreen } from "/static/public/history.js";
 import { WatchScreen } from "/static/public/watch.js";
 import { loadSound, setSound } from "/static/common/sound.js";
+import { TrainScreen } from "/static/train/train.js";
 import { LANGUAGES, language, say, sayParts, setLanguage } from "/static/common/language.js";
 
 let screen = null;
@@ -53,13 +54,14 @@ function open() {
   }
   if (id && !session.person) return watch();
   if (location.pathname === "/history") screen = new HistoryScreen(main, context);
+  else if (location.pathname === "/train") screen = new TrainScreen(main, context, new URLSearchParams(location.search));
   else screen = id ? new GameScreen(main, context, id) : new Lobby(main, context, null);
   screen.open();
   return undefined;
 }
 
 export function go(path) {
-  if (path === location.pathname) history.replaceState(null, "", path);
+  if (path === location.pathname + location.search) history.replaceState(null, "", path);
   else history.pushState(null, "", path);
   open();
   window.scrollTo(0, 0);
@@ -94,7 +96,8 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-link]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
   event.preventDefault();
-  go(new URL(link.href).pathname);
+  const { pathname, search } = new URL(link.href);
+  go(pathname + search);
 });
 window.addEventListener("popstate", open);
 window.addEventListener("pageshow", (event) => {

@@ -48,10 +48,18 @@ export const SERVER_SENTENCES = [
   "You have not moved yet",
   "The chat of this game is full",
   "The report is available when the game is over",
+  "This game is not over yet",
+  "This game has fewer moves",
   "Not rated: it has too few moves.",
   "Not rated: both players share a network address.",
   "Not rated: you two have played too many rated games today.",
   "Not rated: the owner of the arena voided it.",
+  // The trainer.
+  "This position is not in front of you, or no longer: ask for the next one",
+  "There is no such position, or no longer: ask for the next one",
+  "There is nothing to find in this game",
+  "This game is still being analysed; please try again in a moment",
+  "There is something to find when the game is over",
   // The rules.
   "Checkmate.",
   "Stalemate.",

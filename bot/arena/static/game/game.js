@@ -28,6 +28,7 @@ export class GameScreen {
     this.colour = null;
     this.isLive = false;
     this.sent = null;
+    this.premove = null; // squares of a move to be made when it is the person's turn
     this.gone = false;
     this.rematchId = null;
     this.closing = new AbortController();
@@ -139,6 +140,7 @@ export class GameScreen {
         me: session.person?.name,
         actions: {
           move: (move) => this.#move(move),
+          premove: (squares) => this.#setPremove(squares),
           act: (action) => this.#act(action),
           resign: () => this.#resign(),
           rematch: () => this.#rematch(),
@@ -153,29 +155,37 @@ export class GameScreen {
   #onState(state) {
     const before = this.view;
     const wasOver = this.isOver;
-    const hadOffered = this.#hasOffered;
+    const hadOffered = this.#hasOffered("draw");
+    const hadAsked = this.#hasOffered("takeback");
     this.state = state;
     this.view = state.view;
     const isNew = before === null || before.moves.join() !== this.view.moves.join();
+    const isBack = isNew && before !== null && this.view.moves.length < before.moves.length;
     if (isNew) this.sent = null;
+    if (isBack || this.isOver) this.premove = null;
     this.#draw();
     if (isNew && before && this.view.moves.length > before.moves.length) {
       announce(this.screen.wordsOfLastMove(this.view, this.isOver));
       play(this.view.toMove === this.screen.mySide ? "yours" : "move");
     }
-    if (hadOffered && !this.#hasOffered && !isNew && !this.isOver) toast(say("{name} declined the draw.", { name: this.opponent }), "note");
+    if (isBack) announce(say("The last moves were taken back."));
+    if (!isNew && !this.isOver) {
+      if (hadOffered && !this.#hasOffered("draw")) toast(say("{name} declined the draw.", { name: this.opponent }), "note");
+      if (hadAsked && !this.#hasOffered("takeback")) toast(say("{name} declined the takeback.", { name: this.opponent }), "note");
+    }
+    this.#playPremove();
     if (this.isOver && !wasOver) this.#onEnd(before !== null);
   }
 
-  /** Whether the person's draw offer stands. */
-  get #hasOffered() {
-    return this.colour !== null && Boolean(this.state?.[this.colour === "white" ? "wdraw" : "bdraw"]);
+  /** Whether the person's offer stands: a "draw" or a "takeback". */
+  #hasOffered(what) {
+    return this.colour !== null && Boolean(this.state?.[`${this.colour[0]}${what}`]);
   }
 
   #draw() {
     if (!this.state) return;
-    const { state, view, isOver, isLive, sent, gone, rematchId } = this;
-    this.screen.draw({ state, view, isOver, isLive, sent, gone, rematchId });
+    const { state, view, isOver, isLive, sent, premove, gone, rematchId } = this;
+    this.screen.draw({ state, view, isOver, isLive, sent, premove, gone, rematchId });
   }
 
   // --- The person's actions ------------------------------------------------------------------------------
@@ -196,6 +206,23 @@ export class GameScreen {
       this.restart();
       this.#draw();
     }
+  }
+
+  #setPremove(squares) {
+    this.premove = squares;
+    announce(squares ? say("Your next move is set: {move}.", { move: squares.join(" ") }) : say("No next move is set."));
+    this.#draw();
+  }
+
+  /** Now it is the person's turn: make the move set before, if it is legal. */
+  #playPremove() {
+    if (!this.premove || this.isOver || this.view.toMove !== this.screen.mySide) return;
+    const wanted = this.premove.join();
+    this.premove = null;
+    // Of several that differ in the piece that a pawn becomes, the most valuable one.
+    const fitting = this.view.legal.filter(({ squares }) => squares.join() === wanted);
+    if (fitting.length) this.#move(this.screen.board.mostValuable(fitting).move);
+    else this.#draw();
   }
 
   async #act(action) {
@@ -260,7 +287,7 @@ export class GameScreen {
       play("end");
     }
     if (this.colour && result.kind !== "aborted") {
-      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, result: result.kind, text: result.short, at: Date.now() });
+      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, game: this.screen.gameName, result: result.kind, text: result.short, at: Date.now() });
     }
     this.screen.chat.watchFarewell();
     if (!this.view.moves.length) return;
@@ -273,6 +300,6 @@ export class GameScreen {
       onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
     });
     this.report.open();
-    this.screen.openReplay(this.id, (ply) => this.report.showPly(ply));
+    this.screen.openReplay((ply) => this.report.showPly(ply));
   }
 }

@@ -6,7 +6,7 @@ import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, toast } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { recentGames } from "/static/common/recent.js";
-import { loadChoice, saveChoice, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { colourField, loadChoice, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { fromServer, say, sayCount, sayDate, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
@@ -90,18 +90,22 @@ export class Lobby {
     this.botSignature = this.goingSignature = null; // not drawn yet
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, say("Challenge"));
     this.status = el("p", { class: "form-status", role: "status" });
+    this.colourField = colourField(variant, choice.color);
+    this.more = this.#more();
     this.form = el(
       "form",
       { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event), onchange: (event) => this.#onChange(event) },
-      this.#nameField(variant),
+      this.#nameField(),
       variantField(variants, variant),
       el("fieldset", { class: "field" }, el("legend", {}, say("Opponent")), this.botBox),
-      termFields(this.arena.clocks, variant, choice),
+      this.colourField,
+      termFields(this.arena.clocks, choice),
       this.sendButton,
       this.status,
       session.person ? null : this.#codeField(),
     );
-    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.#more(variant)));
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.more));
+    showStakes(this.form);
     this.#showBots();
   }
 
@@ -119,7 +123,8 @@ export class Lobby {
   }
 
   /** An example of a trap, and the rules. */
-  #more(variant) {
+  #more() {
+    const { variant } = this;
     const { rules, showcase } = looks(variant.game);
     return el(
       "section",
@@ -141,13 +146,14 @@ export class Lobby {
     );
   }
 
-  #nameField(variant) {
+  #nameField() {
     if (session.person) {
-      const { you } = this.arena; // null when the name has just been taken
+      this.ownRating = el("span", { class: "rating" });
+      this.#showOwnRating();
       return el(
         "div",
         { class: "you-line" },
-        el("span", {}, sayParts("Playing as {name}", { name: el("strong", {}, session.person.name) }), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings, variant)}`) : null),
+        el("span", {}, sayParts("Playing as {name}", { name: el("strong", {}, session.person.name) }), " ", this.ownRating),
         el("button", { type: "button", class: "button link", "data-test": "give-code", onclick: () => this.#giveCode() }, say("Move it to another device")),
         el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, say("Use another name")),
       );
@@ -190,12 +196,28 @@ export class Lobby {
 
   #onChange(event) {
     if (event.target.name === "bot") this.#showButton();
-    if (event.target.name === "variant") {
-      // Another game has other sides: rebuild the form, keeping the choices made so far.
-      saveChoice(this.form);
-      this.#build();
-      this.#showGoing();
-    }
+    if (event.target.name === "clock") showStakes(this.form);
+    if (event.target.name === "variant") this.#changeVariant(event.target.value);
+  }
+
+  /** Another game has other sides, ratings and rules; all else, the focus too, stays as it is. */
+  #changeVariant(key) {
+    saveChoice(this.form);
+    this.variant = this.arena.variants.find((each) => each.key === key);
+    const colour = colourField(this.variant, this.form.elements.color.value);
+    this.colourField.replaceWith(colour);
+    this.colourField = colour;
+    const more = this.#more();
+    this.more.replaceWith(more);
+    this.more = more;
+    this.#showOwnRating();
+    this.botSignature = null;
+    this.#showBots();
+  }
+
+  #showOwnRating() {
+    const { you } = this.arena; // null when the name has just been taken
+    if (this.ownRating) this.ownRating.textContent = you ? ratingText(you.ratings, this.variant) : "";
   }
 
   #showBots() {
@@ -273,7 +295,7 @@ export class Lobby {
     session.save(await call("POST", "/api/person", { json: { name } }));
     this.context.showWho();
     const field = this.form.querySelector("#nickname").closest(".field");
-    field.replaceWith(this.#nameField(this.variant));
+    field.replaceWith(this.#nameField());
   }
 
   #showWaiting(name, waiting) {
@@ -340,6 +362,11 @@ export class Lobby {
     this.context.go("/");
   }
 
+  /** A game's name as the page says it; one that it does not offer has the API's. */
+  #gameName({ key, name }) {
+    return fromServer(this.arena.variants.find((each) => each.key === key)?.name ?? name);
+  }
+
   #going() {
     this.goingBox = el("div", { class: "going", hidden: true });
     return this.goingBox;
@@ -364,7 +391,7 @@ export class Lobby {
         el(
           "a",
           { class: "going-game", href: `/game/${game.gameId}`, "data-link": true },
-          el("span", {}, say("against {name}", { name: game.opponent.username.replace(/^BOT /, "") })),
+          el("span", {}, say("{game} against {name}", { game: this.#gameName(game.variant), name: game.opponent.username.replace(/^BOT /, "") })),
           el("strong", {}, game.isMyTurn ? say("Your move") : say("Open")),
         ),
       ),
@@ -389,7 +416,7 @@ export class Lobby {
               "a",
               { href: `/game/${game.id}`, "data-link": true },
               el("span", { class: `result-dot ${game.result}` }),
-              el("span", {}, say("{result} against {opponent}", { result: resultText(game), opponent: game.opponent })),
+              el("span", {}, gameText(game)),
               el("time", { datetime: new Date(game.at).toISOString() }, sayDate(game.at)),
             ),
           ),
@@ -403,6 +430,12 @@ export class Lobby {
 /** How a remembered game ended: its text may be in another language than the page is now. */
 function resultText({ result, text }) {
   return [RESULTS[result], /\d+ : \d+/.exec(text)?.[0]].filter(Boolean).join(" ");
+}
+
+/** A finished game in a line; older ones were kept without the game's name. */
+function gameText(game) {
+  const places = { game: fromServer(game.game), result: resultText(game), opponent: game.opponent };
+  return game.game ? say("{game}: {result} against {opponent}", places) : say("{result} against {opponent}", places);
 }
 
 /** The rating in a variant, with a question mark while it is provisional. */

@@ -6,6 +6,7 @@ import { fromServer, say } from "/static/common/language.js";
 
 const CHOICE_KEY = "desdemona.choice";
 const USUAL_CLOCK = "300+3";
+const NO_CLOCK = "none";
 
 const clockValue = ({ limit, increment }) => `${limit}+${increment}`;
 
@@ -35,8 +36,18 @@ export function saveChoice({ elements }) {
 
 /** The fields of the challenge in the API's format. */
 export function termsOf({ elements }) {
+  const terms = { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value };
+  if (elements.clock.value === NO_CLOCK) return { ...terms, rated: "false" };
   const [limit, increment] = elements.clock.value.split("+");
-  return { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value, "clock.limit": limit, "clock.increment": increment };
+  return { ...terms, "clock.limit": limit, "clock.increment": increment };
+}
+
+/** Without a clock a game cannot be rated. */
+export function showStakes({ elements }) {
+  for (const radio of elements.rated) {
+    if (radio.value === "true") radio.disabled = elements.clock.value === NO_CLOCK;
+    if (elements.clock.value === NO_CLOCK) radio.checked = radio.value === "false";
+  }
 }
 
 /** A row of radio buttons that looks like one switch. */
@@ -66,8 +77,8 @@ export function variantField(variants, chosen) {
   return segments("variant", say("Game"), variants.map(({ key, name }) => ({ value: key, label: fromServer(name) })), chosen.key);
 }
 
-/** Fields for colour, clock and stakes. */
-export function termFields(clocks, variant, choice) {
+/** The field for the colour, by the names that the game has for its sides. */
+export function colourField(variant, chosen) {
   const { sides } = looks(variant.game);
   // The API only has white and black, whatever the game calls its sides.
   const [first, second] = variant.sides.map((side, i) => ({
@@ -75,14 +86,18 @@ export function termFields(clocks, variant, choice) {
     label: sides[side] ?? side,
     hint: i === 0 ? say("moves first") : say("moves second"),
   }));
-  const values = clocks.map(clockValue);
+  return segments("color", say("You play"), [first, { value: "random", label: say("Either"), hint: say("random") }, second], chosen ?? "random");
+}
+
+/** Fields for clock and stakes. */
+export function termFields(clocks, choice) {
+  const values = [...clocks.map(clockValue), NO_CLOCK];
   const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
   return [
-    segments("color", say("You play"), [first, { value: "random", label: say("Either"), hint: say("random") }, second], choice.color ?? "random"),
     segments(
       "clock",
       say("Clock: minutes + seconds per move"),
-      clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })),
+      [...clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })), { value: NO_CLOCK, label: "∞", hint: say("no clock") }],
       clock,
     ),
     segments(

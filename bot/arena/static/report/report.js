@@ -7,6 +7,7 @@ import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise } from
 import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
 
+const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 export class ReportSection {
@@ -132,7 +133,7 @@ export class ReportSection {
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
     if (isBlind) story.push(traps ? sayCount("There was {n} trap in this game.", "There were {n} traps in this game.", traps) : say("There was no trap in this game."));
     else if (isMeant) story.push(traps ? sayCount("{name} set {n} trap.", "{name} set {n} traps.", traps, some) : say("{name} set no trap in this game.", some));
-    else story.push(traps ? sayCount("In this game {name} looked for the best move only; {n} trap arose by accident.", "In this game {name} looked for the best move only; {n} traps arose by accident.", traps, some) : say("In this game {name} looked for the best move only; no trap arose by accident.", some));
+    else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} did not mean to set traps; {n} traps arose by accident.", traps, some) : say("In this game {name} did not mean to set traps; no trap arose by accident.", some));
     if (engines.length) story.push(say("The scores are from {engines}.", { engines: sayList(engines) }));
     if (traps) {
       const share = say("{share} of a game", { share: percentText(lost / 10_000) });
@@ -154,8 +155,16 @@ export class ReportSection {
         tile("fell", fell, say("fallen into")),
         tile("slipped", slips, sayCount("slip", "slips", slips)),
       ),
+      this.#toFind(),
       this.#trapList(),
     );
+  }
+
+  /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
+  #toFind() {
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
+    if (!many) return null;
+    return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }
 
   /** Each trap in a sentence, the costliest and likeliest first. */

@@ -1,12 +1,12 @@
 """indexes for the arena's pages: games of an account by time, and the best ratings
 
-Revision: 0022, after 0020
+Revision: 0021, after 0020
 Date: 2026-11-27
 """
 
 from alembic import op
 
-revision = "0022"
+revision = "0021"
 down_revision = "0020"
 branch_labels = None
 depends_on = None
