@@ -48,7 +48,7 @@ function chartOf(told, game) {
   const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: say("the player"), isBlind: true });
+  return depthChart({ replies, decision, unit, hasMargins, whose: say("for the player"), isBlind: true });
 }
 
 /** The elements of a solution. */
