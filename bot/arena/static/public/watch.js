@@ -2,7 +2,6 @@
 
 import { ApiError, follow } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
-import { looks } from "/static/board/games.js";
 import { fromServer, say, sayParts } from "/static/common/language.js";
 import { GameView } from "/static/game/game_view.js";
 import { ReportSection } from "/static/report/report.js";
@@ -118,12 +117,10 @@ export class WatchScreen {
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
     this.tools = el("div", { class: "watch-links" });
+    this.view.link.close(); // of no use to somebody who makes no moves
     const key = (text) => el("kbd", {}, text);
     const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
-    const told = looks(game).turns
-      ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
-      : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
-    this.keys = el("p", { class: "watch-keys", hidden: true }, told);
+    this.keys = el("p", { class: "watch-keys" }, sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys));
     this.main.querySelector(".status").append(this.tools, this.keys);
     this.#drawTools();
     document.addEventListener("keydown", this.onKey, true);
@@ -131,7 +128,7 @@ export class WatchScreen {
 
   #draw() {
     const { state } = this.full;
-    this.model = { state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, gone: false, rematchId: null };
+    this.model = { state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, premove: null, gone: false, rematchId: null };
     this.view.draw(this.model);
     const way = state.winner ? WAYS[state.status]?.(this.full[state.winner === "white" ? "black" : "white"].name) : null;
     if (way) this.view.detail.textContent = way;
@@ -140,13 +137,11 @@ export class WatchScreen {
 
   #drawTools() {
     const { full } = this;
-    const isFlippable = looks(full.state.view.game).turns;
     this.tools.replaceChildren(
       ...[
-        isFlippable ? el("button", { type: "button", class: "button small", "data-test": "flip", onclick: () => this.#flip() }, say("Flip board")) : null,
         el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), say("Copy link")),
         ...(full.files ?? []).map((form) => el("a", { class: "button small", href: `/game/${this.id}/${form}`, download: "", "data-test": `file-${form}` }, FILES[form])),
-      ].filter(Boolean),
+      ],
     );
   }
 
@@ -160,25 +155,13 @@ export class WatchScreen {
     }
   }
 
-  /** Show the board from the other side. */
-  #flip() {
-    const { board, moves } = this.view;
-    board.isTurned = !board.isTurned;
-    board.size = ""; // build it anew
-    const table = this.main.querySelector(".table");
-    table.append(...[...table.children].reverse());
-    if (moves.isStepping) moves.onShow(moves.steps[moves.at]);
-    else this.view.draw(this.model);
-  }
-
   /** Keys for the replay, wherever the focus is, but where a text is being written or something chosen. */
   #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (event.target.closest?.("input, textarea, select, dialog")) return;
-    if (event.key.toLowerCase() === "f" && looks(this.full.state.view.game).turns) this.#flip();
-    else if (this.view.moves.steps && event.key in STEPS) {
-      this.view.moves.nav.querySelector(`[data-step="${STEPS[event.key]}"]`).click();
-    } else return;
+    if (event.key in STEPS) this.view.moves.nav.querySelector(`[data-step="${STEPS[event.key]}"]`).click();
+    else if (event.key.toLowerCase() === "f") this.view.moves.onFlip();
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -200,10 +183,9 @@ export class WatchScreen {
   }
 
   #openReplay() {
-    this.keys.hidden = false;
     const bot = ["white", "black"].find((colour) => this.full[colour].title === "BOT");
     if (bot) this.#openReport(this.full[bot].name, this.full[bot === "white" ? "black" : "white"].name);
-    this.view.openReplay(this.id, (ply) => this.report?.showPly(ply));
+    this.view.openReplay((ply) => this.report?.showPly(ply));
     // Without a bot there is no report to show.
     this.view.reportBox.hidden = !bot;
     if (!bot) this.main.querySelector("[data-test=to-report]")?.remove();
