@@ -405,10 +405,9 @@ export class Lobby {
       "section",
       { class: "recent" },
       el("h2", {}, say("Your recent games")),
-      el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))),
       el(
         "ul",
-        {},
+        { hidden: !games.length },
         games.map((game) =>
           el(
             "li",
@@ -423,6 +422,7 @@ export class Lobby {
           ),
         ),
       ),
+      el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))),
     );
   }
 }

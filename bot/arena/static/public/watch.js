@@ -2,7 +2,6 @@
 
 import { ApiError, follow } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
-import { looks } from "/static/board/games.js";
 import { fromServer, say, sayParts } from "/static/common/language.js";
 import { GameView } from "/static/game/game_view.js";
 import { ReportSection } from "/static/report/report.js";
@@ -118,12 +117,13 @@ export class WatchScreen {
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
     this.tools = el("div", { class: "watch-links" });
+    this.view.link.close(); // of no use to somebody who makes no moves
     const key = (text) => el("kbd", {}, text);
     const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
     const told = looks(game).canFlip
       ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
       : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
-    this.keys = el("p", { class: "watch-keys", hidden: true }, told);
+    this.keys = el("p", { class: "watch-keys" }, told);
     this.main.querySelector(".status").append(this.tools, this.keys);
     this.#drawTools();
     document.addEventListener("keydown", this.onKey, true);
@@ -131,7 +131,7 @@ export class WatchScreen {
 
   #draw() {
     const { state } = this.full;
-    this.model = { state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, gone: false, rematchId: null };
+    this.model = { state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, premove: null, gone: false, rematchId: null };
     this.view.draw(this.model);
     const way = state.winner ? WAYS[state.status]?.(this.full[state.winner === "white" ? "black" : "white"].name) : null;
     if (way) this.view.detail.textContent = way;
@@ -144,7 +144,7 @@ export class WatchScreen {
       ...[
         el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), say("Copy link")),
         ...(full.files ?? []).map((form) => el("a", { class: "button small", href: `/game/${this.id}/${form}`, download: "", "data-test": `file-${form}` }, FILES[form])),
-      ].filter(Boolean),
+      ],
     );
   }
 
@@ -188,7 +188,6 @@ export class WatchScreen {
   }
 
   #openReplay() {
-    this.keys.hidden = false;
     const bot = ["white", "black"].find((colour) => this.full[colour].title === "BOT");
     if (bot) this.#openReport(this.full[bot].name, this.full[bot === "white" ? "black" : "white"].name);
     this.view.openReplay((ply) => this.report?.showPly(ply));

@@ -67,6 +67,7 @@ async def test_a_running_game_tells_board_clocks_and_moves_only(street: Street) 
     assert f"/game/{game}/preview.png" not in page, "a board that others keep"
     for hidden in (
         f"/api/arena/game/{game}/report",
+        f"/api/arena/game/{game}/analysis?ply=1",
         f"/game/{game}/preview.png",
         f"/game/{game}/pgn",
         f"/game/{game}/txt",

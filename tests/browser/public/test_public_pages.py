@@ -78,10 +78,10 @@ def test_a_stranger_steps_through_a_finished_game(
         assert ply(stranger) == count
         press(stranger, Keys.ARROW_LEFT)
         assert ply(stranger) == count - 1
-        assert stranger.board != end
         press(stranger, Keys.HOME)
         assert ply(stranger) == 0
-        assert set(stranger.board) == {"."}
+        stranger.until_true("!document.querySelector('.game .square .piece')")
+        assert stranger.board != end
         # Wherever the focus is: a button that has just become useless, the report, nothing.
         for focused in ("[data-step=left]", ".chip", "[data-test=share]", "body"):
             stranger.driver.execute_script(
@@ -91,9 +91,9 @@ def test_a_stranger_steps_through_a_finished_game(
             press(stranger, Keys.ARROW_RIGHT)
             assert ply(stranger) == before + 1, focused
         press(stranger, Keys.END)
+        stranger.until_true(f"document.querySelectorAll('.game .piece').length === {count}")
         assert stranger.board == end
         assert stranger.count("[data-test=file-txt]") == 1
-        assert stranger.count("[data-test=flip]") == 0, "discs fall"
         assert "“you” is anna" in stranger.text(".report-voice")
 
 
@@ -108,7 +108,13 @@ def test_a_stranger_watches_without_being_told_too_much(stranger: Page, world: t
         assert stranger.count(".square[role=gridcell]") == 0
         assert driver.execute_script("return document.querySelector('.report-box').hidden")
         asked = driver.execute_script("return window.asked")
-        assert asked == [f"/api/arena/game/{running}/watch"]
+        # The icon tells how good the connection is.
+        told = [path for path in asked if not path.endswith("/icon.svg")]
+        assert told == [f"/api/arena/game/{running}/watch"]
+        press(stranger, Keys.ARROW_LEFT)
+        assert ply(stranger) == len(stranger.moves) - 1
+        stranger.until_text(".status-detail", "The board shows an earlier position.")
+        press(stranger, Keys.ARROW_RIGHT)
         first = driver.execute_script("return document.querySelector('.bar').dataset.colour")
         press(stranger, "f")
         assert driver.execute_script("return document.querySelector('.bar').dataset.colour") != first
@@ -140,6 +146,7 @@ def test_spectators_see_each_move_and_the_end(page: Page, host: Host) -> None:
     page.until_text(".status-line", "White won")
     assert page.text(".status-detail") == "otto resigned."
     page.until_true("document.querySelector('.step-group[data-loaded]') !== null")
+    page.find("[data-test=file-ggf]")
 
 
 def _prefer(page: Page, scheme: str) -> None:
@@ -163,9 +170,6 @@ def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None
     )
     try:
         for number, (path, wanted) in enumerate(places):
-            stranger.driver.get(host.url + path)
-            stranger.find(wanted)
-            axe.enter(stranger.driver)
             # All rules on each screen in turn, on the opposite one those that screens influence.
             for (width, scheme), rules in (
                 (screens[number % 4], ()),
@@ -173,6 +177,10 @@ def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None
             ):
                 _prefer(stranger, scheme)
                 with stranger.wide(width):
+                    # Opened anew: colours that are inherited do not always follow the scheme at once.
+                    stranger.driver.get(host.url + path)
+                    stranger.find(wanted)
+                    axe.enter(stranger.driver)
                     told = axe.violations(stranger.driver, *rules)
                     if stranger.driver.execute_script("return document.documentElement.scrollWidth") > width:
                         told.append("it scrolls sideways")
