@@ -252,6 +252,7 @@ def test_tests_mirror_the_tree() -> None:
     whole = {
         "tests",
         "tests/browser",
+        "tests/browser/arena",  # single pages of the arena
         "tests/faults",
         "tests/fuzz",
         "tests/ggs",
