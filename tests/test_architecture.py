@@ -253,6 +253,7 @@ def test_tests_mirror_the_tree() -> None:
         "tests",
         "tests/browser",
         "tests/browser/public",
+        "tests/browser/arena",  # single pages of the arena
         "tests/faults",
         "tests/fuzz",
         "tests/ggs",

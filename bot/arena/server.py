@@ -181,7 +181,7 @@ class Arena:
         self._app = web.Application(middlewares=[door.guard], client_max_size=MAX_BODY_BYTES)
         self.intake = Intake(database, SITE)
         """Fills the trainer."""
-        self.trainer = ReplyTrainer(database, SITE, self.intake)
+        self.trainer = ReplyTrainer(database, SITE, self.intake, is_public=config.public_games)
         training = TrainingRoutes(door=door, referee=self._referee, trainer=self.trainer)
         self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)

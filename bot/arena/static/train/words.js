@@ -89,7 +89,7 @@ export function ratingWords({ unrated, you }, { game, hasName, isOfGame }) {
   if (isOfGame) return say("Not rated: the report of this game shows the reply.");
   if (!hasName) return say("Not rated: with a nickname you have a rating here, and see again what you missed.");
   if (unrated) return UNRATED[unrated] ?? say("Not rated: your account has no rating here.");
-  const diff = number(you.diff, { signDisplay: "exceptZero" });
+  const diff = number(you.diff, { signDisplay: "exceptZero" }).replace("-", "−");
   return say("Your rating for finding replies, {game}: {rating} ({diff}).", { game: looks(game).title, rating: ratingText(you), diff });
 }
 

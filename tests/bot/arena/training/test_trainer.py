@@ -277,8 +277,10 @@ async def test_a_running_game_is_not_shown(room: Room, anna: Player) -> None:
     assert (await room.ask(anna, "GET", f"/api/train/next?from={game}"))[0] == 403
 
 
-async def test_where_games_are_not_public_everybody_has_their_own(room: Room, anna: Player) -> None:
-    room.house.arena.trainer._is_public = False
+async def test_where_games_are_not_public_everybody_has_their_own(street: Street) -> None:
+    room = Room(await street.open(public_games=False))
+    anna = await room.house.person("Anna")
+    await room.falls("chess", "gameofBe", "Ben")
     await room.falls("chess", "gameofAn", "Anna", ply=2)
     name = await room.open(anna)
     assert (await room.answer(anna, name, BEST))["source"]["game"] == "gameofAn"
