@@ -52,7 +52,7 @@ _MATE_PLIES, _MATE_NODES = 2 * MATE_MOVES - 1, 10_000
 BLUNDER_CENTI = 200
 """What a reply must cost to be a blunder: the blog gives no number."""
 _DEPTH = {Size.SMALL: 2, Size.FULL: 4}
-_PAIRS = {Size.SMALL: 1, Size.FULL: 50}
+_PAIRS = {Size.SMALL: 1, Size.FULL: 25}
 _BATCH = 5
 EXAMPLES = (
     ((0.6, 0.3, 0.1, 0.1), (5, 1, 0.5, -1), 3.25),
