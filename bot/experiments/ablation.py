@@ -34,7 +34,7 @@ from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, st
 GAMES = ("chess", "othello")
 WORTH_HAVING = 0.005
 """Nats a reply: a part that surely adds less earns nothing."""
-_REPLIES = {"chess": 6000, "othello": 12_000}
+_REPLIES = {"chess": 3000, "othello": 9000}
 _BATCH = 100
 CONTROL, PAPER = "standard", "paper"
 TEMPTATION, COST = "temptation for assessment", "expected cost for profit"
@@ -59,7 +59,7 @@ w6w/8/8/3wb3/3bw3/8/8/7w b | b6b/8/8/3wb3/3bw3/8/8/7b b
 """
 """Odds of one to three corners: from the usual start every player wins everything."""
 _DEPTH = {Size.SMALL: 3, Size.FULL: 4}
-_PAIRS = {Size.SMALL: 1, Size.FULL: 200}
+_PAIRS = {Size.SMALL: 1, Size.FULL: 67}
 _PAIRS_A_JOB = 10
 
 

@@ -470,7 +470,7 @@ def _library(_: Mapping[str, Any], __: int) -> Result:
             player.choose(moves, Allowance(depth=4), StopFlag()) for moves in ((), ("e2e4", "e7e5"))
         )
         player.close()
-    return {"move": known.move, "nodes": [known.nodes or 0, unknown.nodes or 0], **_ending()}
+    return {"move": known.move, "depths": [known.depth, unknown.depth], **_ending()}
 
 
 def _ending() -> Result:
@@ -487,12 +487,12 @@ def _ending() -> Result:
 
 
 def _judge_library(found: Result) -> tuple[ClaimVerdict, str]:
-    known, unknown = found["nodes"]
+    known, unknown = found["depths"]
     ours, plain = found["solved"]
     holds = found["move"] == "e2e4" and known == 0 < unknown and found["is_solved"] and ours == plain
     return _verdict(holds), (
-        f"a book with one move plays it ({found['move']}) after {known} positions, outside it the search "
-        f"visits {unknown:,}; an ending of Othello with seven empty squares is solved, with the score of a "
+        f"a book with one move plays it ({found['move']}) from depth {known}, outside it the search goes to "
+        f"depth {unknown}; an ending of Othello with seven empty squares is solved, with the score of a "
         "search to the end"
     )
 
