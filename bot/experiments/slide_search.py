@@ -9,11 +9,8 @@ from typing import Any
 
 import chess
 
-from engine.game import WIN_CENTI, Game, Move
+from engine.game import Game, Move
 from engine.search.reference import INFINITY
-
-Tree = "int | Sequence[Tree]"
-"""A score, or the trees to choose among."""
 
 PIECES = {
     chess.PAWN: 1,
@@ -146,8 +143,3 @@ def best_moves(
     }
     best = max(scores.values())
     return [move for move, score in scores.items() if score == best], best
-
-
-def is_decided(score_centi: int) -> bool:
-    """Whether a score is that of a forced win or loss."""
-    return abs(score_centi) >= WIN_CENTI

@@ -18,7 +18,6 @@ from bot.experiments.report import ClaimVerdict, PaperClaim, Report, Table
 from bot.experiments.slide_search import (
     Count,
     best_moves,
-    is_decided,
     material_centi,
     search,
     tree_alpha_beta,
@@ -30,7 +29,7 @@ from bot.match.player_specs import OurSpec, parse_spec
 from bot.match.players import OurPlayer
 from engine._native import chess_perft
 from engine.external.settings import Allowance
-from engine.game import Move
+from engine.game import WIN_CENTI, Move
 from engine.games import get_game
 from engine.params import TrapParams
 from engine.players import SelectiveSearcher
@@ -45,7 +44,6 @@ SLIDE_10 = ((3, 9), (5, 6, 7))
 """The leaves that the slide names."""
 BAGS = ((100, 5, 20), (-10, 500, 300))
 """Tickets, sandwich and money; fish, money and tickets: the enemy chooses from the bag."""
-CORNER_EDGE = "corner, then a side"
 SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3"
 HORIZON = "8/B1kr2p1/1p4p1/p3P1P1/P5P1/8/8/7K w - - 0 1"
 EXCHANGE = "4k3/2p5/3p4/8/8/8/3Q4/4K3 w - - 0 1"
@@ -55,9 +53,25 @@ ATOMS = 80
 """Atoms of the observable universe, as a power of ten."""
 _START_KEY, _E2E4 = 0x463B96181691FC9C, 796
 """The usual start and a move, as Polyglot books write them."""
-_BRANCHES = {Size.SMALL: (2, 4), Size.FULL: (20, 8)}
-"""Positions, and the depth of the search."""
-_REVERSI_GAMES = {Size.SMALL: 4, Size.FULL: 400}
+_ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
+    Size.SMALL: {
+        "alpha-beta": {"depth": 4},
+        "move order": {"depth": 4},
+        "branches": {"positions": 2, "depth": 4},
+        "iterative deepening": {"positions": 1, "depth": 5},
+        "transpositions": {"depth": 10},
+        "fewest discs": {"games": 4},
+    },
+    Size.FULL: {
+        "alpha-beta": {"depth": 6},
+        "move order": {"depth": 6},
+        "branches": {"positions": 20, "depth": 8},
+        "iterative deepening": {"positions": 20, "depth": 6},
+        "transpositions": {"depth": 14},
+        "fewest discs": {"games": 400},
+    },
+}
+"""How much of an idea to measure, where that is a choice."""
 _LATE_EMPTIES = 20
 
 
@@ -85,11 +99,7 @@ class Slides(Experiment):
 
     def jobs(self, size: Size) -> Sequence[Job]:
         """See `Experiment.jobs`."""
-        positions, depth = _BRANCHES[size]
-        given = {
-            "branches": {"positions": positions, "depth": depth},
-            "fewest discs": {"games": _REVERSI_GAMES[size]},
-        }
+        given = _ARGUMENTS[size]
         return [Job(idea.name, {"idea": idea.name, **given.get(idea.name, {})}) for idea in IDEAS]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
@@ -117,23 +127,22 @@ def _chess(fen: str) -> Any:
 
 
 def _minimax(_: Mapping[str, Any], __: int) -> Result:
-    game = get_game("tictactoe")
-    position = game.for_search(game.initial())
+    game, core = get_game("tictactoe"), make_searcher("tictactoe", TABLE_MB)
     scores = []
-    for move in (0, 1):  # a corner, and a side next to it
-        position = game.play(position, game.legal_moves(position)[move])
-        scores.append(minimax(game, position, 9))
-        core = make_searcher("tictactoe", TABLE_MB)
-        scores.append(exact_score(core, position, 9, StopFlag()))
+    for reply in ("b1", "b2"):  # a side next to the corner, and the centre
+        position = game.for_search(game.initial())
+        for move in ("a1", reply):
+            position = game.play(position, game.parse_move(position, move))
+        scores += [minimax(game, position, 9), exact_score(core, position, 9, StopFlag())]
     return {"slide": tree_minimax(SLIDE_10, True), "scores": scores}
 
 
 def _judge_minimax(found: Result) -> tuple[ClaimVerdict, str]:
-    corner, core_corner, side, core_side = found["scores"]
-    holds = found["slide"] == 5 and corner == core_corner == 0 and side == core_side and is_decided(side)
+    side, core_side, centre, core_centre = found["scores"]
+    holds = found["slide"] == 5 and side == core_side >= WIN_CENTI and centre == core_centre == 0
     return _verdict(holds), (
-        f"slide 10: {found['slide']}; a corner is worth {corner}, and a side as the answer loses by force; "
-        "the program's search says the same"
+        f"slide 10: {found['slide']}; a corner taken, the answer on a side loses by force and the centre "
+        f"draws ({centre}); the program's search says the same"
     )
 
 
@@ -191,8 +200,9 @@ def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> tuple[in
     return score, count.nodes, count.cuts
 
 
-def _alpha_beta(_: Mapping[str, Any], __: int) -> Result:
-    return {"plain": _connect4(5, None, prunes=False), "pruned": _connect4(5, None)}
+def _alpha_beta(arguments: Mapping[str, Any], _: int) -> Result:
+    depth = arguments["depth"]
+    return {"plain": _connect4(depth, None, prunes=False), "pruned": _connect4(depth, None)}
 
 
 def _judge_alpha_beta(found: Result) -> tuple[ClaimVerdict, str]:
@@ -202,8 +212,9 @@ def _judge_alpha_beta(found: Result) -> tuple[ClaimVerdict, str]:
     )
 
 
-def _order(_: Mapping[str, Any], __: int) -> Result:
-    return {"best": _connect4(5, 1), "given": _connect4(5, None), "worst": _connect4(5, -1)}
+def _order(arguments: Mapping[str, Any], _: int) -> Result:
+    orders = {"best": 1, "given": None, "worst": -1}
+    return {name: _connect4(arguments["depth"], order) for name, order in orders.items()}
 
 
 def _judge_order(found: Result) -> tuple[ClaimVerdict, str]:
@@ -266,10 +277,10 @@ def _judge_negascout(found: Result) -> tuple[ClaimVerdict, str]:
     )
 
 
-def _deepening(_: Mapping[str, Any], seed: int) -> Result:
-    game, depth = get_game("chess"), 6
+def _deepening(arguments: Mapping[str, Any], seed: int) -> Result:
+    game, depth = get_game("chess"), arguments["depth"]
     direct = steps = 0
-    for at in range(4):
+    for at in range(arguments["positions"]):
         _, found = position_after(game, random_opening("chess", seed, at))
         position = game.for_search(found)
         core = make_searcher("chess", TABLE_MB)
@@ -404,7 +415,7 @@ def _judge_fewest(found: Result) -> tuple[ClaimVerdict, str]:
     mean, wins = mean_of(margins), share(int((margins > 0).sum()), len(margins))
     verdict = ClaimVerdict.OPEN if mean.low <= 0 <= mean.high else _verdict(mean.low > 0)
     return verdict, (
-        f"who holds fewest discs until {_LATE_EMPTIES} squares are empty beats who always takes most by "
+        f"who holds fewest discs until {_LATE_EMPTIES} squares are empty, against who always takes most: "
         f"{number(mean, 1, 1, '+')} discs, winning {percents(wins)} %, {mean.n} games"
     )
 
@@ -424,37 +435,36 @@ def _judge_numbers(found: Result) -> tuple[ClaimVerdict, str]:
 # --- What a program adds --------------------------------------------------------------------------------
 
 
-def _joins(_: Mapping[str, Any], __: int) -> Result:
-    game = get_game("chess")
-    lines = [game.initial()]
-    for _ply in range(3):
-        lines = [game.play(each, move) for each in lines for move in game.legal_moves(each)]
-    positions = {" ".join(each.board.fen().split()[:4]) for each in lines}
+def _joins(arguments: Mapping[str, Any], _: int) -> Result:
+    four, game = get_game("connect4"), get_game("chess")
+    lines = [four.initial()]
+    for _ply in range(4):
+        lines = [four.play(each, move) for each in lines for move in four.legal_moves(each)]
     back = game.initial()
     for move in TO_AND_FRO[:4]:
         back = game.play(back, game.parse_move(back, move))
+    nodes = []
+    for table_mb in (1, 16):
+        core = make_searcher("connect4", table_mb)
+        exact_score(core, four.for_search(four.initial()), arguments["depth"], StopFlag())
+        nodes.append(core.nodes)
     return {
         "lines": len(lines),
-        "positions": len(positions),
+        "positions": len({four.position_text(each) for each in lines}),
         "is_cycle": back.board.board_fen() == game.initial().board.board_fen(),
-        "nodes": [_table_nodes(table_mb) for table_mb in (1, 16)],
+        "depth": arguments["depth"],
+        "nodes": nodes,
     }
-
-
-def _table_nodes(table_mb: int) -> int:
-    game, core = get_game("connect4"), make_searcher("connect4", table_mb)
-    exact_score(core, game.for_search(game.initial()), 14, StopFlag())
-    return core.nodes
 
 
 def _judge_joins(found: Result) -> tuple[ClaimVerdict, str]:
     small, large = found["nodes"]
     holds = found["positions"] < found["lines"] and not found["is_cycle"]
     return _verdict(holds), (
-        f"joins: yes, {found['lines']:,} lines of three plies lead to {found['positions']:,} positions of "
-        "chess, and a table finds them again (Connect Four, 14 plies: "
-        f"{small:,} positions visited with 1 MB, {large:,} with 16).  Cycles: chess has them, four knight "
-        "moves lead back to the start; this program counts repetitions as part of the state"
+        f"joins: yes, {found['lines']:,} lines of four plies lead to {found['positions']:,} positions of "
+        f"Connect Four, and a table finds them again ({found['depth']} plies: {small:,} positions visited "
+        f"with 1 MB, {large:,} with 16).  Cycles: chess has them, four knight moves lead back to the start; "
+        "this program counts repetitions as part of the state"
     )
 
 
@@ -520,8 +530,8 @@ def _judge_contempt(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 IDEAS = (
-    Idea("minimax", "9-12", "Each side's best move by the other's best replies", "tic-tac-toe after a corner "
-         "and a side", _minimax, _judge_minimax),
+    Idea("minimax", "6, 10-12", "Each side's best move by the other's best replies",
+         "tic-tac-toe after a corner and an answer", _minimax, _judge_minimax),
     Idea("negamax", "13-14", "One evaluation with its sign turned serves both players",
          "a balanced opening of Othello", _negamax, _judge_negamax),
     Idea("size", "5", "35^40 lines of a chess game are more than the atoms of the universe", "-", _numbers,
@@ -529,7 +539,7 @@ IDEAS = (
     Idea("bags", "15-16", "Pruning leaves things out and chooses the same", "two bags of three things", _bags,
          _judge_bags),
     Idea("alpha-beta", "17-19", "Alpha-beta finds the score of minimax",
-         "Connect Four after the middle column, 5 plies", _alpha_beta, _judge_alpha_beta),
+         "Connect Four after the middle column, 6 plies", _alpha_beta, _judge_alpha_beta),
     Idea("move order", "20", "The benefit depends on the order; from the wrong side nothing is pruned",
          "the same", _order, _judge_order),
     Idea("branches", "20", "At chess pruning reduces 35 branches to 6", "balanced openings of chess",
@@ -537,20 +547,20 @@ IDEAS = (
     Idea("negascout", "21", "Earlier results narrow the window: negascout", "a balanced opening of chess, 5 "
          "plies", _negascout, _judge_negascout),
     Idea("iterative deepening", "23", "Search a ply, look at the clock, search two",
-         "the usual start, and four balanced openings of chess", _deepening, _judge_deepening),
-    Idea("look-ahead", "8-10", "An imperfect evaluation without look-ahead plays badly", SCHOLAR, _look_ahead,
+         "the usual start, and balanced openings of chess", _deepening, _judge_deepening),
+    Idea("look-ahead", "9-10", "An imperfect evaluation without look-ahead plays badly", SCHOLAR, _look_ahead,
          _judge_look_ahead),
     Idea("exchanges", "23", "Minimax to a fixed depth misjudges exchanges; looking at captures mends it",
          EXCHANGE, _exchange, _judge_exchange),
     Idea("horizon", "23", "A fixed depth pushes a loss beyond its horizon (not on the slides)", HORIZON,
          _horizon, _judge_horizon),
     Idea("transpositions", "4", "The tree is a graph with joins and without cycles",
-         "the usual start of chess", _joins, _judge_joins),
+         "the usual starts of Connect Four and chess", _joins, _judge_joins),
     Idea("library", "23", "Openings from a library, endings too",
          "the usual start; Othello, seven empty", _library, _judge_library),
     Idea("contempt", "22", "A contempt factor says what a draw is worth", f"{PAWN_DOWN}, then "
          f"{' '.join(TO_AND_FRO)}", _contempt, _judge_contempt),
-    Idea("fewest discs", "7", "At Reversi it is best to hold fewest discs in the middle of the game",
+    Idea("fewest discs", "8", "At Reversi it is best to hold fewest discs in the middle of the game",
          "whole games", _fewest, _judge_fewest),
 )  # fmt: skip
 """In the order of the page."""
