@@ -120,7 +120,7 @@ class Blog400(Experiment):
         tables: list[Table] = []
         charts: tuple[Chart, ...] = ()
         if found:
-            every = _Both(
+            every = _Compared(
                 *(np.concatenate([getattr(both, which) for both in found.values()]) for which in ("a", "b"))
             )
             claims += _claims(every)
@@ -200,7 +200,7 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Both:
+class _Compared:
     """The games that both players have played: pairs, games of a pair, numbers of a game (`Blog400.run`)."""
 
     a: np.ndarray[Any, Any]
@@ -213,7 +213,7 @@ def _name(level: int | None, player: str, first: int) -> str:
     return f"{player} v {'people' if level is None else f'maia-{level}'}: pairs {first}"
 
 
-def _both(results: Mapping[str, Result], level: int | None, size: Size) -> _Both | None:
+def _both(results: Mapping[str, Result], level: int | None, size: Size) -> _Compared | None:
     parts: dict[str, list[Any]] = {STANDARD: [], MODEL: []}
     for first in range(0, _PAIRS[size], _BATCH):
         some = {player: results.get(_name(level, player, first)) for player in parts}
@@ -222,7 +222,7 @@ def _both(results: Mapping[str, Result], level: int | None, size: Size) -> _Both
                 parts[player] += (found or {})["games"]
     if not parts[MODEL]:
         return None
-    return _Both(*(np.array(parts[player], float).reshape(-1, 2, 6) for player in (STANDARD, MODEL)))
+    return _Compared(*(np.array(parts[player], float).reshape(-1, 2, 6) for player in (STANDARD, MODEL)))
 
 
 def _share(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -260,7 +260,7 @@ def _worked() -> PaperClaim:
     )
 
 
-def _claims(every: _Both) -> Iterator[PaperClaim]:
+def _claims(every: _Compared) -> Iterator[PaperClaim]:
     faster = _known(_moves(every.b) - _moves(every.a))
     yield PaperClaim(
         "Opponent-model search beats people faster than minimax",
@@ -287,14 +287,14 @@ def _tally(games: np.ndarray[Any, Any]) -> str:
     return "+{} ={} -{}".format(*counts)
 
 
-def _rows(found: Mapping[int | None, _Both], every: _Both) -> Iterator[tuple[str, _Both]]:
+def _rows(found: Mapping[int | None, _Compared], every: _Compared) -> Iterator[tuple[str, _Compared]]:
     for level, both in found.items():
         yield ("built-in estimate" if level is None else f"{level}"), both
     if len(found) > 1:
         yield "all", every
 
 
-def _results(found: Mapping[int | None, _Both], every: _Both) -> Table:
+def _results(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
     return Table(
         "Results by the people's level (standard, then opponent model)",
         (
@@ -327,7 +327,7 @@ def _results(found: Mapping[int | None, _Both], every: _Both) -> Table:
     )
 
 
-def _replies(found: Mapping[int | None, _Both], every: _Both) -> Table:
+def _replies(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
     rows = []
     for name, both in _rows(found, every):
         cells = []
@@ -354,7 +354,7 @@ def _replies(found: Mapping[int | None, _Both], every: _Both) -> Table:
     )
 
 
-def _charts(found: Mapping[int | None, _Both]) -> tuple[Chart, ...]:
+def _charts(found: Mapping[int | None, _Compared]) -> tuple[Chart, ...]:
     lines = []
     for name, which in (("standard", "a"), ("opponent model", "b")):
         marks = []

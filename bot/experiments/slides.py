@@ -175,7 +175,7 @@ def _judge_bags(found: Result) -> tuple[ClaimVerdict, str]:
     return _verdict(holds), f"{len(found['seen'])} of 6 things looked at, the same choice"
 
 
-def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> tuple[int, int, int]:
+def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> list[int]:
     """Score, positions and cut-offs; order: 1 best moves first, -1 worst first, None left to right."""
     game, core = get_game("connect4"), make_searcher("connect4", 1)
     start = game.for_search(game.initial())
@@ -197,7 +197,7 @@ def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> tuple[in
         prunes=prunes,
         order=None if order is None else ordered,
     )
-    return score, count.nodes, count.cuts
+    return [score, count.nodes, count.cuts]
 
 
 def _alpha_beta(arguments: Mapping[str, Any], _: int) -> Result:
