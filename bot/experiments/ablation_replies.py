@@ -21,7 +21,8 @@ from bot.match.human_players import opened
 from engine.games import get_game
 from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
 from engine.human.model import HumanModel, predicted
-from engine.human.registry import ModelSettings, default_path
+from engine.human.odds import default_path
+from engine.human.registry import ModelSettings
 from engine.params import Assessment, Scale, TrapParams
 from engine.temptation import LIKELY
 from engine.training.calibrated import ReplyRows

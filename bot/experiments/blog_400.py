@@ -152,7 +152,15 @@ class MatingPlayer(OurPlayer):
 
     def _mate(self, position: Any) -> str | None:
         assert isinstance(self._mates, SelectiveSearcher)  # noqa: S101 - `choose` asks
-        found = self._mates.think(position, _MATE_PLIES, None, StopFlag(), nodes=_MATE_NODES)
+        found = self._mates.think(
+            position,
+            _MATE_PLIES,
+            None,
+            StopFlag(),
+            confidence_percent=100,
+            threads=1,
+            nodes=_MATE_NODES,
+        )
         ply = ply_of_loss(found.score_centi) if found.score_centi >= WIN_CENTI else None
         if ply is None or (ply - position.board.ply() + 1) // 2 > MATE_MOVES:
             return None

@@ -35,6 +35,7 @@ from engine.params import TrapParams
 from engine.players import SelectiveSearcher
 from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import exact_score, minimax
+from engine.search.result import SearchResult
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from storage.intervals import share
@@ -116,6 +117,11 @@ class Slides(Experiment):
 
 def _verdict(holds: bool) -> ClaimVerdict:
     return ClaimVerdict.HOLDS if holds else ClaimVerdict.FAILS
+
+
+def _thought(searcher: SelectiveSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
+    """The strong search's answer, with one thread and no clock."""
+    return searcher.think(position, depth, None, StopFlag(), confidence_percent=100, threads=1, **limits)
 
 
 def _chess(fen: str) -> Any:
@@ -292,9 +298,7 @@ def _deepening(arguments: Mapping[str, Any], seed: int) -> Result:
         steps += core.nodes
     selective = make_searcher("chess", TABLE_MB)
     assert isinstance(selective, SelectiveSearcher)  # noqa: S101 - the core plays chess
-    stopped = [
-        selective.think(game.initial(), 60, None, StopFlag(), nodes=nodes).depth for nodes in (2_000, 20_000)
-    ]
+    stopped = [_thought(selective, game.initial(), 60, nodes=nodes).depth for nodes in (2_000, 20_000)]
     return {"direct": direct, "steps": steps, "depth": depth, "stopped": stopped}
 
 
@@ -338,7 +342,7 @@ def _exchange(_: Mapping[str, Any], __: int) -> Result:
     quiet, quiet_score = best_moves(game, position, 1, material_centi, is_quiet=True)
     ours = make_searcher("chess", TABLE_MB)
     assert isinstance(ours, SelectiveSearcher)  # noqa: S101 - the core plays chess
-    core = ours.think(position, 1, None, StopFlag()).move
+    core = _thought(ours, position, 1).move
     return {"plain": plain, "score": score, "quiet": quiet, "quiet_score": quiet_score, "core": core}
 
 
@@ -353,8 +357,8 @@ def _judge_exchange(found: Result) -> tuple[ClaimVerdict, str]:
 
 def _horizon(_: Mapping[str, Any], __: int) -> Result:
     game, position = get_game("chess"), _chess(HORIZON)
-    plain, _ = best_moves(game, position, 4, material_centi)
-    quiet, _ = best_moves(game, position, 4, material_centi, is_quiet=True)
+    plain = best_moves(game, position, 4, material_centi)[0]
+    quiet = best_moves(game, position, 4, material_centi, is_quiet=True)[0]
     core = make_searcher("chess", TABLE_MB)
     costs = []
     for depth in (4, 8, 10):
@@ -491,7 +495,7 @@ def _ending() -> Result:
         position = game.play(position, rng.choice(game.legal_moves(position)))
     core = make_searcher("othello", TABLE_MB)
     assert isinstance(core, SelectiveSearcher)  # noqa: S101 - the core plays Othello
-    solved = core.think(position, _empties(position), None, StopFlag())
+    solved = _thought(core, position, _empties(position))
     plain = search(game, game.for_search(position), 60, game.evaluate_centi, Count())
     return {"solved": [solved.score_centi, plain], "is_solved": solved.solved}
 
@@ -516,7 +520,7 @@ def _contempt(_: Mapping[str, Any], __: int) -> Result:
     for contempt in (0, 200):
         core = make_searcher("chess", TABLE_MB)
         assert isinstance(core, SelectiveSearcher)  # noqa: S101 - the core plays chess
-        found = core.think(game.for_search(position), 6, None, StopFlag(), contempt_centi=contempt)
+        found = _thought(core, game.for_search(position), 6, contempt_centi=contempt)
         chosen.append([found.move, found.score_centi])
     return {"chosen": chosen}
 

@@ -1,6 +1,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bot.experiments import blog_400
@@ -77,7 +78,7 @@ def test_the_worked_example_and_the_verdicts(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_moves_to_win_are_those_of_won_games() -> None:
-    games = blog_400.np.array([[[1.0, 20], [0.5, 90]], [[0.0, 50], [0.5, 60]]])
+    games = np.array([[[1.0, 20], [0.5, 90]], [[0.0, 50], [0.5, 60]]])
     one, none = blog_400._moves(games)
     assert one == 20
     assert math.isnan(none)
