@@ -20,7 +20,7 @@ from tests.bot.charts import samples
 
 STATIC = STYLE.parent
 # The page's own colours, which charts.css takes from it; the dashboard has the same.
-STYLE = """
+COLOURS = """
 :root { color-scheme: light dark; --page: #f6f3ec; --card: #fffdf8; --sunken: #efeae0; --ink: #1c2320;
   --muted: #5b665f; --line: #ddd6c8; --accent: #17694a; --trap: #b02a45; --slip: #97620a;
   --shadow: 0 1px 2px rgb(40 30 10 / 8%), 0 8px 24px rgb(40 30 10 / 7%);
@@ -106,7 +106,7 @@ def write(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for path in STATIC.glob("*s"):
         shutil.copy(path, folder)
-    (folder / "page.css").write_text(STYLE)
+    (folder / "page.css").write_text(COLOURS)
     target = folder / "index.html"
     target.write_text(page(), encoding="utf-8")
     return target
