@@ -6,7 +6,7 @@ BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
 
-.PHONY: run install test compiled dev wheel bench lint map sanitize fuzz mutants stub lock clean
+.PHONY: run install test compiled dev wheel bench lint map sentences sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
 	@echo "Starting the bot, which makes its database if there is none, and prints the page's address"
@@ -64,6 +64,10 @@ stub: $(VENV)/.installed-dev
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.code_map
 	$(BIN)/python -m tests.storage.ask.sql_page
+
+# What the catalogues of the arena's page have, and lack, of its sentences.
+sentences: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.bot.arena.sentences
 
 $(VENV)/.installed: pyproject.toml constraints.txt $(NATIVE)
 	@$(PYTHON) deploy/install.py

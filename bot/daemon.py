@@ -1,6 +1,7 @@
 """The daemon: opens everything, plays all accounts until a stop signal, and shuts down in order."""
 
 import asyncio
+import gc
 import logging
 import os
 import random
@@ -152,6 +153,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             helpers = [tasks.create_task(actions.run()), tasks.create_task(watch.run())]
             helpers.append(tasks.create_task(summarise_in_background(database)))
             helpers.append(tasks.create_task(_tell_of_stop(stop)))
+            _spare_garbage_collector()
             service_notify.notify(service_notify.READY)
             async with asyncio.TaskGroup() as playing:
                 for runner in runners.values():
@@ -184,6 +186,13 @@ def health_watch(
     )
 
 
+def _spare_garbage_collector() -> None:
+    """Let full collections pass over what is loaded by now, and stays: else each holds up games and searches
+    for a tenth of a second.
+    """
+    gc.freeze()
+
+
 async def _tell_of_stop(stop: asyncio.Event) -> None:
     """Tell the service manager when the program begins to stop."""
     await stop.wait()
@@ -204,6 +213,7 @@ async def serve_arena(config: Config) -> None:
         async with arena.running() as url:
             owner = ArenaActions(config, database, lambda: arena)
             async with listening(config.control_socket, arena_commands(owner)):
+                _spare_garbage_collector()
                 logger.info("the arena is open: %s", config.arena.public_url or url)
                 await stop.wait()
     finally:

@@ -44,6 +44,8 @@ class PlayerKind:
     draws_decisions: bool = False
     """Against people it plays some of its moves by lot, instead of one that sets a trap
     (`engine.randomised`)."""
+    has_level: bool = False
+    """It plays below its strength, as weakly as its level says (`engine.variety.LEVELS`)."""
     is_compared: bool = False
     """It takes part in the comparison, unless the settings name other players."""
 
@@ -94,6 +96,9 @@ TEMPTING = PlayerKind(name="tempting", choosing=Choosing.TEMPTING)
 RANDOMISED = PlayerKind(name="randomised", choosing=Choosing.ADJUSTED, draws_decisions=True)
 """`TRAPPY`, but in some decisions a lot decides whether it sets the trap: a micro-randomised trial."""
 
+GENTLE = PlayerKind(name="gentle", choosing=Choosing.RAW, has_level=True)
+"""`STANDARD` made weaker: it looks few plies ahead, and draws a move from those that look nearly as good."""
+
 TRAPPY_UCI = PlayerKind(
     name="trappy_uci", choosing=Choosing.ADJUSTED, asks_engine=True, plays_engine_games=True
 )
@@ -123,6 +128,7 @@ PLAYER_KINDS: Mapping[str, PlayerKind] = MappingProxyType(
             CALIBRATED,
             TEMPTING,
             RANDOMISED,
+            GENTLE,
             TRAPPY_UCI,
             STANDARD_UCI,
             OPPONENT_MODEL_UCI,
@@ -137,8 +143,8 @@ def _names(belongs: Callable[[PlayerKind], bool]) -> tuple[str, ...]:
     return tuple(name for name, kind in PLAYER_KINDS.items() if belongs(kind))
 
 
-OWN_KINDS = _names(lambda kind: not (kind.asks_engine or kind.draws_decisions))
-"""Names of the players that need neither another engine nor a person as their opponent."""
+OWN_KINDS = _names(lambda kind: not (kind.asks_engine or kind.draws_decisions or kind.has_level))
+"""Names of the players that need neither another engine, nor a person as their opponent, nor a level."""
 
 COMPARED_KINDS = _names(lambda kind: kind.is_compared)
 """Names of the players that the papers compare, which differ only in the traps."""

@@ -1,4 +1,4 @@
-"""Random choice among moves nearly as good as the best, to avoid repeating a line.
+"""Random choice among moves nearly as good as the best, to avoid repeating a line or to play at a level.
 
 A draw can be reproduced from its record: the candidates with their scores, and the random number.
 """
@@ -18,6 +18,25 @@ class Detour:
     """Moves to avoid, unless no other is nearly as good."""
     within_centi: int
     """A move is nearly as good as the best when plain minimax says that it loses at most this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How weakly a player plays: the less it sees and the more it may give away, the weaker."""
+
+    depth: int
+    """Deepest search in plies."""
+    within_centi: int
+    """As in `Detour`; in hundredths of a disc or pawn."""
+
+    @property
+    def detour(self) -> Detour:
+        """For each move at this level."""
+        return Detour((), self.within_centi)
+
+
+LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25), Level(6, 0))
+"""The levels, the first one the weakest; people and settings count them from 1."""
 
 
 def draw_move(candidates: Sequence[Candidate], lot: RandomDraw) -> str | None:

@@ -129,6 +129,7 @@ STORAGE = {
         "tables",
         "trials",
     },
+    "storage.training": {"damage", "filters", "inserts", "records", "statistics", "tables"},
     "storage.recheck": {
         "damage",
         "decisions",
@@ -144,7 +145,8 @@ BOT = {
     "bot": set[str](),
     "bot.base": set[str](),
     "bot.servers": {"base"},
-    "bot.arena": {"base"},
+    "bot.charts": {"base"},
+    "bot.arena": {"base", "charts"},
     "bot.analysis": {"base"},
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},
@@ -153,11 +155,11 @@ BOT = {
     "bot.experiments": {"analysis", "base", "match"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "arena", "base", "control"},
+    "bot.dashboard": {"alarms", "arena", "base", "charts", "control"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "dashboard", "engine_protocols", "game", "account", "match",
-        "control", "daemon", "experiments",
+        "base", "servers", "arena", "analysis", "charts", "dashboard", "engine_protocols", "game", "account",
+        "match", "control", "daemon", "experiments",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip
@@ -250,6 +252,8 @@ def test_tests_mirror_the_tree() -> None:
     whole = {
         "tests",
         "tests/browser",
+        "tests/browser/public",
+        "tests/browser/arena",  # single pages of the arena
         "tests/faults",
         "tests/fuzz",
         "tests/ggs",

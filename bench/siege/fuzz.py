@@ -32,7 +32,12 @@ DESCRIPTION = Path(__file__).parents[2] / "docs" / "arena-openapi.yaml"
 EACH = 60
 """Requests for each call in one run of schemathesis."""
 NO_LIMIT = Rate("fuzz", burst=1e9, per_s=1e9)
-ENDLESS = ("/api/stream/event", "/api/board/game/stream/{game}", "/api/bot/game/stream/{game}")
+ENDLESS = (
+    "/api/stream/event",
+    "/api/board/game/stream/{game}",
+    "/api/bot/game/stream/{game}",
+    "/api/arena/game/{game}/watch",
+)
 """Whoever has a token would wait there for ever."""
 
 
@@ -107,7 +112,7 @@ class Fuzz:
                 await post(f"/api/challenge/{game}/accept", bot_token)
                 await post(f"/api/board/game/{game}/move/{move}", token)
                 games.append(game)
-            waiting = (await post("/api/challenge/desdemona", token))["id"]
+            waiting = (await post("/api/challenge/desdemona", token, variant="othello"))["id"]
         description = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
         schemas, parameters = description["components"]["schemas"], description["components"]["parameters"]
         schemas["Id"] = {"anyOf": [{"enum": [*games, waiting]}, schemas["Id"]]}

@@ -53,8 +53,14 @@ class AlarmChange:
     """An alarm has changed its state."""
 
     name: str
+    before: AlarmState
     state: AlarmState
     text: str
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether it fires or has fired; else it has only been wrong for a moment."""
+        return self.before in ACTIVE or self.state in ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ class AlarmBoard:
             if not alarm.life.step(sample.at_s, reading):
                 continue
             state = alarm.life.state
-            changes.append(AlarmChange(name, state, alarm.life.text))
+            changes.append(AlarmChange(name, before, state, alarm.life.text))
             if state is AlarmState.PENDING or (state is AlarmState.FIRING and before is AlarmState.OK):
                 alarm.since = at
             if state is AlarmState.OK:

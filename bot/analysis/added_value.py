@@ -24,6 +24,7 @@ FOLDS = 5
 _LOOKS = ("gap_first", "gap_median", "gap_best", "gap_last")
 _STEPS, _PENALTY = 12, 1.0
 """Newton steps, which converge within ten; ridge penalty on standardised features."""
+_EQUAL = 1e-9
 _LEAST_P = 1e-5
 
 
@@ -50,10 +51,9 @@ def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: in
         None at all with fewer persons than folds.
     """
     persons = people.persons
-    count = int(persons.max()) + 1
-    if count < FOLDS:
+    if int(persons.max()) + 1 < FOLDS:
         return []
-    folds = np.random.default_rng(seed).permutation(count)[persons] % FOLDS
+    folds = folds_of(persons, seed)
     traps = np.stack([_column(people, f"trappiness_{kind}") for kind in Assessment], axis=1)
     more = np.concatenate([traps, traps * people.loss[:, None]], axis=1)
     found = []
@@ -62,8 +62,8 @@ def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: in
             [np.log(np.maximum(p, _LEAST_P)), people.loss, *(_column(people, look) for look in _LOOKS)],
             axis=1,
         )
-        before = _held_out(known, people.rows, folds)
-        after = _held_out(np.concatenate([known, more], axis=1), people.rows, folds)
+        before = held_out(known, people.rows, folds)
+        after = held_out(np.concatenate([known, more], axis=1), people.rows, folds)
         found.append(AddedValue(name, mean_of(before, persons), mean_of(before - after, persons)))
     return found
 
@@ -72,8 +72,18 @@ def _column(people: Population, name: str) -> Floats:
     return np.asarray(people.rows.features[:, FEATURES.index(name)], np.float64)
 
 
-def _held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Floats:
-    """-ln p of each position's reply by a logit that was fitted on the other folds."""
+def folds_of(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The fold of each position, by its person's number: `FOLDS` or more persons are dealt out by lot."""
+    count = int(persons.max()) + 1
+    return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
+
+
+def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Floats:
+    """-ln p of each position's reply by a logit that was fitted on the other folds.
+
+    Args:
+        features: A row for each reply; those of `rows` are not used.
+    """
     spread = features.std(axis=0)
     scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     found = np.zeros(len(rows.starts))
@@ -86,13 +96,21 @@ def _held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Fl
 
 
 def _logit(features: Floats, rows: ReplyRows) -> Floats:
-    """The weights of a conditional logit, by Newton's method."""
+    """The weights of a conditional logit, by Newton's method; a step that makes it worse is halved."""
     weights = np.zeros(features.shape[1])
+
+    def likelihood(at: Floats) -> float:
+        return -float(losses(softmax(features @ at, rows), rows).sum() + _PENALTY * at @ at / 2)
+
+    reached = likelihood(weights)
     for _ in range(_STEPS):
         p = softmax(features @ weights, rows)
         means = np.add.reduceat(p[:, None] * features, rows.starts)
         away = features - np.repeat(means, rows.counts, axis=0)
         slope = (features[rows.played] - means).sum(axis=0) - _PENALTY * weights
         bend = (p[:, None] * away).T @ away + _PENALTY * np.eye(len(weights))
-        weights = weights + np.linalg.solve(bend, slope)
+        step = np.linalg.solve(bend, slope)
+        while (found := likelihood(weights + step)) < reached - _EQUAL and np.abs(step).max() > _EQUAL:
+            step = step / 2
+        weights, reached = weights + step, found
     return weights

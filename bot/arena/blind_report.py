@@ -35,11 +35,12 @@ def blind_report(report: GameReport) -> dict[str, Any]:
         "moves": game.moves,
         "sides": report.sides,
         "names": report.names,
-        "decisions": [_decision(each) for each in report.decisions],
+        "decisions": [blind_decision(each) for each in report.decisions],
     }
 
 
-def _decision(decision: DecisionReport) -> dict[str, Any]:
+def blind_decision(decision: DecisionReport) -> dict[str, Any]:
+    """One decision of such a report."""
     # Without a trap worth counting, the best of the small ones is no one's business: it may be unknown.
     trap = decision.trap if decision.is_trap else None
     candidates = sorted(decision.candidates, key=lambda each: each.move)

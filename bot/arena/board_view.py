@@ -30,7 +30,7 @@ def view(match: ReplayedGame, side: int) -> Json:
     game, record = match.variant.game, match.record
     legal: list[Json] = []
     if not match.is_over and match.to_move == side:
-        legal = _legal(game, match.position)
+        legal = legal_moves(game, match.position)
     shown: Json = {
         **board(match.variant, match.position),
         "game": game.name,
@@ -52,7 +52,7 @@ def view(match: ReplayedGame, side: int) -> Json:
     return shown
 
 
-def _legal(game: Game[Any], position: Any) -> list[Json]:
+def legal_moves(game: Game[Any], position: Any) -> list[Json]:
     """Every legal move with the squares that the player touches for it.
 
     Moves with the same squares (promotions) also carry their name and the board after them.

@@ -20,7 +20,7 @@ from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
-from bot.arena.traffic.open_streams import Listening, OpenStreams, Priority
+from bot.arena.traffic.open_streams import Listening, OpenStream, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -249,6 +249,20 @@ class RequestGate:
         """
         address = self.counted_address(request, account)
         if not self._streams.admit(Listening(stream, account.id, address, kind, request.protocol)):
+            raise TooMany("streams", STREAMS_WAIT_S)
+        return partial(self._streams.release, stream)
+
+    def open_watch(self, request: web.Request, stream: OpenStream) -> Callable[[], None]:
+        """Enter a spectator's stream among the open ones; whoever reads it, others come first.
+
+        Returns:
+            To be called at its end.
+
+        Raises:
+            TooMany: Its address has too many.
+        """
+        listening = Listening(stream, "", self.address(request), "watch", request.protocol)
+        if not self._streams.admit(listening):
             raise TooMany("streams", STREAMS_WAIT_S)
         return partial(self._streams.release, stream)
 

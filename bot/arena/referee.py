@@ -103,6 +103,8 @@ class Referee:
         self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
         self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
+        self.on_change: Callable[[ReplayedGame], None] = lambda _game: None
+        """Told of each change of a running game, after its players."""
         self._away_since: dict[PlayerSide, float] = {}
         self._announced_gone: set[PlayerSide] = set()
 
@@ -460,6 +462,7 @@ class Referee:
                     stream.close()
         if match.is_over:
             self._publish_to_accounts("gameFinish", match)
+        self.on_change(match)
 
     def publish_clocks(self) -> None:
         """Tell all players of running games the state of their clocks, which have stopped or run again."""

@@ -26,9 +26,10 @@ from bot.arena.http import (
     send_stream,
 )
 from bot.arena.lobby import ArenaLobby
+from bot.arena.play.missing_calls import NO_CORRESPONDENCE, missing_calls
 from bot.arena.referee import CHAT_LINES, NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.variants import FROM_POSITION, VARIANTS, ArenaVariant
+from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
 from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
 from storage import arena
@@ -69,9 +70,10 @@ class PlayRoutes:
         self._lobby = lobby
         self._keep_alive_s = keep_alive_s
 
-    def table(self) -> list[web.RouteDef]:
+    def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
-        routes = [
+        routes: list[web.AbstractRouteDef] = [
+            *missing_calls(),
             web.get("/api/stream/event", self.event_stream),
             web.get("/api/account/playing", self.playing),
             web.get("/api/challenge", self.list_challenges),
@@ -239,14 +241,12 @@ class PlayRoutes:
             raise NotFound("There is no player with that name")
         data = await fields(request)
         if data.get("days"):
-            raise HttpError(
-                400, "This server has no correspondence games: send clock.limit and clock.increment"
-            )
+            raise HttpError(400, NO_CORRESPONDENCE)
         colour = as_text(data, "color", "random")
         if colour not in ("white", "black", "random"):
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
         address = self._door.count_challenge(request, account)  # first, because parsing a position costs time
-        variant = _variant(as_text(data, "variant", next(iter(VARIANTS))))
+        variant = _variant(as_text(data, "variant", USUAL))
         variant, initial_fen = _start(variant, as_text(data, "fen", ""))
         is_held = as_bool(data, "keepAliveStream")
         challenge = self._lobby.create(

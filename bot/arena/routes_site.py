@@ -15,6 +15,7 @@ from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
+from bot.arena.play.analysis import analyse
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
@@ -27,6 +28,7 @@ from storage.database import Database
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
 _KEPT_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_KEPT_ANALYSES = 2000  # positions, of a kilobyte each
 _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
@@ -76,6 +78,7 @@ class SiteRoutes:
         self._codes = codes
         self._new_bots = new_bots
         self._written = float("-inf")
+        self._analyses: Once[KeptAnswer] = Once(_KEPT_ANALYSES)
         self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -94,10 +97,9 @@ class SiteRoutes:
             web.get("/api/arena", self.lobby),
             web.get(f"/api/arena/game/{GAME}", self.replay),
             web.get(f"/api/arena/game/{GAME}/report", self.report),
+            web.get(f"/api/arena/game/{GAME}/analysis", self.analysis),
             web.get("/healthz", self.health),
             web.get("/", assets().page),
-            web.get("/game/{game}", assets().page),
-            web.get("/@/{user}", assets().page),
             web.get("/static/{name:.*}", assets().file),
         ]
 
@@ -236,6 +238,22 @@ class SiteRoutes:
         # A deeper search may add to it for a while.
         key = ("report", game_id, self._referee.clock() // _REPORT_S, self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
+
+    async def analysis(self, request: web.Request) -> web.Response:
+        match = await self._referee.find(request.match_info["game"])
+        if not match.is_over:
+            raise HttpError(403, "This game is not over yet")
+        ply = as_int(request.query, "ply")
+        if ply is None or ply < 0:
+            raise HttpError(400, "ply is missing: after how many moves")
+        if ply > len(match.record.moves):
+            raise HttpError(400, "This game has fewer moves")
+
+        async def make() -> KeptAnswer:
+            # In a thread of its own, one at a time: nothing else waits for it.
+            return _json_answer(await self._analyses.elsewhere(analyse, match, ply))
+
+        return (await self._analyses.get((match.id, ply), make)).send(request)
 
     # --- The page ---------------------------------------------------------------------------------------
 

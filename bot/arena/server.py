@@ -15,6 +15,7 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.fairness.arena_time import ArenaTime
+from bot.arena.fairness.freeze_watch import FreezeWatch
 from bot.arena.fairness.move_codes import MoveCodes
 from bot.arena.fairness.rating_rules import RatingRules
 from bot.arena.fairness.seen_addresses import SeenAddresses
@@ -22,10 +23,14 @@ from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.owner import ArenaOwner
 from bot.arena.proxies import Proxies
+from bot.arena.public.routes import PublicRoutes
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.arena.traffic.places import Places
+from bot.arena.training.intake import Intake
+from bot.arena.training.routes import TrainingRoutes
+from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.line_limit import LineLimit
@@ -102,6 +107,7 @@ class Arena:
         self._accounts = Accounts(database, clock)
         self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
         self._stood = False
+        self._freezes = FreezeWatch(self._suspect_freeze)
         self._referee = Referee(
             database,
             self._accounts,
@@ -155,12 +161,29 @@ class Arena:
             codes=MoveCodes(clock),
             new_bots=RateLimiter(_new_bots(config.bots_per_address), clock) if config.open_bots else None,
         )
+        self._public = PublicRoutes(
+            database=database,
+            door=door,
+            accounts=self._accounts,
+            referee=self._referee,
+            base_url=lambda: self._base_url,
+            site=SITE,
+            is_public=config.public_games,
+            keep_alive_s=config.keep_alive_s,
+            first_move_s=config.first_move_s,
+            is_standing=lambda: self._time.is_standing,
+        )
+        self._referee.on_change = self._public.watching.publish
         self.owner = ArenaOwner(
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
         )
         """The owner's changes to accounts, at once in the running arena."""
         self._app = web.Application(middlewares=[door.guard], client_max_size=MAX_BODY_BYTES)
-        self._app.add_routes([*play.table(), *site.table()])
+        self.intake = Intake(database, SITE)
+        """Fills the trainer."""
+        self.trainer = ReplyTrainer(database, SITE, self.intake, is_public=config.public_games)
+        training = TrainingRoutes(door=door, referee=self._referee, trainer=self.trainer)
+        self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
 
@@ -242,13 +265,20 @@ class Arena:
             stack.callback(listener.close)
             local_url = _url(self._config.host, listener.sockets[0].getsockname()[1])
             self._base_url = self._base_url or local_url
-            clock_task = asyncio.create_task(self._run_clock(), name="arena clock")
+            tasks = [
+                asyncio.create_task(self._run_clock(), name="arena clock"),
+                asyncio.create_task(self.intake.run(), name="arena trainer"),
+            ]
+            if self._clock is time.monotonic:  # another one does not say whether the process runs
+                self._freezes.start()
+                stack.callback(self._freezes.stop)
             try:
                 yield local_url
             finally:
-                clock_task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await clock_task
+                for task in tasks:
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
 
     async def ensure_bot(self, name: str, token: str = "") -> str:
         """Create an account for a program, or give an existing one a new token.
@@ -284,6 +314,12 @@ class Arena:
     def _suspect_outage(self, since: float) -> None:
         self._time.suspect(since)
         self._wake.set()
+
+    def _suspect_freeze(self, seconds: float) -> None:
+        if self.open_games:
+            logger.warning("the program did not run for %.0f s; the clocks stand still meanwhile", seconds)
+            self._time.froze(seconds)
+            self._wake.set()
 
     def _wait_s(self) -> float:
         """Seconds until `tick` is due; infinity: never."""
@@ -333,6 +369,7 @@ class Arena:
     async def _close_streams(self, _app: web.Application) -> None:
         self._referee.account_streams.close_all()
         self._referee.game_streams.close_all()
+        await self._public.watching.close_all()
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:

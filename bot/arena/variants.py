@@ -55,6 +55,8 @@ class ArenaVariant:
 FROM_POSITION = "fromPosition"
 """Chess from a position that the challenger sets up."""
 CHESS960 = "chess960"
+USUAL = "standard"
+"""What a challenge without a variant is for, as on lichess.org."""
 
 
 def random_start() -> str:

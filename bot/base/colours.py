@@ -13,8 +13,18 @@ def colours_route(folder: str) -> web.RouteDef:
     Args:
         folder: Path of the folder, without a slash at its end.
     """
+    return file_route(folder, COLOURS)
+
+
+def file_route(folder: str, path: Path) -> web.RouteDef:
+    """A file from elsewhere under its own name in a folder; to be added before the folder's own files.
+
+    Args:
+        folder: Path of the folder, without a slash at its end.
+        path: The file.
+    """
 
     async def send(_request: web.Request) -> web.FileResponse:
-        return web.FileResponse(COLOURS)
+        return web.FileResponse(path)
 
-    return web.get(f"{folder}/colours.css", send)
+    return web.get(f"{folder}/{path.name}", send)

@@ -56,9 +56,10 @@ from engine.params import (
     ValueParams,
     ValueScale,
 )
-from engine.player_kinds import COMPARED_KINDS, kind_named
+from engine.player_kinds import COMPARED_KINDS, GENTLE, kind_named
 from engine.players import StrongOptions, kinds_for
 from engine.uci.settings import EngineSettings, MoveLimit
+from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"
 
@@ -220,6 +221,9 @@ class ArenaConfig(Section):
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
     instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
+    public_games: bool = True
+    """Whether anybody may watch running games, step through finished ones and see lists of games; otherwise
+    only their players."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
     approve_accounts: bool = False
@@ -261,6 +265,9 @@ class ArenaConfig(Section):
     full_games: int = Field(default=5, ge=1, le=1000)
     """Rated games of the same two players in a variant within these hours that count in full; each further
     one counts half as much as the one before, from the fifth on not at all."""
+    levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
+    """Levels at which bots of their own play at the arena, each with its own rating: 3 makes Level-3, the
+    player gentle at that level. Example: [1, 2, 3, 4, 5, 6]"""
     outage_grace_s: float = Field(default=10.0, ge=0, le=300)
     """Seconds for which all clocks go on standing still after the arena was down or its database away."""
 
@@ -394,8 +401,8 @@ class EngineConfig(Section):
     ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
-    """Longest time in seconds for a move of a game without a real-time clock; such games only use threads
-    that no other game wants."""
+    """Longest time in seconds for a move of a correspondence game, and of any game without a clock where
+    there are such; these games only use threads that no other game wants."""
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of the transposition table per worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
@@ -702,14 +709,16 @@ class SelectionConfig(Section):
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, tempting, randomised, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci (which
-    need another engine for every game they play: see uci.engines)."""
+    calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci
+    (which need another engine for every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
     max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600
     }]"""
+    level: int = Field(default=3, ge=1, le=len(LEVELS))
+    """How strongly the player gentle plays, from 1 on."""
     seed: int = Field(default=0, ge=0)
     """Random seed for `balanced`, for tests: people who know it can predict the player. 0: the operating
     system's cryptographic generator, which a trial requires."""
@@ -718,6 +727,8 @@ class SelectionConfig(Section):
     def _players_differ(self) -> "SelectionConfig":
         if len(set(self.players)) != len(self.players):
             raise ValueError("players lists one twice")
+        if weak := [player for player in self.players if kind_named(player).has_level]:
+            raise ValueError(f"players lists {weak[0]}, which is for people to beat, not to be compared")
         return self
 
     @model_validator(mode="after")
@@ -778,7 +789,7 @@ class ChallengesConfig(Section):
     clocks: tuple[str, ...] = ()
     """Accept only these clocks, whatever the ranges say: seconds and increment, such as 180+2, or a speed
     (bullet, blitz, rapid, classical); empty: the ranges count."""
-    unlimited: bool = False
+    unlimited: bool = True
     """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
     """Minimum days per move in correspondence games; 0: accept none."""
@@ -894,8 +905,9 @@ class MannersConfig(Section):
     """... for this many moves in a row."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
     """Do not resign against a lower rating; an unknown rating passes."""
-    takebacks: int = Field(default=0, ge=0, le=1000)
-    """Takebacks that we grant a person per game; bots get none."""
+    takebacks: int = Field(default=5, ge=0, le=1000)
+    """Takebacks that we grant a person per casual game; bots get none, and neither do people in a trial's
+    games."""
     takebacks_rated: bool = False
     """Grant them in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
@@ -1166,9 +1178,24 @@ class Config(BaseSettings):
         Raises:
             ConfigError: An account's table has an unknown or invalid setting.
         """
-        if not self.accounts:
-            return {self.server.dialect: self}
-        return {account.name: self._of(account) for account in self.accounts}
+        accounts = {account.name: self._of(account) for account in self.accounts}
+        return (accounts or {self.server.dialect: self}) | self._levels()
+
+    def _levels(self) -> dict[str, "Config"]:
+        """The settings of the bots that play at the arena at a level, by name."""
+        gentle = {"method": SelectionMethod.FIXED, "player": GENTLE.name}
+        names = {number: f"Level-{number}" for number in self.arena.levels}
+        return {
+            name: self.model_copy(
+                update={
+                    "server": ServerConfig(name=name),
+                    "accounts": (),
+                    "selection": SelectionConfig(**gentle, level=number),
+                    "matchmaking": MatchmakingConfig(),
+                }
+            )
+            for number, name in names.items()
+        }
 
     def _of(self, account: AccountConfig) -> "Config":
         changes: dict[str, Any] = {"server": account.server(), "accounts": ()}

@@ -30,6 +30,8 @@ class Ability(StrEnum):
     """Upgrading a person's account to a bot account."""
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
+    CORRESPONDENCE = "correspondence"
+    """Games with days for a move.  Elsewhere people wait for the moves of a game without a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
-            abilities=frozenset(Ability) - {Ability.TOURNAMENTS},
+            abilities=frozenset(Ability) - {Ability.TOURNAMENTS, Ability.CORRESPONDENCE},
             limits_stream_opens=False,
         ),
         Dialect(

@@ -147,8 +147,10 @@ class HealthWatch:
             await self._hooks.tell(await self._notices.get())
 
     async def _record(self, change: AlarmChange) -> None:
-        level = _LEVELS[change.state]
+        level = _LEVELS[change.state] if change.is_notable else logging.DEBUG
         logger.log(level, "alarm %s: %s: %s", change.name, change.state.value, change.text)
+        if not change.is_notable:
+            return
         detail = {"alarm": change.name, "state": change.state.value, "reason": change.text}
         try:
             async with self._watched.database.write() as session:

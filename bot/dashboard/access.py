@@ -4,7 +4,11 @@ A browser on this machine would let any web page send requests to the loopback a
 to name a host that is ours (otherwise a foreign name could be made to resolve to this machine: DNS
 rebinding), and one that changes something has to come from a page of ours (``Origin``).  With a token a
 session is needed, too: a cookie that says until when it holds, signed with a key derived from the token, so
-that it survives a restart and ends when the token changes.
+that it survives a restart and ends when the token changes.  Signing out ends it until the next restart, and
+takes the cookie away.
+
+Wrong tokens in a header are not counted as those at the login are: nobody guesses sixteen characters, and
+behind a proxy a stranger could lock out the program that reads the metrics.
 """
 
 import asyncio
@@ -97,6 +101,8 @@ class Access:
         self._is_secure = public.scheme == "https"
         self._attempts = RateLimiter(ATTEMPTS, clock)
         self._all_attempts = RateLimiter(ALL_ATTEMPTS, clock)
+        self._ended: dict[str, int] = {}
+        """Sessions that were signed out, and until when each would hold."""
 
     @property
     def needs_token(self) -> bool:
@@ -137,8 +143,13 @@ class Access:
             secure=self._is_secure,
         )
 
-    def sign_out(self, response: web.Response) -> None:
-        """Take the session away."""
+    def sign_out(self, request: web.Request, response: web.Response) -> None:
+        """End the request's session, also for copies of its cookie, and take the cookie away."""
+        now = self._now()
+        self._ended = {said: ends for said, ends in self._ended.items() if ends > now}
+        said, ends = self._session(request)
+        if ends > now:
+            self._ended[said] = ends
         response.del_cookie(COOKIE, path="/")
 
     def _now(self) -> float:
@@ -148,13 +159,15 @@ class Access:
     def _is_known(self, request: web.Request) -> bool:
         if not self._token or self._has_bearer(request):
             return True
+        said, ends = self._session(request)
+        return ends > self._now() and said not in self._ended
+
+    def _session(self, request: web.Request) -> tuple[str, int]:
+        """What the cookie says, and until when it holds, in seconds since 1970; 0: the cookie is not ours."""
         said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
         ends = said.partition(".")[0]
-        return (
-            hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())
-            and ends.isdecimal()
-            and int(ends) > self._now()
-        )
+        is_ours = hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())
+        return said, int(ends) if is_ours and ends.isdecimal() else 0
 
     def _has_bearer(self, request: web.Request) -> bool:
         """Whether a program sends the token in a header, which no browser does by itself."""

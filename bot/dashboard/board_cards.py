@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from bot.control.live_games import LiveGame
-from bot.dashboard.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from engine.games import get_game
 from engine.player_kinds import PLAYER_KINDS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.dashboard.charts.boards import board_svg
+from bot.charts.boards import board_svg
 from bot.dashboard.trap_words import short_name
 from bot.dashboard.verdicts import MomentVerdict, judge_moment
 from engine.expected import WHOLE, expected_score

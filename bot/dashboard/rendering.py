@@ -11,8 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from bot.base.rounding import half_up
-from bot.dashboard.charts.boards import board_shapes
-from bot.dashboard.charts.markup import tag
+from bot.charts.boards import board_shapes
+from bot.charts.markup import tag
 from bot.dashboard.trap_words import odds_text, score_text
 from engine.games import GAMES
 

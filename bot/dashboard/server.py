@@ -15,9 +15,10 @@ from aiohttp import web
 
 from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
 from bot.arena.proxies import Proxies
-from bot.base.colours import colours_route
+from bot.base.colours import colours_route, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
+from bot.charts.files import CHART_FILES
 from bot.control.desk import OperatorDesk
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, read_form, safe_next
 from bot.dashboard.answers import AnswerMaker, PageForm, PageRequest, Surroundings
@@ -125,6 +126,7 @@ class Dashboard:
                 ),
                 *(controls.routes() if controls is not None else ()),
                 colours_route(STATIC.rstrip("/")),
+                *(file_route(STATIC.rstrip("/"), path) for path in CHART_FILES),
                 web.static(STATIC, FILES),
             ]
         )
@@ -247,9 +249,9 @@ class Dashboard:
             return self._login(after, str(error), error.status)
         return response
 
-    async def _sign_out(self, _request: web.Request) -> web.Response:
+    async def _sign_out(self, request: web.Request) -> web.Response:
         response = web.Response(status=303, headers={"Location": LOGIN})
-        self._access.sign_out(response)
+        self._access.sign_out(request, response)
         return response
 
     def _login(self, after: str, error: str = "", status: int = 200) -> web.Response:

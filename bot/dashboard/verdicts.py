@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.dashboard.charts.boards import BoardMark, MarkKind
+from bot.charts.boards import BoardMark, MarkKind
 from bot.dashboard.trap_words import game_share, how_it_looks, looks_text, people_play, price, score_text
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
@@ -232,7 +232,7 @@ def _how_picked(decision: DecisionReport) -> str:
         case "lot":
             return (
                 "Drawn at random from the moves nearly as good as the best, so as not to repeat the last "
-                f"games. {unmeant}"
+                f"games, or to play at a level. {unmeant}"
             )
         case "engine" if source:
             return f"The scores are from another engine, {source}, searching {decision.depth} plies deep."

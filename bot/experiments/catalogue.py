@@ -11,6 +11,9 @@ EXPERIMENTS = {
     "table-1": "bot.experiments.table_1:Table1",
     "pathology": "bot.experiments.pathology:Pathology",
     "deeper-search": "bot.experiments.deeper_search:DeeperSearch",
+    "blog-400": "bot.experiments.blog_400:Blog400",
+    "slides": "bot.experiments.slides:Slides",
+    "ablation": "bot.experiments.ablation:Ablation",
 }
 """Where each experiment's class is, in the order of docs/papers.md."""
 

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 from bot.experiments.report import Report
 
+FOLDER = "folder"
+"""Name of a job's argument, added when the job is handed out: the folder with what is not in the program."""
+
 Result = dict[str, Any]
 """What a job found: plain JSON values."""
 
@@ -40,6 +43,8 @@ class Experiment(ABC):
     """The paper, with figure or table."""
     version: ClassVar[str]
     """Changes with whatever changes the results."""
+    needs: ClassVar[str] = ""
+    """What the folder named by `FOLDER` must hold for a full run, in words; empty: nothing is read."""
 
     @abstractmethod
     def jobs(self, size: Size) -> Sequence[Job]:

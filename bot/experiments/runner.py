@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
 from bot.experiments.catalogue import get_experiment
-from bot.experiments.experiment import Experiment, Job, Result, Size
+from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from storage.database import Database
 from storage.experiments.results import ExperimentRun, keep_result, list_results
 
@@ -52,11 +52,13 @@ async def run_experiment(
     workers: JobPool,
     on_result: OnResult,
     stop: asyncio.Event,
+    folder: str | None = None,
 ) -> dict[str, Result]:
     """Do the jobs that have no result yet.
 
     Args:
         stop: Ends the run early; running jobs are dropped, and done again when it is resumed.
+        folder: What `Experiment.needs` asks for, where the workers see it.
 
     Returns:
         All results so far by the job's name.
@@ -66,6 +68,7 @@ async def run_experiment(
         StorageError: A result cannot be stored.
     """
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
+    given = {} if folder is None else {FOLDER: folder}
     results = await stored_results(database, run, jobs)
     todo = deque(job for job in jobs if job.name not in results)
     on_result(len(results), len(jobs))
@@ -77,7 +80,7 @@ async def run_experiment(
             capacity = await asyncio.to_thread(workers.capacity)  # a cluster may block
             while todo and len(running) < capacity:
                 job = todo.popleft()
-                task = (experiment.name, dict(job.arguments), seed)
+                task = (experiment.name, {**job.arguments, **given}, seed)
                 running[asyncio.wrap_future(workers.run(do_job, task))] = job
             both: set[asyncio.Future[Any]] = {*running, stopped}
             done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)

@@ -102,7 +102,7 @@ def _engine(facts: ChatFacts) -> str:
         return f"{name}. {_UNTOLD} yet which."
     if kind_named(facts.player).draws_decisions:
         return f"{name}, player {facts.player}: in some moves of this game I drew whether to set a trap."
-    manner = "I set traps" if kind_named(facts.player).sets_traps else "I set no traps on purpose"
+    manner = "I set traps" if kind_named(facts.player).sets_traps else "I did not mean to set traps"
     return f"{name}, player {facts.player}: {manner} in this game."
 
 

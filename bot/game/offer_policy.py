@@ -35,6 +35,8 @@ class OfferFacts:
     rated: bool
     has_draws: bool
     """Players of this game can agree on a draw at this site."""
+    in_trial: bool = False
+    """The game belongs to a trial (`storage.trials`)."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
@@ -84,8 +86,11 @@ def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
 
 
 def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
-    """How many takebacks the opponent gets in this game."""
-    if facts.opponent_is_bot or (facts.rated and not config.takebacks_rated):
+    """How many takebacks the opponent gets in this game.
+
+    None in a trial, which counts no decision that was taken back: those would be the costly ones.
+    """
+    if facts.opponent_is_bot or facts.in_trial or (facts.rated and not config.takebacks_rated):
         return 0
     return config.takebacks
 

@@ -61,6 +61,7 @@ class GameOffers:
             opponent_rating=game.opponent_rating,
             opponent_is_bot=game.opponent_is_bot,
             rated=game.rated,
+            in_trial=game.trial_id is not None,
             has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_game(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
 from bot.base.events import Speed
+from engine.player_kinds import kind_named
 from engine.players import kinds_for
 
 FAVOUR = 0.75
@@ -64,7 +65,10 @@ def select(occasion: Occasion, config: SelectionConfig, number: int, favour: flo
         case SelectionMethod.BALANCED:
             players = [player for player in config.players if player in kinds]
             found = _balanced(occasion, players, number, favour) if players else only
-    return found if found.player in kinds else only
+    found = found if found.player in kinds else only
+    if kind_named(found.player).has_level:
+        return Selection(found.player, found.detail | {"level": config.level})
+    return found
 
 
 def _by_rules(occasion: Occasion, config: SelectionConfig) -> Selection:

@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.base.dialects import Ability
 from bot.game.recent_games import Paths, latest_paths
 from bot.game.search_pool import JobStop, Rank
 from bot.game.services import Services
@@ -33,7 +34,7 @@ from engine.search.reference import Searcher
 from engine.stop import Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
-from engine.variety import Detour
+from engine.variety import LEVELS, Detour, Level
 from storage.decisions import list_seeds
 from storage.records import StoredGame
 
@@ -97,6 +98,8 @@ class MoveSearch:
         self._text = game.position_text(position)
         avoid = paths.get(self._text)
         self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
+        if level := _level(stored):
+            self._detour = level.detour
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
@@ -281,7 +284,7 @@ class GameThinker:
                 seed=seed,
             )
             search.begin(turn)
-            rank = Rank.SLOW if is_slow(stored) else Rank.LIVE
+            rank = Rank.SLOW if is_slow(self._services, stored) else Rank.LIVE
             found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
         await self._hold(stored, game, position, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
@@ -309,7 +312,8 @@ class GameThinker:
         The plan follows from the clock and the position, so the time used does not tell the player.
         """
         services = self._services
-        if stored.trial_id is None or turn.remaining_s is None or turn.received_at is None:
+        is_timed = turn.remaining_s is not None or not is_slow(services, stored)
+        if stored.trial_id is None or not is_timed or turn.received_at is None:
             return
         planned_s = _clock_limits(services, stored, game, position, turn.remaining_s).time_s or 0.0
         hold_s = min(planned_s, services.config.trial.hold_s) if services.is_blind(stored) else 0.0
@@ -348,7 +352,7 @@ class GameThinker:
             moves: The game's moves so far, ours included.
         """
         self.forget()
-        if not self._services.config.engine.ponder or self._left_s is None or is_slow(stored):
+        if not self._services.config.engine.ponder or self._left_s is None:
             return
         reply = expected_reply(decision)
         if reply is None:
@@ -416,23 +420,29 @@ def _clock_limits(
     queue_per_thread: float = 0.0,
 ) -> Limits:
     """The limits of a search by the clock, in seconds of our time left (None: no clock)."""
-    engine = services.config.engine
+    engine, level = services.config.engine, _level(stored)
     return limits_from_clock(
         left_s,
         stored.clock_increment_s or 0,
         game.plies_left(position),
         game.most_plies_left(position),
-        max_depth=engine.max_depth,
-        max_time_s=engine.slow_time_s if is_slow(stored) else engine.max_time_s,
+        max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
+        max_time_s=engine.slow_time_s if is_slow(services, stored) else engine.max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
 
 
-def is_slow(stored: StoredGame) -> bool:
-    """Whether a game has no real-time clock, so that its searches wait for those that have one."""
-    return stored.clock_initial_s is None
+def _level(stored: StoredGame) -> Level | None:
+    """The level that a game began with; None: its player has none."""
+    number = stored.selection.get("level")
+    return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
+
+
+def is_slow(services: Services, stored: StoredGame) -> bool:
+    """Whether nobody waits for the moves of a game, so that its searches wait for those of others."""
+    return stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
 
 
 def expected_reply(decision: Decision) -> str | None:

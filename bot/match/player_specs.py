@@ -121,6 +121,10 @@ class HumanSpec:
 PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
+_KINDS = tuple(name for name, kind in PLAYER_KINDS.items() if not kind.has_level)
+"""Players of our own; a level belongs to a game with people."""
+
+
 def parse_spec(text: str) -> PlayerSpec:
     """Parse a player's specification.
 
@@ -140,13 +144,13 @@ def parse_spec(text: str) -> PlayerSpec:
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
-    if kind in PLAYER_KINDS:
+    if kind in _KINDS:
         return _ours(text, kind_named(kind), rest)
     if kind == HUMAN:
         return _human(text, rest)
     if kind in PROTOCOL_GAMES:
         return _other(text, kind, rest)
-    known = ", ".join((*PLAYER_KINDS, HUMAN, *PROTOCOL_GAMES))
+    known = ", ".join((*_KINDS, HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
         f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
         f"{_OTHERS_EXAMPLE!r}, for instance"

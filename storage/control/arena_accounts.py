@@ -16,6 +16,7 @@ from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
 from storage.tables.games import EventRow, GameRow, OpponentRow
+from storage.tables.training import TrainingPlayer, TrainingReview
 
 DELETED = "deleted-"
 """Beginning of the names of deleted accounts."""
@@ -63,7 +64,8 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
     """Remove what says who an account's player is, and keep the games.
 
-    Its name becomes ``deleted-N``, also in the records of our own accounts; its token, ratings and chat go.
+    Its name becomes ``deleted-N``, also in the records of our own accounts and in what others said in its
+    games; its token, ratings, chat and training go.
 
     Args:
         account_id: The account, which exists.
@@ -82,11 +84,14 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     old = await session.scalar(select(ArenaAccount.name).where(ArenaAccount.id == account_id))
     await session.execute(delete(ArenaChatLine).where(ArenaChatLine.account_id == account_id))
     await session.execute(delete(ArenaRating).where(ArenaRating.account_id == account_id))
+    for table in (TrainingPlayer, TrainingReview):
+        await session.execute(delete(table).where(table.account_id == account_id))
     await session.execute(delete(BlockRow).where(BlockRow.site == site, BlockRow.name == account_id))
     await _move(session, account_id, name, site)
     gone = {"access": ArenaAccess.DELETED, "token_hash": name}  # no token has such a hash
     await session.execute(update(ArenaAccount).where(ArenaAccount.id == name).values(gone))
-    await _forget_in_events(session, str(old), name, site)
+    names = await _forget_in_events(session, str(old), name, site)
+    await _forget_in_chat(session, names, name)
     return name
 
 
@@ -107,6 +112,8 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
         ArenaGame.first_id,
         ArenaGame.second_id,
         ArenaChatLine.account_id,
+        TrainingPlayer.account_id,
+        TrainingReview.account_id,
     ):
         moved = update(column.class_).where(column == old_id)
         await session.execute(moved.values({column.key: new_id}).execution_options(synchronize_session=False))
@@ -116,16 +123,34 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
     )
 
 
-async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> None:
+async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
+    """Replace the names that an account had in what others, our own bots first of all, said in its games."""
+    ours = select(ArenaGame.id).where(
+        or_(*(side == new for side in (ArenaGame.first_id, ArenaGame.second_id)))
+    )
+    lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
+    for row in (await session.execute(lines)).all():
+        text = row.text
+        for name in names:
+            text = _word(name).sub(new, text)
+        if text != row.text:
+            await session.execute(update(ArenaChatLine).where(ArenaChatLine.id == row.id).values(text=text))
+
+
+async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
     """Replace a name, and those that the account had before, in the texts of the arena's events and of those
-    of the whole program."""
+    of the whole program.
+
+    Returns:
+        All these names.
+    """
     text = func.lower(cast(EventRow.detail, String))
     names = [old]
     for name in names:  # it grows
         candidates = select(EventRow.id, EventRow.detail).where(
             or_(EventRow.site == site, EventRow.site == ""), text.contains(name.lower(), autoescape=True)
         )
-        word = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
+        word = _word(name)
         for row in (await session.execute(candidates)).all():
             former = row.detail.get("name")
             is_rename = str(row.detail.get("new_name")).lower() == name.lower()
@@ -139,6 +164,12 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
             detail = {key: _without(value, word, new) for key, value in row.detail.items()}
             if detail != row.detail:
                 await session.execute(update(EventRow).where(EventRow.id == row.id).values(detail=detail))
+    return names
+
+
+def _word(name: str) -> re.Pattern[str]:
+    """A name where it is no part of another one."""
+    return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
 
 
 def _without(value: Any, word: re.Pattern[str], new: str) -> Any:

@@ -46,6 +46,7 @@ class ArenaRating(Base):
     """An account's rating in one variant (Glicko-2); no row before the first rated game."""
 
     __tablename__ = "arena_ratings"
+    __table_args__ = (Index("ix_arena_ratings_best", "variant", "rating"),)
 
     account_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"), primary_key=True)
     variant: Mapped[str] = mapped_column(String(32), primary_key=True)
@@ -65,7 +66,9 @@ class ArenaGame(Base):
         CheckConstraint("winner IN (0, 1)", name="winner_is_a_side"),
         Index("ix_arena_games_status", "status"),
         Index("ix_arena_games_players", "first_id", "second_id"),
-        Index("ix_arena_games_second_id", "second_id"),
+        # For the games of an account, the latest first.
+        Index("ix_arena_games_first_at", "first_id", "created_at"),
+        Index("ix_arena_games_second_at", "second_id", "created_at"),
     )
 
     id: Mapped[str] = mapped_column(String(16), primary_key=True)

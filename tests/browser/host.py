@@ -14,6 +14,7 @@ from bot.base.config import ArenaConfig
 from storage.database import Database
 from storage.games import list_games_by_site_id
 from storage.report import game_report
+from tests.bot.arena.training.samples import add_fall
 from tests.browser.opponent import NAME, Opponent
 from tests.patience import PATIENCE_S
 
@@ -72,6 +73,16 @@ class Host:
         async with self._database.read() as session:
             (game,) = await list_games_by_site_id(session, game_id)
             return blind_report(await game_report(session, game))
+
+    def add_falls(self, game: str, many: int) -> None:
+        """Somebody has fallen so often in the game's trap (tests.bot.arena.training.samples)."""
+        self._call(self._add_falls(game, many))
+
+    async def _add_falls(self, game: str, many: int) -> None:
+        async with self._database.write() as session:
+            for number in range(many):
+                await add_fall(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
+        await self._arena.intake.fill()
 
     def hold(self) -> None:
         """The opponent moves no more until `release`."""

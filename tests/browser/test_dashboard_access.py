@@ -26,7 +26,7 @@ from storage.statistics.monthly import monthly_report
 from storage.tables.games import DecisionRow, GameRow, OpponentRow
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of, firing_board, sample_status
 from tests.bot.dashboard.numbers.sample_database import NOW, fill
-from tests.browser import axe
+from tests.browser.axe import Look, prefer
 from tests.browser.page import Page
 from tests.patience import PATIENCE_S
 
@@ -38,17 +38,6 @@ PATHS = (
     *("/dash/nothing", "/dash/games?game=ludo"),
 )
 """Pages, and errors; those of games and opponents follow from the database."""
-OUTSIDE = """return [...document.querySelectorAll('main *')].filter((element) => {
-    const box = element.getBoundingClientRect();
-    const room = (element.parentElement.closest('.card') ?? document.documentElement).getBoundingClientRect();
-    return box.width && box.right > room.right + 1
-        && !element.closest('.scroll, .boards, .segments, .moves-box, .name, .visually-hidden')
-        && !element.closest('details:not([open]), svg, .chart');
-}).map((element) => element.outerHTML.slice(0, 120))"""
-OPEN = "for (const each of document.querySelectorAll('details:not(.chip)')) each.open = true"
-SCREENS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
-"""Widths in pixels, and colour schemes; each page is looked at on the first or the last two."""
-
 WATCH = """
     const all = document.querySelectorAll(
         'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]');
@@ -154,42 +143,6 @@ async def _of_database(database: Database) -> tuple[tuple[str, ...], tuple[str, 
         return tuple(games.values()), (found[0][0], *odd)
 
 
-def _prefer(tab: Page, scheme: str) -> None:
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    tab.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-class Look:
-    """Looks at one page after another, on two screens each."""
-
-    def __init__(self, tab: Page) -> None:
-        self._tab = tab
-        self._pages = 0
-        self.troubles: list[str] = []
-
-    def at(self, what: str, *, is_light_only: bool = False) -> None:
-        """Note what is wrong with the page that is open."""
-        run = self._tab.driver.execute_script
-        axe.enter(self._tab.driver)
-        run(OPEN)
-        if run("return document.querySelector('main [style]')"):
-            self.troubles.append(f"{what}: a style that no policy allows")
-        # All rules on each screen in turn, and on the opposite one those that screens have an influence on.
-        number = self._pages % 4
-        self._pages += 1
-        for (width, scheme), rules in ((SCREENS[number], ()), (SCREENS[number ^ 1], axe.OF_SCREENS)):
-            _prefer(self._tab, scheme)
-            with self._tab.wide(width):
-                told = axe.violations(self._tab.driver, *rules)
-                if run("return document.documentElement.scrollWidth") > width:
-                    told.append("it scrolls sideways")
-                told += [f"it sticks out: {element}" for element in run(OUTSIDE)]
-                is_dark = run("return getComputedStyle(document.body).backgroundColor") == "rgb(16, 21, 19)"
-                if is_dark is not (scheme == "dark" and not is_light_only):
-                    told.append("its colours are those of the other scheme")
-            self.troubles += [f"{what}, {scheme}, {width} px: {each}" for each in told]
-
-
 def test_axe_finds_nothing(tab: Page, world: World) -> None:
     look = Look(tab)
     try:
@@ -216,7 +169,7 @@ def test_axe_finds_nothing(tab: Page, world: World) -> None:
         assert look.troubles == []
         assert tab.complaints() == []
     finally:
-        _prefer(tab, "")
+        prefer(tab, "")
 
 
 @pytest.mark.parametrize("path", ["/dash", "/dash/works", "/dash/games"])

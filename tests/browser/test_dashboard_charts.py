@@ -10,7 +10,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.bot.dashboard.charts.gallery import CONTENT_SECURITY_POLICY, write
+from tests.bot.charts.gallery import CONTENT_SECURITY_POLICY, write
 from tests.browser.page import Page
 
 LEAST_TEXT_PX = 11

@@ -6,6 +6,7 @@ from selenium.webdriver.common.keys import Keys
 from engine.game import replay
 from engine.games.othello import Othello
 from tests.browser.host import Host
+from tests.browser.opponent import chosen_at_random
 from tests.browser.page import Page
 
 
@@ -148,9 +149,98 @@ def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
 def test_a_game_that_does_not_exist_says_so(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".notice h1", "This game does not exist, or it is not yours.")
+    page.until_text(".notice h1", "There is no such game.")
 
 
 def test_a_game_asked_for_without_a_name_says_so_too(page: Page, host: Host) -> None:
     page.driver.get(f"{host.url}/game/nogame00")
-    page.until_text(".challenge", "This game does not exist, or it is not yours.")
+    page.until_text(".notice h1", "There is no such game.")
+
+
+def test_another_game_leaves_the_name_and_the_focus(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    page.find("#nickname").send_keys("anna")
+    page.choose("variant", "othello")
+    for key, sides in ((Keys.ARROW_RIGHT, "White"), (Keys.ARROW_RIGHT, "Red")):
+        page.driver.switch_to.active_element.send_keys(key)
+        assert page.text(".segments-color .segment-label") == sides
+    assert page.driver.switch_to.active_element.get_attribute("value") == "xiangqi"
+    assert page.find("#nickname").get_property("value") == "anna"
+    page.click("[data-test=challenge]")
+    page.until_text(".terms", "Xiangqi \N{MIDDLE DOT} 5+3")
+
+
+def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: Page, host: Host) -> None:
+    page.driver.get(host.url)
+    page.find("#nickname").send_keys("anna")
+    page.choose("clock", "none")
+    page.choose("color", "black")
+    page.choose("variant", "othello")
+    page.click("[data-test=challenge]")
+    page.until_text(".terms", "Othello \N{MIDDLE DOT} no clock \N{MIDDLE DOT} casual")
+    host.hold()
+    page.click(".square[data-square=f5]")
+    page.until_moves(1)
+    page.click("[data-test=flip]")
+    assert page.board == board_after(["f5"])[::-1]
+    page.click("[data-test=flip]")
+
+    page.click(".move [type=button]")  # no effect: it is the latest
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+    page.until_text(".status-detail", "The board shows an earlier position.")
+    assert page.board == board_after([])
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert page.board == board_after(["f5"])
+
+    reply = chosen_at_random(["f5"], ["d6", "f6", "f4"])
+    ahead = {"d6": "c5", "f6": "e6", "f4": "c3"}[reply]
+    page.click(f".square[data-square={ahead}]")
+    page.until_text(".status-detail", "Your next move is set.")
+    host.release()
+    page.until_moves(4)
+    assert page.moves[:3] == ["f5", reply, ahead]
+
+    host.hold()
+    page.click("[data-test=takeback]")
+    page.until_text("[data-test=takeback]", "Takeback asked for")
+    page.until_text(".terms .link-quality", " ms")
+
+
+def test_a_finished_game_is_analysed_at_the_cursor(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna", rated=False)
+    page.play("f5")
+    page.until_our_turn()
+    page.click("[data-test=resign]")
+    page.click("dialog [data-test=confirm]")
+    page.click("[data-test=analyse]")
+    page.until_text(".analysis-lines", "Black to move")
+    page.click("[data-step=first]")
+    page.until_text(".analysis-lines", "Black to move")
+    page.find(".game .mark-best")
+    page.click("[data-step=right]")
+    page.until_text(".analysis-lines", "White to move")
+    page.click("[data-test=analyse]")
+    assert page.count(".game .mark-best, .analysis-lines li") == 0
+
+
+def test_a_piece_is_moved_ahead_and_what_is_illegal_then_is_forgotten(page: Page, host: Host) -> None:
+    host.opponent.script = {"e2e4": "e7e5", "e2e4 e7e5 g1f3": "b8c6"}
+    page.begin(host.url, "anna", variant="standard", color="white")
+    host.hold()
+    page.play("e2", "e4")
+    for square in ("d2", "g1", "f3"):  # the second own piece is chosen instead of the first
+        page.click(f".game .square[data-square={square}]")
+    assert page.count(".square.premove") == 2
+    host.release()
+    page.until_moves(4)
+    assert page.moves[2] == "Nf3"
+    host.hold()
+    page.until_our_turn()
+    page.play("d2", "d3")
+    for square in ("a1", "a5"):
+        page.click(f".game .square[data-square={square}]")
+    page.until_text(".status-detail", "Your next move is set.")
+    host.release()
+    page.until_our_turn()
+    assert page.count(".square.premove") == 0
+    assert len(page.moves) == 6

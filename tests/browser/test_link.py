@@ -173,4 +173,4 @@ def test_a_name_moves_here_by_a_code(page: Page, host: Host) -> None:
     page.find("#code").send_keys(code)
     page.click("[data-test=use-code]")
     page.until_text("#who", "anna")
-    assert page.count(".going a") >= 1  # its game goes on here
+    page.find(".going a")  # its game goes on here

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
+from tests.browser import axe
 from tests.browser.host import Host
 from tests.browser.page import Page
 
 WIDTHS = (360, 820, 1280)
+IS_TOO_WIDE = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +40,23 @@ def finished(game: tuple[Page, str, Any]) -> Iterator[Page]:
     page.find(".moment")
     yield page
     assert not page.complaints()
+
+
+def test_the_report_in_german_fits_a_phone(finished: Page) -> None:
+    finished.driver.execute_script("localStorage.setItem('desdemona.language', 'de')")
+    try:
+        with finished.wide(390):
+            finished.driver.refresh()
+            finished.find(".moment")
+            assert finished.text(".report-title") == "Fallenbericht"
+            # Whatever the numbers: they are written as Germans do.
+            assert "," in finished.text("tbody td")
+            assert "." not in finished.text("tbody td")
+            assert not finished.driver.execute_script(IS_TOO_WIDE)
+            axe.enter(finished.driver)
+            assert axe.violations(finished.driver) == []
+    finally:
+        finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
 
 def report_of(page: Page) -> Any:
@@ -367,7 +387,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
     for decision in report["decisions"]:
         decision |= {"player": "standard", "sets_traps": False}
     show_report(finished, report)
-    assert "looked for the best move only" in finished.text(".summary-story")
+    assert "did not mean to set traps" in finished.text(".summary-story")
     assert "arose by accident" in finished.text(".summary-story")
     for i in places:
         finished.click(f".chip[data-index='{i}']")
@@ -549,6 +569,17 @@ def test_the_game_can_be_stepped_through(finished: Page) -> None:
     assert finished.board.count(".") == 59
     finished.click("[data-step=last]")
     assert finished.text(".bar[data-colour=black] .count") == str(finished.board.count("b"))
+
+
+def test_keys_step_through_the_game_wherever_the_focus_is(finished: Page) -> None:
+    finished.click("[data-step=first]")
+    finished.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert finished.board.count(".") == 59
+    finished.driver.execute_script("document.activeElement.blur()")
+    finished.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert finished.board.count(".") == 58
+    finished.find(".chat-form input").send_keys("x" + Keys.ARROW_LEFT)  # which moves within the text
+    assert finished.board.count(".") == 58
 
 
 def test_nothing_sticks_out(finished: Page) -> None:

@@ -38,6 +38,7 @@ def test_the_table() -> None:
         "calibrated",
         "tempting",
         "randomised",
+        "gentle",
         "trappy_uci",
         "standard_uci",
         "opponent_model_uci",
@@ -51,6 +52,7 @@ def test_the_table() -> None:
     assert names_where("is_calibrated") == {"calibrated", "calibrated_uci"}
     assert names_where("sets_traps") == people | {"trappy", "trappy_uci", "tempting", "randomised"}
     assert names_where("draws_decisions") == {"randomised"}
+    assert names_where("has_level") == {"gentle"}
     assert names_where("searches_selectively") == {"strong"}
     assert names_where("plays_engine_games") == set(ENGINE_GAME_KINDS) == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
@@ -76,7 +78,7 @@ def test_every_way_to_choose_has_a_player() -> None:
 def test_kinds_by_name() -> None:
     assert kind_named("trappy").choosing is Choosing.ADJUSTED
     known = (
-        "standard, trappy, strong, opponent_model, calibrated, tempting, randomised, "
+        "standard, trappy, strong, opponent_model, calibrated, tempting, randomised, gentle, "
         "trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
     with pytest.raises(ValueError, match=f"^no player named 'clever'; known: {known}$"):

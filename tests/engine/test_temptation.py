@@ -223,7 +223,8 @@ def sample() -> ReplyForecast:
 
 
 def test_records_come_back() -> None:
-    for made in (sample(), forecast(candidate(BEST, BAIT), SCALE_CENTI)):
+    plain = forecast(candidate(BEST, BAIT), SCALE_CENTI)
+    for made in (sample(), plain, replace(sample(), other=plain)):
         assert ReplyForecast.from_record(json.loads(json.dumps(made.to_record()))) == made
 
 

@@ -20,7 +20,7 @@ from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.variety import Detour, draw_move
+from engine.variety import LEVELS, Detour, draw_move
 from tests.engine.positions import random_position
 
 chess, othello = get_game("chess"), get_game("othello")
@@ -177,3 +177,19 @@ def test_the_reference_search_draws_too() -> None:
     decision = player.choose(game.initial(), Limits(4), StopFlag(), Detour(("b2",), 9000))
     assert decision.move != "b2"
     verify(complete(decision, ReferenceSearcher(game), StopFlag()))
+
+
+@pytest.mark.parametrize("name", ["othello", "chess"])
+def test_the_lower_the_level_the_more_it_gives_away(name: str) -> None:
+    lost = []
+    for level in LEVELS:
+        total = 0
+        for seed in range(6):
+            decision = decide(name, level.detour, kind="gentle", plies=16, seed=seed, limits=Limits(2))
+            assert (decision.player, decision.search_mode) == ("gentle", "lot")
+            best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
+            assert best - decision.chosen.raw_centi <= level.within_centi
+            total += best - decision.chosen.raw_centi
+        lost.append(total)
+    assert lost[0] > lost[2] >= lost[5] == 0
+    assert [level.depth for level in LEVELS] == sorted(level.depth for level in LEVELS)

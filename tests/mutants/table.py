@@ -134,9 +134,9 @@ TABLE = (
         fixed=(("rating >= rule.min_rating", "rating > rule.min_rating"),),
     ),
     Guarded("bot/account/challenge_policy.py", ("tests/bot/account/test_challenge_policy.py",)),
-    Guarded("bot/dashboard/charts/thinning.py", ("tests/bot/dashboard/charts/test_thinning.py",), sample=10),
-    Guarded("bot/dashboard/charts/numbers.py", ("tests/bot/dashboard/charts/test_numbers.py",), sample=10),
-    Guarded("bot/dashboard/charts/lines.py", ("tests/bot/dashboard/charts/test_lines.py",), sample=10),
+    Guarded("bot/charts/thinning.py", ("tests/bot/charts/test_thinning.py",), sample=10),
+    Guarded("bot/charts/numbers.py", ("tests/bot/charts/test_numbers.py",), sample=10),
+    Guarded("bot/charts/lines.py", ("tests/bot/charts/test_lines.py",), sample=10),
     Guarded(
         "bot/match/score.py",
         ("tests/bot/match/test_score.py",),

@@ -30,8 +30,11 @@ from storage.games import list_games
 from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.system.daemon import Daemon
 
-_BUSY = re.compile(r"(no answer|no connection|silent) (in|for) [0-9.]+ s")
-"""A call that was given up, and is made again."""
+_BUSY = re.compile(
+    r"(no answer|no connection|silent) (in|for) [0-9.]+ s"
+    r"|minutes took more than|our move is [0-9.]+ s later|did not run for [0-9.]+ s"
+)
+"""Of a call that was given up, and is made again; of alarms and notices that somebody waited."""
 
 
 async def exported(url: str, game_ids: list[str]) -> dict[str, dict[str, Any]]:

@@ -2,12 +2,13 @@
 
 It is saved every second while games run, and with each move, so a killed arena continues where it was.  An
 outage begins with the first attempt that failed and ends a moment after the database works again, so that
-players have time to come back; after a restart there is the same moment.  Each outage leaves an event.
+players have time to come back; after a restart there is the same moment.  Time in which the process was
+frozen is an outage, too.  Each outage leaves an event.
 """
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from storage import arena
 from storage.database import Database
@@ -19,7 +20,8 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 OUTAGE = "arena_outage"
-"""Kind of the events that say when the arena's time stood still: `why` is ``stopped`` or ``database``."""
+"""Kind of the events that say when the arena's time stood still: `why` is ``stopped``, ``frozen`` or
+``database``."""
 _SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
 _RETRY_S = 1.0  # between attempts to use a database that has failed
 
@@ -53,6 +55,8 @@ class ArenaTime:
         self._worked_at = clock()
         """Before this, by the clock, there was no outage but those that are counted."""
         self._saved_at = float("-inf")
+        self._unrecorded: list[dict[str, str]] = []
+        """Details of outages that are over and not yet events."""
 
     def now(self) -> float:
         """The arena's time in seconds."""
@@ -89,6 +93,18 @@ class ArenaTime:
             self._resumes_at = float("inf")
             self._is_confirmed = False
 
+    def froze(self, seconds: float) -> None:
+        """Let the time have stood still: the process did not run for so many seconds, until now."""
+        self._go_on()
+        if self._stopped_at is not None:
+            return
+        at = self._clock()
+        self._stopped_at = max(at - seconds, self._worked_at)
+        self._resumes_at = at + self._grace_s
+        self._is_confirmed = True
+        began = now_utc() - timedelta(seconds=at - self._stopped_at)
+        self._unrecorded.append(self._detail("frozen", began))
+
     async def load(self) -> None:
         """Continue where the arena last was; time in which it did not run is an outage.
 
@@ -103,13 +119,8 @@ class ArenaTime:
         if not saved.open_games:
             return
         if saved.at is not None:
-            detail = {
-                "why": "stopped",
-                "began": saved.at.isoformat(timespec="milliseconds"),
-                "ended": (now_utc() + timedelta(seconds=self._grace_s)).isoformat(timespec="milliseconds"),
-            }
             async with self._database.write() as session:
-                await record_event(session, self._owner, OUTAGE, detail)
+                await record_event(session, self._owner, OUTAGE, self._detail("stopped", saved.at))
         if self._grace_s:
             self._stopped_at, self._is_confirmed = at, True
             self._resumes_at = at + self._grace_s
@@ -148,17 +159,24 @@ class ArenaTime:
 
     async def _write(self) -> None:
         now = self.now()
+        outages = self._unrecorded[:]
+        if self._is_away and self._is_confirmed and self._stopped_at is not None:
+            began = now_utc() - timedelta(seconds=self._clock() - self._stopped_at)
+            outages.append(self._detail("database", began))
         async with self._database.write() as session:
             await arena.save_time(session, round(now * 1000), now_utc())
-            if self._is_away and self._is_confirmed and self._stopped_at is not None:
-                began = now_utc() - timedelta(seconds=self._clock() - self._stopped_at)
-                ended = now_utc() + timedelta(seconds=self._grace_s)
-                detail = {
-                    "why": "database",
-                    "began": began.isoformat(timespec="milliseconds"),
-                    "ended": ended.isoformat(timespec="milliseconds"),
-                }
+            for detail in outages:
                 await record_event(session, self._owner, OUTAGE, detail)
+        self._unrecorded.clear()
+
+    def _detail(self, why: str, began: datetime) -> dict[str, str]:
+        """Of the event of an outage that is over, but for the moment after it."""
+        ended = now_utc() + timedelta(seconds=self._grace_s)
+        return {
+            "why": why,
+            "began": began.isoformat(timespec="milliseconds"),
+            "ended": ended.isoformat(timespec="milliseconds"),
+        }
 
     @property
     def _is_away(self) -> bool:

@@ -5,6 +5,8 @@ all of them, so that browsers may keep them for ever and never mix those of two 
 """
 
 import hashlib
+import html
+import json
 import mimetypes
 from functools import cache
 from pathlib import Path
@@ -13,12 +15,15 @@ from aiohttp import web
 
 from bot.arena.traffic.answers import KeptAnswer
 from bot.base.colours import COLOURS
+from bot.charts.files import CHART_FILES
 
 STATIC = Path(__file__).parents[1] / "static"
 PREFIX = "/static/"
 INDEX = "index.html"
 FOR_EVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
+_LANGUAGES = "languages/"
+_NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
 class Assets:
@@ -29,14 +34,26 @@ class Assets:
             part for name, data in sorted(files.items()) for part in (name.encode(), data)
         )
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
+        self.languages = _languages(files)
+        """The element of a page's head that lists its languages."""
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
     def _answer(self, name: str, data: bytes) -> KeptAnswer:
+        if name == INDEX:
+            data = data.replace(_NO_LANGUAGES, self.languages)
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())
             content_type += "; charset=utf-8"
         return KeptAnswer.of(data, content_type)
+
+    def address(self, name: str) -> str:
+        """Where a file is, for a page that names it."""
+        return f"{PREFIX}{self.tag}/{name}"
+
+    def body(self, name: str) -> bytes:
+        """A file as it is sent."""
+        return self._answers[name].body
 
     async def page(self, request: web.Request) -> web.StreamResponse:
         """The page itself, whose address stays."""
@@ -57,8 +74,25 @@ class Assets:
         return answer.send(request, FOR_EVER if is_current else "no-cache")
 
 
+def _languages(files: dict[str, bytes]) -> bytes:
+    """The catalogues of sentences that there are, for the page: "de Deutsch, ja 日本語".
+
+    Raises:
+        ValueError: A catalogue does not begin as it must; the message names the file.
+    """
+    found = []
+    for name, data in sorted(files.items()):
+        if name.startswith(_LANGUAGES):
+            try:
+                found.append(f"{Path(name).stem} {json.loads(data)['name']}")
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{name} is no catalogue of sentences: {error!r}") from error
+    return f'<meta name="languages" content="{html.escape(", ".join(found))}">'.encode()
+
+
 @cache
 def assets() -> Assets:
     """Those of the page, read once."""
     files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
-    return Assets({name: path.read_bytes() for name, path in (files | {COLOURS.name: COLOURS}).items()})
+    shared = {path.name: path for path in (COLOURS, *CHART_FILES)}
+    return Assets({name: path.read_bytes() for name, path in (files | shared).items()})

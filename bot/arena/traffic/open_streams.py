@@ -7,10 +7,15 @@ program plays.  Others, those of strangers and surplus tabs, end when there are 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Protocol
 
 from aiohttp import web
 
-from bot.arena.streams import Stream
+
+class OpenStream(Protocol):
+    """A stream that can be ended."""
+
+    def close(self) -> None: ...
 
 
 class Priority(IntEnum):
@@ -27,8 +32,9 @@ class Priority(IntEnum):
 class Listening:
     """An open stream and who reads it."""
 
-    stream: Stream
+    stream: OpenStream
     account_id: str
+    """Empty: nobody's, as those of spectators."""
     address: str
     kind: Hashable
     """Streams of one account and kind say the same."""
@@ -56,7 +62,7 @@ class OpenStreams:
         self._per_account = per_account
         self._per_address = per_address
         self._priority = priority
-        self._open: dict[Stream, Listening] = {}
+        self._open: dict[OpenStream, Listening] = {}
 
     def admit(self, listening: Listening) -> bool:
         """Add a stream, if need be in place of a surplus one of its account or address.
@@ -67,16 +73,15 @@ class OpenStreams:
         priority = self._priority(listening.account_id)
         if priority is not Priority.OURS:
             opened = list(self._open.values())
-            for most, crowd in (
-                (self._per_account, [each for each in opened if each.account_id == listening.account_id]),
-                (self._per_address, [each for each in opened if each.address == listening.address]),
-            ):
+            own = [each for each in opened if each.account_id == listening.account_id != ""]
+            near = [each for each in opened if each.address == listening.address]
+            for most, crowd in ((self._per_account, own), (self._per_address, near)):
                 if len(crowd) >= most and not (priority is Priority.PLAYER and self._cut_one(crowd)):
                     return False
         self._open[listening.stream] = listening
         return True
 
-    def release(self, stream: Stream) -> None:
+    def release(self, stream: OpenStream) -> None:
         """A stream has ended; a second call does nothing."""
         self._open.pop(stream, None)
 

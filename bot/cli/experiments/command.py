@@ -49,6 +49,8 @@ def list_command() -> None:
         jobs = {size: len(experiment.jobs(size)) for size in Size}
         typer.echo(f"{name}: {experiment.title}")
         typer.echo(f"    {experiment.source}; jobs: {jobs[Size.SMALL]} small, {jobs[Size.FULL]} full")
+        if experiment.needs:
+            typer.echo(f"    --full needs --folder, with {experiment.needs}")
 
 
 def run_command(
@@ -63,6 +65,12 @@ def run_command(
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the jobs.")
     ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of networks and games that some full experiments need; `list` says what for which."
+        ),
+    ] = None,
     plots: Plots = None,
     form: Format = ShowFormat.TABLE,
 ) -> None:
@@ -74,10 +82,11 @@ def run_command(
     from bot.match.worker_pool import ClusterWorkers, LocalWorkers
 
     experiment, size = _known(name), _size(small)
+    given = _given(experiment, size, folder)
     config = config_of(context)
     workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
-        results, number = asyncio.run(_run(config, experiment, size, seed, workers))
+        results, number = asyncio.run(_run(config, experiment, size, seed, workers, given))
     finally:
         workers.close()
     if number is not None:
@@ -111,6 +120,19 @@ def _known(name: str) -> Experiment:
     return get_experiment(name)
 
 
+def _given(experiment: Experiment, size: Size, folder: Path | None) -> str | None:
+    """The folder for the workers; the small runs need none."""
+    if not experiment.needs or size is Size.SMALL:
+        if folder is not None:
+            raise UsageError(f"--folder: {experiment.name} ({size.value}) reads no files")
+        return None
+    if folder is None:
+        raise UsageError(f"{experiment.name} --full needs --folder, with {experiment.needs}")
+    if not folder.is_dir():
+        raise UsageError(printable(f"--folder: {folder} is not a folder"))
+    return str(folder.resolve())
+
+
 def _size(small: bool) -> Size:
     return Size.SMALL if small else Size.FULL
 
@@ -139,6 +161,7 @@ async def _run(
     size: Size,
     seed: int,
     workers: "LocalWorkers | ClusterWorkers",
+    folder: str | None,
 ) -> tuple[dict[str, Result], int | None]:
     """Return the results, and the signal that ended the run, if any."""
     from bot.cli.analyse import counting
@@ -155,7 +178,7 @@ async def _run(
                 on_count(done - told)
                 told = done
 
-            results = await run_experiment(experiment, size, seed, database, workers, on_result, stop)
+            results = await run_experiment(experiment, size, seed, database, workers, on_result, stop, folder)
     finally:
         await database.close()
     return results, received[0] if received else None

@@ -62,7 +62,7 @@ class GamesTable:
                 self._place(game),
                 _opponent(game),
                 NONE if game.opponent_rating is None else str(game.opponent_rating),
-                game.player,
+                _player(game),
                 str(len(game.moves)),
                 result_text(game),
                 game.end_reason or NONE,
@@ -81,7 +81,7 @@ class GamesTable:
             suspect = "".join(f"; suspect: {text}" for text in self._suspect(game) if text)
             table.add_row(
                 printable_name(game.site_game_id),
-                f"{game.started_at:%Y-%m-%d %H:%M} UTC, {self._place(game)}: {game.player} against "
+                f"{game.started_at:%Y-%m-%d %H:%M} UTC, {self._place(game)}: {_player(game)} against "
                 f"{_opponent(game)}{rating}, {result_text(game)}{reason}, {len(game.moves)} plies{suspect}",
             )
         return table
@@ -93,6 +93,11 @@ class GamesTable:
 
     def _suspect(self, game: StoredGame) -> tuple[str, ...]:
         return () if self._flags is None else (", ".join(self._flags.get(game.id, ())),)
+
+
+def _player(game: StoredGame) -> str:
+    """Which player we were, and whether a lot chose it or moves of it."""
+    return f"{game.player} (by lot)" if game.is_drawn else game.player
 
 
 def _opponent(game: StoredGame) -> str:

@@ -26,7 +26,10 @@ def report_command(
     month: Annotated[
         str | None, typer.Option(metavar="YYYY-MM", help="Which month, in UTC; by default this one.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write; else stdout.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File to write; else stdout, unless that is a terminal."),
+    ] = None,
 ) -> None:
     """Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with plots.
 
@@ -45,6 +48,8 @@ def report_command(
 
     page = report_page(ask_database(context, read), title, _selected(filters), now).encode()
     if out is None:
+        if is_terminal():
+            raise UsageError("--out: name a file; it is not for a terminal")
         sys.stdout.flush()
         sys.stdout.buffer.write(page)
         sys.stdout.buffer.flush()
@@ -54,6 +59,11 @@ def report_command(
     except OSError as error:
         raise UsageError(f"--out: {out} cannot be written: {error.strerror}") from None
     note(f"{out}: {len(page):,} bytes")
+
+
+def is_terminal() -> bool:
+    """Whether somebody looks at what is written."""
+    return sys.stdout.isatty()
 
 
 def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Filters, str]":

@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.resources import files
 
 from markupsafe import Markup
 
-import bot.dashboard
 from bot.base.rounding import half_up
-from bot.dashboard.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
-from bot.dashboard.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
-from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart, Reference
-from bot.dashboard.charts.markup import joined, tag
-from bot.dashboard.charts.numbers import NumberStyle
+from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
+from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
+from bot.charts.files import STYLE
+from bot.charts.intervals import IntervalChart, IntervalRow, interval_rows
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart, Reference
+from bot.charts.markup import joined, tag
+from bot.charts.numbers import NumberStyle
 from engine.games import get_game
 from storage.statistics.groups import Expected, GroupStatistics
 from storage.statistics.monthly import DearBait, MonthlyReport, RatedGames
@@ -64,7 +63,7 @@ def report_page(report: MonthlyReport, title: str, selected: str, made_at: datet
         selected: The filters, for readers; empty: all games.
         made_at: When the report was made.
     """
-    style = _STYLE + (files(bot.dashboard) / "static" / "charts.css").read_text("utf-8")
+    style = _STYLE + STYLE.read_text("utf-8")
     head = joined(
         Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width">'),
         Markup(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),  # noqa: S704 - our own

@@ -8,11 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.boards import board_svg
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart
-from bot.dashboard.charts.numbers import NumberStyle
+from bot.charts.boards import board_svg
+from bot.charts.figure import ChartSize
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
 from bot.dashboard.moments import Moment, read_moment_of
 from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
 from bot.dashboard.pages.games import ended

@@ -8,15 +8,15 @@ from typing import Any
 
 from markupsafe import Markup
 
+from bot.charts.figure import ChartSize
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import PLAIN, NumberStyle
+from bot.charts.sparkline import Sparkline, sparkline
 from bot.control.actions import ControlActions
 from bot.control.status import Admission, Status
 from bot.control.status_text import admission_words
 from bot.dashboard.board_cards import BoardCard, board_cards, shapes_of
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart
-from bot.dashboard.charts.numbers import PLAIN, NumberStyle
-from bot.dashboard.charts.sparkline import Sparkline, sparkline
 from bot.dashboard.page import Page, Query, Rows, View
 from bot.dashboard.questions import Question, questions
 from bot.dashboard.words import Headline, Pill, headline, pills, whereabouts

@@ -9,13 +9,13 @@ from typing import Any
 from markupsafe import Markup
 
 from bot.base.dialects import DIALECTS, Ability
+from bot.charts.figure import ChartSize
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
 from bot.control.actions import ControlActions, word
 from bot.control.control_socket import ControlError
 from bot.control.status import Status
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart
-from bot.dashboard.charts.numbers import NumberStyle
 from bot.dashboard.page import NoSuchThing, Page, Query, Rows
 from bot.dashboard.pages.games import ended
 from bot.dashboard.pages.traps import TrapCard, read_card

@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart
-from bot.dashboard.charts.numbers import NumberStyle
+from bot.charts.figure import ChartSize
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import title_of
 from storage.database import Database

@@ -9,11 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bot.dashboard.charts.figure import ChartSize
-from bot.dashboard.charts.intervals import IntervalChart, IntervalRow, interval_rows
-from bot.dashboard.charts.line_chart import line_chart
-from bot.dashboard.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
-from bot.dashboard.charts.numbers import NumberStyle
+from bot.charts.figure import ChartSize
+from bot.charts.intervals import IntervalChart, IntervalRow, interval_rows
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import NO_VALUE, query_text, signed, title_of
 from storage.database import Database

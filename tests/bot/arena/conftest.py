@@ -111,7 +111,8 @@ class Player:
         return await self._house.stream(f"/api/{self._kind}/game/stream/{game}", self.token)
 
     async def challenge(self, opponent: "Player", **terms: Any) -> Json:
-        data = {"rated": "false", "clock.limit": 300, "clock.increment": 3, "color": "black", **terms}
+        clock = {"clock.limit": 300, "clock.increment": 3}
+        data = {"variant": "othello", "rated": "false", "color": "black", **clock, **terms}
         shown: Json = await self.post(f"/api/challenge/{opponent.name}", data=data)
         return shown
 

@@ -318,9 +318,9 @@ async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) ->
 
 
 async def test_the_page_and_its_headers(house: House) -> None:
-    for path in ("/", "/game/abcdefgh", "/static/index.html"):
+    for path, status in (("/", 200), ("/game/abcdefgh", 404), ("/static/index.html", 200)):
         async with house._http.get(house.url + path) as response:
-            assert response.status == 200
+            assert response.status == status
             assert response.content_type == "text/html"
             assert "default-src 'none'" in response.headers["Content-Security-Policy"]
             assert response.headers["X-Content-Type-Options"] == "nosniff"

@@ -93,7 +93,7 @@ async def test_only_the_challenged_may_accept(house: House) -> None:
         ({"color": "green"}, "color is 'green'; allowed: white, black, random"),
         ({"variant": "chess"}, "variant is 'chess'; played here: othello"),
         ({"days": 3}, "correspondence"),
-        ({"fen": "8/8"}, "The variant othello does not allow a fen"),
+        ({"fen": "8/8", "variant": "othello"}, "The variant othello does not allow a fen"),
         ({"fen": "8/8", "variant": "standard"}, "fen: a FEN has a board"),
         ({"variant": "fromPosition"}, "fen is missing"),
         ({"variant": "fromPosition", "fen": "startpos line" + " g1f3 g8f6 f3g1 f6g8" * 9}, "fen: not a FEN"),
@@ -115,12 +115,37 @@ async def test_terms_that_are_refused(house: House, terms: dict[str, Any], error
 
 async def test_who_cannot_be_challenged(house: House) -> None:
     person = await house.person("Anna")
-    for name in ("nobody", "x", "%00%00", "open", "ai"):
+    for name in ("nobody", "x", "%00%00"):
         assert (await person.request("POST", f"/api/challenge/{name}"))[0] == 404
     assert await person.request("POST", "/api/challenge/anna") == (
         400,
         {"error": "You cannot challenge yourself"},
     )
+
+
+async def test_without_a_variant_it_is_chess_as_at_lichess(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    terms = {"clock.limit": 300, "clock.increment": 3}
+    shown = await person.post(f"/api/challenge/{bot.name}", data=terms)
+    assert shown["variant"] == {"key": "standard", "name": "Standard", "short": "Std"}
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("challenge/ai", "no games against the AI"),
+        ("challenge/open", "no open challenges"),
+        ("challenge/abcdefgh/start-clocks", "starts the clocks itself"),
+        ("round/abcdefgh/add-time/15", "cannot give time"),
+        ("token/admin-challenge", "makes no tokens for others"),
+        ("board/seek", "no seeks"),
+    ],
+)
+async def test_what_lichess_has_and_the_arena_lacks(house: House, path: str, error: str) -> None:
+    person = await house.person("Anna")
+    status, body = await person.request("POST", f"/api/{path}", data={"level": 3})
+    assert (status, list(body)) == (400, ["error"])
+    assert error in body["error"]
 
 
 async def test_json_and_unlimited_time(house: House) -> None:

@@ -10,7 +10,16 @@ from typing import Any
 import chess.polyglot
 import pytest
 
-from bot.base.config import FILE_LIMIT, Config, ServerConfig, choose_accounts, load_config, read_token
+from bot.base.config import (
+    FILE_LIMIT,
+    ArenaConfig,
+    Config,
+    MatchmakingConfig,
+    ServerConfig,
+    choose_accounts,
+    load_config,
+    read_token,
+)
 from bot.base.config_text import render
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT
@@ -419,3 +428,15 @@ def test_a_server_alone_is_the_one_account() -> None:
     config = Config()
     assert config.by_account() == {"arena": config}
     assert choose_accounts(config, []) == {"arena": config}
+
+
+def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
+    config = Config(arena=ArenaConfig(levels=(1, 6)), matchmaking=MatchmakingConfig(enabled=True))
+    accounts = config.by_account()
+    assert list(accounts) == ["arena", "Level-1", "Level-6"]
+    assert accounts["arena"] is config
+    weak = accounts["Level-1"]
+    assert (weak.uses_arena, weak.server.name, weak.matchmaking.enabled) == (True, "Level-1", False)
+    assert (weak.selection.method, weak.selection.player, weak.selection.level) == ("fixed", "gentle", 1)
+    with pytest.raises(ValueError, match="levels"):
+        ArenaConfig(levels=(7,))

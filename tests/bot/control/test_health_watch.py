@@ -116,6 +116,19 @@ async def test_a_late_move_fires_is_recorded_and_told_of(database: Database, tmp
     assert rig.metrics.registry.get_sample_value("desdemona_events_total", {"kind": ALARM}) == 1
 
 
+async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_path: Path) -> None:
+    """As a link that is not yet there when the program starts."""
+    rig = Rig(database, tmp_path)
+    down = (AccountStatus("a", "", "", None, "", 0, 0),)
+    for accounts, seconds in ((down, 15), (down, 15), ((), 15), (down, 15), (down, 61), ((), 15), ((), 301)):
+        rig.actions.now = sample_status(accounts=accounts)
+        rig.time.now += seconds
+        await rig.watch.look()
+    async with database.read() as session:
+        events = await list_events(session, kind=ALARM)
+    assert [event.detail["state"] for event in reversed(events)] == ["firing", "recovering", "ok"]
+
+
 async def test_a_database_that_cannot_be_written(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -39,7 +39,7 @@ from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.queries.event_log import EventCount
 from storage.queries.overview import BaitEvent, Day, MoveTimes
-from tests.bot.dashboard.charts.samples import MOVES
+from tests.bot.charts.samples import MOVES
 
 NOW = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)
 

@@ -67,13 +67,15 @@ async def test_the_right_token_opens_a_session(open_site: OpenSite) -> None:
             assert "HttpOnly" in said
             assert "SameSite=Strict" in said
             assert TOKEN not in said
+            copy = {"Cookie": f"{COOKIE}={answer.cookies[COOKIE].value}"}
         async with site.get("/dash?game=chess") as answer:
             assert answer.status == 200
             assert "Sign out" in await answer.text()
         async with site.post("/dash/logout", headers={"Origin": site.url}) as answer:
             assert answer.status == 303
-        async with site.get("/dash") as answer:
-            assert answer.status == 303
+        for headers in ({}, copy):
+            async with site.get("/dash", headers=headers) as answer:
+                assert answer.status == 303
 
 
 @pytest.mark.parametrize("change", ["signature", "end", "rubbish", "empty"])

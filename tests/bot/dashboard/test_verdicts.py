@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from bot.dashboard.charts.boards import MarkKind
+from bot.charts.boards import MarkKind
 from bot.dashboard.verdicts import MomentVerdict, VerdictKind, judge_moment
 from engine.decision import OutcomeKind, Pick, SourceInfo
 from storage.database import Database

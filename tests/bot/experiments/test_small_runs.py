@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from bot.analysis.svg_files import NoPlots
-from bot.experiments import deeper_search, figure_6, figure_8, pathology, plots, table_1
+from bot.experiments import ablation, blog_400, deeper_search, figure_6, figure_8, pathology, plots, table_1
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Size
 from bot.experiments.report import ClaimVerdict, report_json, report_text
+from bot.match.openings import Opening, random_opening
 from engine.games import get_game
 from engine.search.reference import minimax
 from engine.search.searchers import make_searcher
@@ -22,8 +23,21 @@ FOUND = {
     "table-1": "| trappy:assessment=last,nodes=200 | standard:nodes=200 |",
     "pathology": "| 4 | 5 | 6 | 0.0228 | 0.0655 | 1.74e-66 |",
     "deeper-search": "| othello | 3 v 2 |",
+    "blog-400": "| built-in estimate | +",
+    "slides": "| move order | 20 | the same |",
+    "ablation": "| temptation for assessment | +",
 }
 """Part of each report."""
+HOLDS, FAILS, OPEN = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.OPEN
+SLIDES = {
+    "35^40 lines of a chess game are more than the atoms of the universe": FAILS,
+    "The tree is a graph with joins and without cycles": FAILS,
+    "At chess pruning reduces 35 branches to 6": FAILS,  # at a small depth
+    "At Reversi it is best to hold fewest discs in the middle of the game": OPEN,  # from few games
+}
+"""Verdicts on the slides, where they do not hold."""
+ENDING = Opening("r3k3/8/8/8/8/8/8/R3K3 w - - 88 60", ())
+"""Chess that the fifty moves end soon."""
 
 
 @pytest.fixture
@@ -38,6 +52,10 @@ def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pathology, "BATCH", 2)
     monkeypatch.setattr(pathology, "_BOARDS", {Size.SMALL: 2})
     monkeypatch.setattr(deeper_search, "_ORACLE", {Size.SMALL: {"othello": 4}})
+    monkeypatch.setattr(blog_400, "random_opening", lambda *_: ENDING)
+    monkeypatch.setattr(blog_400, "_MATE_NODES", 200)
+    late = random_opening("othello", 7, 0, plies=40)
+    monkeypatch.setattr(ablation, "opening", lambda _: late)
 
 
 @pytest.mark.usefixtures("smaller")
@@ -51,6 +69,8 @@ def test_jobs_and_report(name: str) -> None:
     assert json.loads(json.dumps(results)) == results
     report = experiment.report(results, Size.SMALL)
     assert FOUND[name] in report_text(report)
+    if name == "slides":
+        assert {each.says: each.verdict for each in report.claims if each.verdict is not HOLDS} == SLIDES
     json.dumps(report_json(report))
     assert experiment.run(jobs[-1].arguments, 7) == results[jobs[-1].name]
     if len(jobs) > 1:

@@ -34,6 +34,13 @@ def test_fixed() -> None:
     assert select(occasion(), config, 1) == Selection("standard", {"method": "fixed"})
 
 
+def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
+    config = SelectionConfig(method=SelectionMethod.FIXED, player="gentle", level=2)
+    assert select(occasion(), config, 1) == Selection("gentle", {"method": "fixed", "level": 2})
+    with pytest.raises(ValueError, match="gentle, which is for people to beat, not to be compared"):
+        SelectionConfig(players=("standard", "gentle"))
+
+
 @pytest.mark.parametrize("method", SelectionMethod)
 def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
     config = SelectionConfig.model_construct(method=method, player="strong", players=("standard",), rules=())

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.base.config import EngineConfig, TrialConfig
+from bot.base.dialects import Ability
 from bot.game import thinking
 from bot.game.player import GamePlayer
 from bot.game.search_pool import JobStop, Rank, SearchPool
@@ -26,6 +27,7 @@ from engine.players import Player
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import LARGEST_STRETCH, LARGEST_STRETCH_UNTIMED, Limits
+from engine.variety import LEVELS
 from storage.database import Database
 from storage.records import GameStatus, StoredGame
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
@@ -232,6 +234,18 @@ async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
         assert await time_given(found, SLOW, Turn(None, found.clock())) == 7.0
         assert await time_given(found, SLOW, Turn(86_400.0, found.clock())) == 7.0
         assert await time_given(found, SLOW, Turn(20.0, found.clock())) < 4.0
+        found.given.server.cannot = {Ability.CORRESPONDENCE}  # type: ignore[attr-defined]
+        assert await time_given(found, SLOW, Turn(None, found.clock())) == 0.5  # somebody waits for it
+
+
+async def test_a_level_of_its_own_limits_the_search_and_gives_moves_away() -> None:
+    weak = a_game(player="gentle", selection={"method": "fixed", "level": 1})
+    async with scene(max_depth=8) as found:
+        found.searcher.open.set()
+        decision = await found.mind.decide(weak, GAME, START, 60.0, found.clock())
+    assert (decision.depth, decision.search_mode) == (LEVELS[0].depth, "lot")
+    assert decision.lot is not None
+    assert decision.lot.within_centi == LEVELS[0].within_centi
 
 
 # --- Games that can wait --------------------------------------------------------------------------------

@@ -13,6 +13,10 @@ from storage.games import get_game
 from storage.queries.opponent_report import get_opponent
 from storage.records import AccountKey
 from storage.tables.arena import ArenaChatLine, ArenaRating
+from storage.tables.training import TrainingPlayer, TrainingPosition, TrainingReview
+from storage.training import solvers
+from storage.training.positions import TrainingRating
+from storage.training.solvers import ReviewRecord, SolverRecord
 from tests.storage.samples import ARENA, opened
 from tests.storage.test_arena import AT, add, game
 
@@ -27,12 +31,21 @@ async def played(database: Database) -> Database:
         await arena.add_game(session, game())
         await arena.add_game(session, game("second", players=("desdemona", "anna")))
         await arena.save_rating(session, "anna", "othello", RatingRecord(1512.5, 200.0, 0.06, 1))
-        for name in ("anna", "desdemona"):
+        for name, text in (("anna", "hello"), ("desdemona", "Hello Anna, not Annabel!")):
             await arena.add_chat(
-                session, "abcdefgh", account_id=name, room="player", text="hello", created_at=AT
+                session, "abcdefgh", account_id=name, room="player", text=text, created_at=AT
             )
         await add_block(session, "arena", "anna")
         await opened(session, "first", opponent_id="anna")
+        rating = TrainingRating(1500.0, 200.0, 0.06)
+        session.add(
+            TrainingPosition(
+                id=1, key=1, game="chess", rating=1500, deviation=90, volatility=0.06, answers=0, solved=0
+            )
+        )
+        await session.flush()
+        await solvers.save_solver(session, "anna", "chess", SolverRecord(rating, 1))
+        await solvers.save_review(session, "anna", 1, "chess", ReviewRecord(answers=1))
         declined = {"challenger": "anna", "why": "Anna is on the block list, not Annabel", "count": 1}
         await record_event(session, ARENA, "challenge_declined", declined)
         await record_event(session, AccountKey("elsewhere", "us"), "challenge_declined", declined)
@@ -72,6 +85,10 @@ async def test_a_new_name_keeps_everything(played: Database) -> None:
         assert ours is not None
         assert (ours.opponent_id, ours.opponent_name) == ("zoe", "Zoe")
         assert await list_blocks(session, "arena") == ["zoe"]
+        trained = await solvers.get_solver(session, "zoe", "chess")
+        assert trained is not None
+        assert trained.position_id == 1
+        assert await solvers.get_review(session, "zoe", 1) == ReviewRecord(answers=1)
 
 
 async def test_another_case_is_no_other_name(played: Database) -> None:
@@ -115,8 +132,10 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         account = await arena.get_account(session, "deleted-1")
         assert account is not None
         assert (account.name, account.access, account.ratings) == ("deleted-1", ArenaAccess.DELETED, {})
-        assert await session.scalar(select(func.count()).select_from(ArenaRating)) == 0
-        assert list(await session.scalars(select(ArenaChatLine.account_id))) == ["desdemona"]
+        for table in (ArenaRating, TrainingPlayer, TrainingReview):
+            assert await session.scalar(select(func.count()).select_from(table)) == 0
+        (line,) = await session.scalars(select(ArenaChatLine))
+        assert (line.account_id, line.text) == ("desdemona", "Hello deleted-1, not Annabel!")
         assert await list_blocks(session, "arena") == []
         ours = await get_game(session, ARENA, "first")
         assert ours is not None

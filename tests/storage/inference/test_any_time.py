@@ -227,6 +227,8 @@ def test_what_cannot_be() -> None:
         estimate([1.0, nan], ["a", "b"], GAMES)
     with pytest.raises(ValueError, match="but 1 persons"):
         looks([1.0, 2.0], ["a"], GAMES)
+    with pytest.raises(ValueError, match=r"\(2, 1\) values, but 2 persons"):
+        looks(np.ones((2, 1)), ["a", "b"], GAMES)
     with pytest.raises(ValueError, match="opt is 0"):
         SequenceDesign(0)
     with pytest.raises(ValueError, match="alpha is 1"):

@@ -210,3 +210,4 @@ def test_what_cannot_be() -> None:
         game(1, score=0.3)
     with pytest.raises(ValueError, match=r"game 1: the cost is 1.5"):
         game(1, cost=1.5)
+    assert [game(1, cost=cost).cost for cost in (0.0, 1.0)] == [0, 1]

@@ -10,6 +10,7 @@ from storage.inference.any_time import estimate
 from storage.inference.games import TrialGame
 from storage.inference.trial import (
     CountedRows,
+    TrialCounts,
     TrialTerms,
     contrast,
     endpoint,
@@ -20,6 +21,8 @@ from storage.inference.trial import (
 from tests.storage.inference.samples import NOW, START, game
 
 TERMS = TrialTerms()
+NUMBERS = ("mean", "value", "sd", "low", "high", "e_value")
+"""What an estimate says that is no count."""
 
 
 def selected(rows: list[TrialGame], at: datetime = NOW, terms: TrialTerms = TERMS) -> CountedRows[TrialGame]:
@@ -122,6 +125,31 @@ def test_an_arm_that_loses_games() -> None:
     assert json.loads(json.dumps(asdict(guard)))["missing_treated"] == 200
 
 
+def test_the_counts_of_a_selection() -> None:
+    rows = [game(n, treated=n % 10 < 3, score=None if n % 10 == 9 else 1.0) for n in range(100)]
+    counts = selected([*rows, game(100, excluded="program")]).counts
+    assert (counts["drawn"], counts["drawn_treated"], counts["drawn_untreated"]) == (100, 30, 70)
+    assert counts["counted"] == 90
+    assert json.loads(json.dumps(counts)) == counts  # plain numbers, for reports
+
+
+@pytest.mark.parametrize(("treated", "untreated"), [(3, 0), (0, 2), (0, 0)])
+def test_without_an_outcome_in_both_arms_there_is_nothing_to_compare(treated: int, untreated: int) -> None:
+    missing = [game(n, score=None) for n in range(4)]
+    played = [game(10 + n, treated=True) for n in range(treated)]
+    played += [game(20 + n, treated=False) for n in range(untreated)]
+    selection = selected(missing + played)
+    guard = lot_guard(selection, TERMS.design(1000))
+    why = guard.lacks_an_arm(TrialCounts(**selection.counts))
+    assert why == f"no comparison: {treated} treated, {untreated} untreated"
+
+
+def test_an_outcome_in_each_arm_is_a_comparison() -> None:
+    selection = selected([game(1), game(2)])
+    guard = lot_guard(selection, TERMS.design(1000))
+    assert guard.lacks_an_arm(TrialCounts(**selection.counts)) is None
+
+
 def test_the_lines_of_an_endpoint() -> None:
     design = TERMS.design(1000)
     rows = [game(n, person=n % 50) for n in range(200)]
@@ -165,13 +193,13 @@ def test_what_cannot_be() -> None:
 
 def test_what_is_early_is_hidden_wherever_it_stands() -> None:
     def early(why: str | None) -> dict[str, Any]:
-        return {"n": 7, "mean": 0.5, "low": 0.1, "high": 0.9, "too_early": why}
+        return {"n": 7, **dict.fromkeys(NUMBERS, 0.5), "too_early": why}
 
     found: Any = {"score": early("30 of 100 games"), "by": [{"cost": early(None)}], "drawn": 7}
     hide_early(found)
-    hidden = {"n": 7, "mean": None, "low": None, "high": None}
+    hidden = {"n": 7, **dict.fromkeys(NUMBERS)}
     assert found["score"] == {**hidden, "too_early": True, "why_too_early": "30 of 100 games"}
-    shown = {"n": 7, "mean": 0.5, "low": 0.1, "high": 0.9, "too_early": False, "why_too_early": None}
+    shown = {"n": 7, **dict.fromkeys(NUMBERS, 0.5), "too_early": False, "why_too_early": None}
     assert found["by"] == [{"cost": shown}]
     assert found["drawn"] == 7
     whole: Any = {"cost": early(None)}

@@ -4,6 +4,7 @@ import { announce, chooseDialog, el } from "/static/common/dom.js";
 import { Drag } from "/static/board/drag.js";
 import { looks, pieceElement, pieceName, squareName } from "/static/board/games.js";
 import { overlay } from "/static/board/overlay.js";
+import { say, sayCount } from "/static/common/language.js";
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const EDGES = ["top", "bottom", "left"];
@@ -12,12 +13,16 @@ const SLIDE_MS = 180;
 export class Board {
   /**
    * @param {object} options game key, accessible label, and `onMove(move)` for a board that can be played on;
-   *   `isTurned`: shown from the far side of the board as the server sends it.
+   *   `isTurned`: shown from the far side of the board as the server sends it;
+   *   `onPremove(squares)`: told of a move to be made when it is the person's turn; null: of none any more.
    */
-  constructor({ game, label, onMove = null, isTurned = false }) {
+  constructor({ game, label, onMove = null, onPremove = null, isTurned = false }) {
     this.game = game;
     this.looks = looks(game);
     this.onMove = onMove;
+    this.onPremove = onPremove;
+    this.premover = null; // whose moves may be made ahead
+    this.premove = null;
     this.isTurned = isTurned;
     this.cells = new Map();
     this.size = "";
@@ -29,7 +34,7 @@ export class Board {
     this.grid = el("div", { class: "squares", role: onMove ? "grid" : "img", "aria-label": label });
     this.element = el("div", { class: "board", "data-game": game, "data-surface": this.looks.board }, this.grid);
     if (onMove) {
-      this.grid.setAttribute("aria-description", "Arrow keys move, N goes to the next legal square, Enter selects it, Escape cancels.");
+      this.grid.setAttribute("aria-description", say("Arrow keys move, N goes to the next legal square, Enter selects it, Escape cancels."));
       this.grid.addEventListener("keydown", (event) => this.#onKey(event));
       this.drag = new Drag(this.grid, {
         mayLift: (square) => this.#isFirst(square),
@@ -43,14 +48,17 @@ export class Board {
   /**
    * Draw a position.
    * @param {object} view rows, lastSquares, legal ([{move, squares}]), highlights ([{kind, squares, text}]);
-   *   `enabled`: the person may move now; `pending`: the move that the server has not confirmed yet.
+   *   `enabled`: the person may move now; `pending`: the move that the server has not confirmed yet;
+   *   `premover`: 0 or 1, the side that may move ahead of its turn; `premove`: the squares of such a move.
    */
-  draw({ rows, lastSquares = [], legal = [], highlights = [], enabled = false, pending = null }) {
+  draw({ rows, lastSquares = [], legal = [], highlights = [], enabled = false, pending = null, premover = null, premove = null }) {
     this.drag?.cancel();
     const isFirst = !this.cells.size;
     this.#build(rows);
     this.legal = enabled && !pending ? legal : [];
     this.isEnabled = enabled && !pending;
+    this.premover = this.isEnabled ? null : premover;
+    this.premove = premove;
     this.touched = [];
     const placed = lastSquares.length === 1 ? this.cells.get(lastSquares[0]) : null;
     for (const cell of this.cells.values()) {
@@ -70,6 +78,12 @@ export class Board {
     this.dropped = null;
     this.element.classList.toggle("enabled", this.isEnabled);
     this.#showLegal();
+  }
+
+  /** Show the board from the other side; the caller draws it again. */
+  turn() {
+    this.isTurned = !this.isTurned;
+    this.size = "";
   }
 
   /** Rings and arrows for the report: [{squares, kind}]; later marks go on top of earlier ones. */
@@ -215,7 +229,32 @@ export class Board {
 
   /** Whether a piece on this square can be picked up. */
   #isFirst(square) {
+    if (this.premover !== null) return this.#hasSteps && this.#isOwn(square);
     return this.isEnabled && this.legal.some(({ squares }) => squares.length > 1 && squares[0] === square);
+  }
+
+  /** Whether a move goes from one square to another, as far as the page knows: pieces of both sides differ in case. */
+  get #hasSteps() {
+    return Object.keys(this.looks.pieces).some((letter) => letter !== letter.toLowerCase());
+  }
+
+  #isOwn(square) {
+    const { letter } = this.cells.get(square);
+    return letter !== "." && (letter === letter.toLowerCase()) === (this.premover === 1);
+  }
+
+  /** A touch of the person whose turn it is not: it makes, or takes back, a move ahead. */
+  #touchAhead(square) {
+    if (this.premove) {
+      this.onPremove(null);
+      return;
+    }
+    const [start] = this.touched;
+    if (!this.#hasSteps) {
+      if (this.cells.get(square).letter === ".") this.onPremove([square]);
+    } else if (start === undefined || (start !== square && this.#isOwn(square))) this.#touch(this.#isOwn(square) ? [square] : []);
+    else if (start === square) this.#touch([]);
+    else this.onPremove([start, square]);
   }
 
   #showLegal() {
@@ -226,14 +265,16 @@ export class Board {
       const isPicked = this.touched.includes(cell.name);
       classList.toggle("legal", isLegal);
       classList.toggle("touched", isPicked);
+      classList.toggle("premove", this.premove?.includes(cell.name) ?? false);
       classList.toggle("movable", this.#isFirst(cell.name));
       classList.toggle("goal", isLegal && next.get(cell.name) === this.touched.length + 1);
       if (this.onMove) {
-        const piece = cell.letter === "." ? "empty" : pieceName(this.game, cell.letter);
-        const last = classList.contains("last") ? ", last move" : "";
-        const what = isPicked ? ", chosen" : !isLegal ? "" : classList.contains("goal") ? ", legal move" : ", can move";
+        const piece = cell.letter === "." ? say("empty") : pieceName(this.game, cell.letter);
+        const last = classList.contains("last") ? say(", last move") : "";
+        const isAhead = this.premove?.includes(cell.name);
+        const what = isAhead ? say(", premove") : isPicked ? say(", chosen") : !isLegal ? "" : classList.contains("goal") ? say(", legal move") : say(", can move");
         cell.element.setAttribute("aria-label", `${cell.name}, ${piece}${last}${what}`);
-        cell.element.setAttribute("aria-disabled", String(!isLegal && !isPicked));
+        cell.element.setAttribute("aria-disabled", String(!isLegal && !isPicked && this.premover === null));
       }
     }
   }
@@ -245,8 +286,12 @@ export class Board {
 
   #onClick(event) {
     const square = event.target.closest(".square")?.dataset.square;
-    if (!square || !this.isEnabled) return;
+    if (!square || (!this.isEnabled && this.premover === null)) return;
     this.#focus(this.cells.get(square));
+    if (this.premover !== null) {
+      this.#touchAhead(square);
+      return;
+    }
     if (this.touched.at(-1) === square) {
       this.#touch([]); // touched again: deselect
       return;
@@ -258,6 +303,10 @@ export class Board {
   }
 
   #drop(square) {
+    if (this.premover !== null) {
+      if (square && square !== this.touched[0]) this.onPremove([this.touched[0], square]);
+      return;
+    }
     const touched = [...this.touched, square];
     if (this.touched[0] === square) return; // dropped on its own square: it stays selected
     if (!this.#beginning(touched).length) {
@@ -274,7 +323,7 @@ export class Board {
     const complete = this.#beginning(this.touched).filter(({ squares }) => squares.length === this.touched.length);
     if (!complete.length) {
       const goals = this.#beginning(this.touched).length;
-      announce(`${this.touched.at(-1)} chosen, ${goals} ${goals === 1 ? "move" : "moves"}.`);
+      announce(sayCount("{square} chosen, {n} move.", "{square} chosen, {n} moves.", goals, { square: this.touched.at(-1) }));
       return;
     }
     const { legal } = this;
@@ -284,15 +333,30 @@ export class Board {
     else this.#touch([]);
   }
 
+  #worth(letter) {
+    return this.looks.worth?.[letter.toUpperCase()] ?? 0;
+  }
+
+  /** The piece that a move leaves at its goal, of a move that comes with the board after it. */
+  #leaves({ squares, rows }) {
+    const { row, column } = this.cells.get(squares.at(-1)).from;
+    return rows[row][column];
+  }
+
+  /** Of moves with the same squares, the one that leaves the most valuable piece. */
+  mostValuable(moves) {
+    if (moves.length === 1) return moves[0];
+    return moves.reduce((best, move) => (this.#worth(this.#leaves(move)) > this.#worth(this.#leaves(best)) ? move : best));
+  }
+
   /** Let the person choose among moves with the same squares, which leave different pieces there. */
   #choose(options) {
-    const worth = (letter) => this.looks.worth?.[letter.toUpperCase()] ?? 0;
-    const choices = options.map(({ move, name, squares, rows }) => {
-      const { row, column } = this.cells.get(squares.at(-1)).from;
-      const letter = rows[row][column];
+    const choices = options.map((option) => {
+      const { move, name } = option;
+      const letter = this.#leaves(option);
       return { value: move, label: `${pieceName(this.game, letter)}, ${name}`, letter, picture: letter === "." ? name : pieceElement(this.game, letter) };
     });
-    return chooseDialog("Which piece?", choices.sort((a, b) => worth(b.letter) - worth(a.letter)));
+    return chooseDialog(say("Which piece?"), choices.sort((a, b) => this.#worth(b.letter) - this.#worth(a.letter)));
   }
 
   #focus(cell) {
@@ -309,7 +373,10 @@ export class Board {
     if (ARROWS[event.key]) target = at(here.row + ARROWS[event.key][0], here.column + ARROWS[event.key][1]) ?? here;
     else if (event.key === "Home") target = at(here.row, 0);
     else if (event.key === "End") target = cells.filter((cell) => cell.row === here.row).at(-1);
-    else if (event.key === "Escape") this.#touch([]);
+    else if (event.key === "Escape") {
+      if (this.premove) this.onPremove(null);
+      else this.#touch([]);
+    }
     else if (event.key.toLowerCase() === "n") {
       // The next legal square, cyclically: finding them with the arrow keys alone is tedious.
       const legal = cells.filter((cell) => cell.element.classList.contains("legal"));

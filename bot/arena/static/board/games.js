@@ -1,6 +1,7 @@
 // The appearance and names of each game: all that the page knows of it. A new game needs an entry here and its
 // pieces in pieces.js; without an entry its pieces are letters and everything still works.
 
+import { say } from "/static/common/language.js";
 import { figure, inscribed, letterPiece, plainDisc, riverBoard, turningDisc } from "/static/board/pieces.js";
 
 const letterOf = (index) => String.fromCharCode(97 + index);
@@ -12,7 +13,7 @@ const FROM_TOP = (row) => String(row + 1);
 const FROM_BOTTOM = (row, rows) => String(rows - row);
 
 const UNKNOWN = {
-  title: "Game",
+  title: say("Game"),
   /** By letter: name and picture of a piece. */
   pieces: {},
   /** Surface: felt | checks | points. */
@@ -37,37 +38,39 @@ const UNKNOWN = {
   worth: null,
   sides: {},
   canOfferDraw: true,
+  /** Whether the board may be shown from the other side. */
+  canFlip: true,
   /** An example of a trap for the lobby: {rows, last, bait, best: squares, label, words}. */
   showcase: null,
   rules: [],
 };
 
-/** Pieces of both sides, whose letters differ in case: [letter, name, picture of (letter, side)]. */
-function twoSides(kinds, first, second) {
+/** Pieces of both sides, whose letters differ in case: [letter, names by side, picture of (letter, side)]. */
+function twoSides(kinds) {
   return Object.fromEntries(
-    kinds.flatMap(({ letter, name, draw }) => [
-      [letter, { name: `${first} ${name}`, draw: () => draw(0) }],
-      [letter.toLowerCase(), { name: `${second} ${name}`, draw: () => draw(1) }],
+    kinds.flatMap(({ letter, names, draw }) => [
+      [letter, { name: names[0], draw: () => draw(0) }],
+      [letter.toLowerCase(), { name: names[1], draw: () => draw(1) }],
     ]),
   );
 }
 
-const chessman = (letter, name) => ({ letter, name, draw: (side) => figure(name, ["light", "dark"][side]) });
-const stone = (letter, name, latin, [red, black]) => ({
+const chessman = (letter, kind, ...names) => ({ letter, names, draw: (side) => figure(kind, ["light", "dark"][side]) });
+const stone = (letter, names, latin, [red, black]) => ({
   letter,
-  name,
+  names,
   draw: (side) => inscribed([red, black][side], latin, ["red", "black"][side]),
 });
 
 const GAMES = {
   othello: {
-    title: "Othello",
-    pieces: { b: { name: "black disc", draw: turningDisc }, w: { name: "white disc", draw: turningDisc } },
+    title: say("Othello"),
+    pieces: { b: { name: say("black disc"), draw: turningDisc }, w: { name: say("white disc"), draw: turningDisc } },
     flips: true,
-    unit: "discs",
+    unit: say("discs"),
     hasMargins: true,
-    counts: "discs",
-    sides: { black: "Black", white: "White" },
+    counts: say("discs"),
+    sides: { black: say("Black"), white: say("White") },
     canOfferDraw: false,
     // From a real game: an eight-ply search finds the bait good up to five plies and bad beyond.
     showcase: {
@@ -75,96 +78,100 @@ const GAMES = {
       last: ["d1"],
       bait: ["e1"],
       best: ["c6"],
-      label: "after White's d1, e1 tempts and c6 is sound",
-      words: ["e1 tempts Black", "c6 is sound."],
+      label: say("after White's d1, e1 tempts and c6 is sound"),
+      words: [say("e1 tempts Black,"), say("c6 is sound.")],
     },
     rules: [
-      "Black moves first. Place a disc so that it encloses a straight line of the other colour: those discs flip.",
-      "A move must flip at least one disc. A player without a move passes; when neither player has one, the game is over.",
-      "The player with more discs wins. Discs in corners can never be flipped.",
+      say("Black moves first. Place a disc so that it encloses a straight line of the other colour: those discs flip."),
+      say("A move must flip at least one disc. A player without a move passes; when neither player has one, the game is over."),
+      say("The player with more discs wins. Discs in corners can never be flipped."),
     ],
   },
   chess: {
-    title: "Chess",
+    title: say("Chess"),
     pieces: twoSides(
-      [["K", "king"], ["Q", "queen"], ["R", "rook"], ["B", "bishop"], ["N", "knight"], ["P", "pawn"]].map(([letter, name]) => chessman(letter, name)),
-      "white",
-      "black",
+      [
+        chessman("K", "king", say("white king"), say("black king")),
+        chessman("Q", "queen", say("white queen"), say("black queen")),
+        chessman("R", "rook", say("white rook"), say("black rook")),
+        chessman("B", "bishop", say("white bishop"), say("black bishop")),
+        chessman("N", "knight", say("white knight"), say("black knight")),
+        chessman("P", "pawn", say("white pawn"), say("black pawn")),
+      ],
     ),
     board: "checks",
     edges: { bottom: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
     turns: true,
-    unit: "pawns",
+    unit: say("pawns"),
     worth: { Q: 9, R: 5, B: 3, N: 3, P: 1 },
-    sides: { white: "White", black: "Black" },
+    sides: { white: say("White"), black: say("Black") },
     // The Elephant Trap, known since 1848: the knight takes a pawn that is pinned, and White is a piece down soon.
     showcase: {
       rows: "r.bqkb.r/pppn.ppp/.....n../...p..B./...P..../..N...../PP..PPPP/R..QKBNR",
       last: ["e6", "d5"],
       bait: ["c3", "d5"],
       best: ["e2", "e3"],
-      label: "after Black's exd5, Nxd5 tempts and e3 is sound",
-      words: ["Nxd5 tempts White", "e3 is sound."],
+      label: say("after Black's exd5, Nxd5 tempts and e3 is sound"),
+      words: [say("Nxd5 tempts White,"), say("e3 is sound.")],
     },
     rules: [
-      "White moves first. Tap a piece and then its target square, or drag it. To castle, move the king two squares.",
-      "Checkmate wins. Stalemate, threefold repetition, fifty moves without a capture or pawn move, and insufficient mating material are draws.",
+      say("White moves first. Tap a piece and then its target square, or drag it. To castle, move the king two squares."),
+      say("Checkmate wins. Stalemate, threefold repetition, fifty moves without a capture or pawn move, and insufficient mating material are draws."),
     ],
   },
   xiangqi: {
-    title: "Xiangqi",
+    title: say("Xiangqi"),
     pieces: twoSides(
       [
-        ["K", "general", "K", "帥將"],
-        ["A", "advisor", "A", "仕士"],
-        ["B", "elephant", "E", "相象"],
-        ["N", "horse", "H", "傌馬"],
-        ["R", "chariot", "R", "俥車"],
-        ["C", "cannon", "C", "炮砲"],
-        ["P", "soldier", "P", "兵卒"],
-      ].map(([letter, name, latin, han]) => stone(letter, name, latin, han)),
-      "red",
-      "black",
+        ["K", [say("red general"), say("black general")], "K", "帥將"],
+        ["A", [say("red advisor"), say("black advisor")], "A", "仕士"],
+        ["B", [say("red elephant"), say("black elephant")], "E", "相象"],
+        ["N", [say("red horse"), say("black horse")], "H", "傌馬"],
+        ["R", [say("red chariot"), say("black chariot")], "R", "俥車"],
+        ["C", [say("red cannon"), say("black cannon")], "C", "炮砲"],
+        ["P", [say("red soldier"), say("black soldier")], "P", "兵卒"],
+      ].map(([letter, names, latin, han]) => stone(letter, names, latin, han)),
     ),
     board: "points",
     lines: riverBoard,
     edges: { top: FILES, bottom: FILES },
     topRow: "last",
     turns: true,
-    unit: "pawns",
+    unit: say("pawns"),
     worth: { R: 9, C: 4.5, N: 4, B: 2, A: 2, P: 1 },
-    sides: { red: "Red", black: "Black" },
+    sides: { red: say("Red"), black: say("Black") },
     // From a self-play game: the bait stops the cannon, which steps aside with a threat; the chariot behind it captures.
     showcase: {
       rows: "r..akabr./...n...../.c..b.n../p.p.p.p.p/.......c./........./P.P.P.P.P/...CB.N.C/...N...../R..AKAB.R",
       last: ["i10", "h10"],
       bait: ["i3", "h3"],
       best: ["a1", "b1"],
-      label: "Black's chariot has come behind its cannon; C1=2 tempts Red and R9=8 is sound",
-      words: ["C1=2 tempts Red", "R9=8 is sound."],
+      label: say("Black's chariot has come behind its cannon; C1=2 tempts Red and R9=8 is sound"),
+      words: [say("C1=2 tempts Red,"), say("R9=8 is sound.")],
     },
     rules: [
-      "Red moves first. Tap a piece and then its target point, or drag it. Pieces stand on the intersections of the lines.",
-      "R chariot: any distance in a straight line. H horse: one step straight, then one diagonally, unless the first point is occupied. C cannon: like the chariot, but captures by jumping over exactly one piece.",
-      "P soldier: one step forward, beyond the river also sideways. E elephant: exactly two steps diagonally, not jumping, on its own side of the river. A advisor: one step diagonally within the palace. K general: one step straight within the palace.",
-      "The two generals may never face each other on an open file. Checkmate wins, and so does stalemate. A player who gives perpetual check loses.",
+      say("Red moves first. Tap a piece and then its target point, or drag it. Pieces stand on the intersections of the lines."),
+      say("R chariot: any distance in a straight line. H horse: one step straight, then one diagonally, unless the first point is occupied. C cannon: like the chariot, but captures by jumping over exactly one piece."),
+      say("P soldier: one step forward, beyond the river also sideways. E elephant: exactly two steps diagonally, not jumping, on its own side of the river. A advisor: one step diagonally within the palace. K general: one step straight within the palace."),
+      say("The two generals may never face each other on an open file. Checkmate wins, and so does stalemate. A player who gives perpetual check loses."),
     ],
   },
   connect4: {
-    title: "Connect Four",
-    pieces: { r: { name: "red disc", draw: () => plainDisc("red") }, y: { name: "yellow disc", draw: () => plainDisc("yellow") } },
+    title: say("Connect Four"),
+    pieces: { r: { name: say("red disc"), draw: () => plainDisc("red") }, y: { name: say("yellow disc"), draw: () => plainDisc("yellow") } },
     edges: { top: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
-    sides: { red: "Red", yellow: "Yellow" },
-    rules: ["Red moves first. A disc falls to the lowest free square of its column.", "Four in a row win, also diagonally. A full board is a draw."],
+    canFlip: false, // discs fall
+    sides: { red: say("Red"), yellow: say("Yellow") },
+    rules: [say("Red moves first. A disc falls to the lowest free square of its column."), say("Four in a row win, also diagonally. A full board is a draw.")],
   },
   tictactoe: {
-    title: "Tic-tac-toe",
-    pieces: { x: { name: "cross" }, o: { name: "nought" } },
-    sides: { x: "Crosses", o: "Noughts" },
+    title: say("Tic-tac-toe"),
+    pieces: { x: { name: say("cross") }, o: { name: say("nought") } },
+    sides: { x: say("Crosses"), o: say("Noughts") },
     canOfferDraw: false,
-    rules: ["Three in a row win."],
+    rules: [say("Three in a row win.")],
   },
 };
 

@@ -77,7 +77,7 @@ function hasHan() {
 export function inscribed(han, latin, side) {
   return el(
     "span",
-    { class: `stone stone-${side}${hasHan() ? "" : " latin-only"}` },
+    { class: `stone stone-${side}${hasHan() ? "" : " latin-only"}`, "aria-hidden": "true" },
     hasHan() ? el("span", { class: "han", lang: "zh-Hant" }, han) : null,
     el("span", { class: "latin" }, latin),
   );

@@ -1,5 +1,7 @@
 // The arena's API: the session, single requests, and streams that reconnect.
 
+import { fromServer, say } from "/static/common/language.js";
+
 const SESSION_KEY = "desdemona.person";
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
@@ -44,11 +46,11 @@ async function refusal(response) {
   let message = "";
   try {
     const body = await response.json();
-    message = typeof body.error === "string" ? body.error : "";
+    message = typeof body.error === "string" ? fromServer(body.error) : "";
   } catch {
     // Not JSON, for instance a proxy's page: only the status is known.
   }
-  if (!message) message = response.status === 429 ? "Too many requests, please wait a little." : `The server answered ${response.status}.`;
+  if (!message) message = response.status === 429 ? say("Too many requests, please wait a little.") : say("The server answered {status}.", { status: response.status });
   return new ApiError(response.status, message, Number(response.headers.get("Retry-After")) || 0);
 }
 
@@ -67,14 +69,14 @@ export async function call(method, path, { form, json } = {}) {
   try {
     response = await fetch(path, options);
   } catch {
-    throw new ApiError(0, "The server cannot be reached.");
+    throw new ApiError(0, say("The server cannot be reached."));
   }
   if (!response.ok) throw await refusal(response);
   if (response.status === 204) return null;
   try {
     return await response.json();
   } catch {
-    throw new ApiError(response.status, "The server sent an unreadable answer.");
+    throw new ApiError(response.status, say("The server sent an unreadable answer."));
   }
 }
 

@@ -1,12 +1,13 @@
 // Waiting for the answer to a challenge, from the lobby or for a rematch.
 
 import { ApiError, call, follow } from "/static/common/api.js";
+import { fromServer } from "/static/common/language.js";
 
 const POLL_MS = 2000;
 
 function outcomeOf(challenge) {
   if (challenge.status === "accepted") return { kind: "accepted" };
-  if (challenge.status === "declined") return { kind: "declined", why: challenge.declineReason };
+  if (challenge.status === "declined") return { kind: "declined", why: fromServer(challenge.declineReason) };
   if (challenge.status === "canceled") return { kind: "expired" };
   return null; // "created", or "offline": not seen yet
 }
@@ -15,7 +16,7 @@ function outcomeOf(challenge) {
 function outcomeIn(event, id) {
   if (event.type === "gameStart" && event.game.gameId === id) return { kind: "accepted" };
   if (event.challenge?.id !== id) return null;
-  if (event.type === "challengeDeclined") return { kind: "declined", why: event.challenge.declineReason };
+  if (event.type === "challengeDeclined") return { kind: "declined", why: fromServer(event.challenge.declineReason) };
   if (event.type === "challengeCanceled") return { kind: "expired" };
   return outcomeOf(event.challenge);
 }

@@ -1,5 +1,7 @@
 // Builds elements.  Text always becomes a text node, so a player's input can never become markup.
 
+import { say } from "/static/common/language.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -25,6 +27,7 @@ export function svg(tag, attributes = {}, ...children) {
 
 const ICONS = {
   sound: ["M4 9.5v5h3.5L12 18.5v-13L7.5 9.5z", "M15.5 8.5a5 5 0 0 1 0 7", "M18 6a8.5 8.5 0 0 1 0 12"],
+  globe: ["M12 3.5a8.5 8.5 0 1 0 .01 0z", "M3.5 12h17", "M12 3.5c4.5 4.5 4.5 12.5 0 17-4.5-4.5-4.5-12.5 0-17z"],
   mute: ["M4 9.5v5h3.5L12 18.5v-13L7.5 9.5z", "M16 9.5l5 5", "M21 9.5l-5 5"],
   flag: ["M6 21V4", "M6 4.5c4-2 7 2 12 0v8.5c-5 2-8-2-12 0"],
   send: ["M4 12l16-7-6 15-3-6z"],
@@ -41,6 +44,8 @@ const ICONS = {
   check: ["M5 12.5l4.5 4.5L19 7.5"],
   dot: ["M12 11.5a.5.5 0 1 0 .01 0z"],
   wait: ["M12 7v5l3.5 2", "M12 3.5a8.5 8.5 0 1 0 .01 0z"],
+  flip: ["M8 5v13", "M4.5 8.5L8 5l3.5 3.5", "M16 19V6", "M12.5 15.5L16 19l3.5-3.5"],
+  undo: ["M5 8.5h9a5 5 0 0 1 0 10h-4", "M8.5 5L5 8.5 8.5 12"],
   draw: ["M6 9.5h12", "M6 14.5h12"],
   cup: ["M7 4h10v5a5 5 0 0 1-10 0z", "M7 5.5H4c0 3 1 4.5 3.5 5", "M17 5.5h3c0 3-1 4.5-3.5 5", "M12 14v4", "M8 20h8"],
 };
@@ -69,7 +74,7 @@ export function toast(text, kind = "error") {
 }
 
 /** Ask for confirmation of an irreversible action. Resolves to true when the person agrees. */
-export function confirmDialog({ title, text, yes, no = "Keep playing" }) {
+export function confirmDialog({ title, text, yes, no = say("Keep playing") }) {
   return new Promise((resolve) => {
     const dialog = el(
       "dialog",

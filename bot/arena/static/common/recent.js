@@ -16,7 +16,7 @@ export function recentGames(person) {
   return person ? all().filter((game) => game.person === person).slice(0, KEPT) : [];
 }
 
-/** @param {{id, person, opponent, result, text, at}} game result: "win", "loss" or "draw" */
+/** @param {{id, person, opponent, game, result, text, at}} game `game`: its name; result: "win", "loss" or "draw" */
 export function rememberGame(game) {
   const games = all();
   const known = games.find(({ id }) => id === game.id);

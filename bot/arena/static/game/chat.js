@@ -2,6 +2,7 @@
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon, toast } from "/static/common/dom.js";
+import { say } from "/static/common/language.js";
 
 const LONGEST = 140;
 const AFTER_GAME_MS = [1500, 4000, 10_000];
@@ -10,16 +11,16 @@ export class Chat {
   constructor(gameId, { me, canTalk }) {
     this.path = `/api/board/game/${gameId}/chat`;
     this.me = me;
-    this.lines = el("div", { class: "chat-lines", role: "log", "aria-label": "Chat", tabindex: "0" });
-    this.input = el("input", { type: "text", name: "text", maxlength: String(LONGEST), placeholder: "Say something", "aria-label": "Message", autocomplete: "off", enterkeyhint: "send" });
+    this.lines = el("div", { class: "chat-lines", role: "log", "aria-label": say("Chat"), tabindex: "0" });
+    this.input = el("input", { type: "text", name: "text", maxlength: String(LONGEST), placeholder: say("Say something"), "aria-label": say("Message"), autocomplete: "off", enterkeyhint: "send" });
     this.timers = [];
     this.element = el(
       "section",
       { class: "card chat" },
-      el("h2", {}, "Chat"),
+      el("h2", {}, say("Chat")),
       this.lines,
       canTalk
-        ? el("form", { class: "chat-form", onsubmit: (event) => this.#send(event) }, this.input, el("button", { class: "icon-button", type: "submit", "aria-label": "Send" }, icon("send")))
+        ? el("form", { class: "chat-form", onsubmit: (event) => this.#send(event) }, this.input, el("button", { class: "icon-button", type: "submit", "aria-label": say("Send") }, icon("send")))
         : null,
     );
   }

@@ -7,13 +7,14 @@ import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
 import { rememberGame } from "/static/common/recent.js";
 import { ReportSection } from "/static/report/report.js";
 import { play } from "/static/common/sound.js";
+import { say } from "/static/common/language.js";
 
 const OPEN_STATES = ["created", "started"];
 const RETRY_MS = 1500;
 const REFUSALS = {
-  401: "This arena no longer knows your name.",
-  403: "This game does not exist, or it is not yours.",
-  404: "This game does not exist, or it is not yours.",
+  401: say("This arena no longer knows your name."),
+  403: say("This game does not exist, or it is not yours."),
+  404: say("This game does not exist, or it is not yours."),
 };
 
 export class GameScreen {
@@ -27,6 +28,7 @@ export class GameScreen {
     this.colour = null;
     this.isLive = false;
     this.sent = null;
+    this.premove = null; // squares of a move to be made when it is the person's turn
     this.gone = false;
     this.rematchId = null;
     this.closing = new AbortController();
@@ -38,7 +40,7 @@ export class GameScreen {
   }
 
   async open() {
-    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Opening the game…"));
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Opening the game…")));
     try {
       this.arena = await this.#arena();
       while (!this.closing.signal.aborted && !this.isOver) await this.#follow();
@@ -86,6 +88,10 @@ export class GameScreen {
 
   #fail(error) {
     if (this.closing.signal.aborted) return;
+    if ([403, 404].includes(error.status) && this.full === null) {
+      this.context.watch(); // somebody else's game, or none at all
+      return;
+    }
     if (error.status === 401) {
       session.save(null);
       this.context.showWho();
@@ -95,9 +101,9 @@ export class GameScreen {
       el(
         "div",
         { class: "card notice" },
-        el("h1", {}, REFUSALS[error.status] ?? "The game cannot be opened."),
+        el("h1", {}, REFUSALS[error.status] ?? say("The game cannot be opened.")),
         REFUSALS[error.status] ? null : el("p", {}, error.message),
-        el("a", { class: "button primary", href: "/", "data-link": true }, "Start a new game"),
+        el("a", { class: "button primary", href: "/", "data-link": true }, say("Start a new game")),
       ),
     );
   }
@@ -134,6 +140,7 @@ export class GameScreen {
         me: session.person?.name,
         actions: {
           move: (move) => this.#move(move),
+          premove: (squares) => this.#setPremove(squares),
           act: (action) => this.#act(action),
           resign: () => this.#resign(),
           rematch: () => this.#rematch(),
@@ -148,29 +155,37 @@ export class GameScreen {
   #onState(state) {
     const before = this.view;
     const wasOver = this.isOver;
-    const hadOffered = this.#hasOffered;
+    const hadOffered = this.#hasOffered("draw");
+    const hadAsked = this.#hasOffered("takeback");
     this.state = state;
     this.view = state.view;
     const isNew = before === null || before.moves.join() !== this.view.moves.join();
+    const isBack = isNew && before !== null && this.view.moves.length < before.moves.length;
     if (isNew) this.sent = null;
+    if (isBack || this.isOver) this.premove = null;
     this.#draw();
     if (isNew && before && this.view.moves.length > before.moves.length) {
       announce(this.screen.wordsOfLastMove(this.view, this.isOver));
       play(this.view.toMove === this.screen.mySide ? "yours" : "move");
     }
-    if (hadOffered && !this.#hasOffered && !isNew && !this.isOver) toast(`${this.opponent} declined the draw.`, "note");
+    if (isBack) announce(say("The last moves were taken back."));
+    if (!isNew && !this.isOver) {
+      if (hadOffered && !this.#hasOffered("draw")) toast(say("{name} declined the draw.", { name: this.opponent }), "note");
+      if (hadAsked && !this.#hasOffered("takeback")) toast(say("{name} declined the takeback.", { name: this.opponent }), "note");
+    }
+    this.#playPremove();
     if (this.isOver && !wasOver) this.#onEnd(before !== null);
   }
 
-  /** Whether the person's draw offer stands. */
-  get #hasOffered() {
-    return this.colour !== null && Boolean(this.state?.[this.colour === "white" ? "wdraw" : "bdraw"]);
+  /** Whether the person's offer stands: a "draw" or a "takeback". */
+  #hasOffered(what) {
+    return this.colour !== null && Boolean(this.state?.[`${this.colour[0]}${what}`]);
   }
 
   #draw() {
     if (!this.state) return;
-    const { state, view, isOver, isLive, sent, gone, rematchId } = this;
-    this.screen.draw({ state, view, isOver, isLive, sent, gone, rematchId });
+    const { state, view, isOver, isLive, sent, premove, gone, rematchId } = this;
+    this.screen.draw({ state, view, isOver, isLive, sent, premove, gone, rematchId });
   }
 
   // --- The person's actions ------------------------------------------------------------------------------
@@ -193,6 +208,23 @@ export class GameScreen {
     }
   }
 
+  #setPremove(squares) {
+    this.premove = squares;
+    announce(squares ? say("Your next move is set: {move}.", { move: squares.join(" ") }) : say("No next move is set."));
+    this.#draw();
+  }
+
+  /** Now it is the person's turn: make the move set before, if it is legal. */
+  #playPremove() {
+    if (!this.premove || this.isOver || this.view.toMove !== this.screen.mySide) return;
+    const wanted = this.premove.join();
+    this.premove = null;
+    // Of several that differ in the piece that a pawn becomes, the most valuable one.
+    const fitting = this.view.legal.filter(({ squares }) => squares.join() === wanted);
+    if (fitting.length) this.#move(this.screen.board.mostValuable(fitting).move);
+    else this.#draw();
+  }
+
   async #act(action) {
     try {
       await call("POST", `/api/board/game/${this.id}/${action}`);
@@ -204,9 +236,9 @@ export class GameScreen {
 
   async #resign() {
     const yes = await confirmDialog({
-      title: "Resign this game?",
-      text: this.full.rated ? "It is rated: resigning counts as a loss." : "The game ends at once.",
-      yes: "Resign",
+      title: say("Resign this game?"),
+      text: this.full.rated ? say("It is rated: resigning counts as a loss.") : say("The game ends at once."),
+      yes: say("Resign"),
     });
     if (yes && !this.isOver) await this.#act("resign");
   }
@@ -226,8 +258,8 @@ export class GameScreen {
         this.context.go(`/game/${id}`);
         return;
       }
-      if (outcome.kind === "declined") note = `${this.opponent} declined the rematch. ${outcome.why}`;
-      if (outcome.kind === "expired") note = `${this.opponent} did not answer.`;
+      if (outcome.kind === "declined") note = say("{name} declined the rematch. {why}", { name: this.opponent, why: outcome.why });
+      if (outcome.kind === "expired") note = say("{name} did not answer.", { name: this.opponent });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       note = error.message;
@@ -251,11 +283,11 @@ export class GameScreen {
     this.isLive = true;
     this.gone = false;
     if (sawItEnd) {
-      announce(`${result.title}. ${result.detail}`);
+      announce(say("{title}. {detail}", result));
       play("end");
     }
     if (this.colour && result.kind !== "aborted") {
-      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, result: result.kind, text: result.short, at: Date.now() });
+      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, game: this.screen.gameName, result: result.kind, text: result.short, at: Date.now() });
     }
     this.screen.chat.watchFarewell();
     if (!this.view.moves.length) return;
@@ -268,6 +300,6 @@ export class GameScreen {
       onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
     });
     this.report.open();
-    this.screen.openReplay(this.id, (ply) => this.report.showPly(ply));
+    this.screen.openReplay((ply) => this.report.showPly(ply));
   }
 }

@@ -1,12 +1,15 @@
 // The game screen, drawn from the server's state: bars, board, status, buttons, moves, chat.
 
+import { Analysis } from "/static/game/analysis.js";
 import { Board } from "/static/board/board.js";
 import { Chat } from "/static/game/chat.js";
 import { Clocks } from "/static/game/clock.js";
+import { LinkQuality } from "/static/game/link_quality.js";
 import { el, icon } from "/static/common/dom.js";
 import { looks, pieceElement, pieceName } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
 import { resultOf } from "/static/game/result.js";
+import { fromServer, say, sayAll } from "/static/common/language.js";
 
 export const COLOURS = ["white", "black"];
 export const otherColour = (colour) => (colour === "white" ? "black" : "white");
@@ -16,19 +19,26 @@ export class GameView {
     this.full = full;
     this.colour = colour;
     this.actions = actions;
-    // A variant that the page does not offer looks like its base game.
-    this.variant = variants.find(({ key }) => key === full.variant.key) ?? variants.find(({ game }) => game === view.game);
+    // A variant that the page does not offer looks like its base game, and has the API's name.
+    const offered = variants.find(({ key }) => key === full.variant.key);
+    this.variant = offered ?? variants.find(({ game }) => game === view.game);
+    this.gameName = offered?.name ?? full.variant.name;
     this.gameKey = view.game;
     this.looks = looks(this.gameKey);
     this.sides = view.sides;
     this.opponent = full[otherColour(colour ?? "white")].name;
     this.chat = new Chat(full.id, { me, canTalk: colour !== null });
-    this.moves = new Moves({ onShow: (step) => this.#showStep(step) });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.looks.canFlip ? () => this.#flip() : null });
+    this.link = new LinkQuality();
+    this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
+    if (colour !== null) this.link.open(); // a crowd of spectators would ask for much
   }
 
   close() {
     this.clocks.stop();
+    this.link.close();
+    this.analysis.close();
     clearInterval(this.firstMoveTimer);
     this.chat.close();
     this.moves.close();
@@ -53,27 +63,31 @@ export class GameView {
     const { full } = this;
     const below = this.colour ?? this.#colourOf(this.sides[0]);
     const above = otherColour(below);
-    this.board = new Board({ game: this.gameKey, label: `${this.variant.name} board`, onMove: this.actions.move, isTurned: this.#isTurned });
+    const { move: onMove, premove: onPremove } = this.actions;
+    const label = say("{game} board", { game: fromServer(this.gameName) });
+    this.board = new Board({ game: this.gameKey, label, onMove, onPremove, isTurned: this.#isTurned });
     this.bars = { [above]: this.#bar(above), [below]: this.#bar(below) };
     this.clocks = new Clocks({ white: this.bars.white.clock, black: this.bars.black.clock });
-    this.status = el("p", { class: "status-line" });
+    this.status = el("div", { class: "status-line" });
     this.detail = el("p", { class: "status-detail" });
     this.buttons = el("div", { class: "actions" });
-    this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": "Trap report", tabindex: "-1" });
+    this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": say("Trap report"), tabindex: "-1" });
     const { edges } = this.looks;
     main.style.setProperty("--shape", view.rows[0].length / (view.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
-    const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : "no clock";
-    const terms = [this.variant.name, clock, full.rated ? "rated" : "casual"].join(" · ");
+    const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : say("no clock");
+    const terms = [fromServer(this.gameName), clock, full.rated ? say("rated") : say("casual")].join(" · ");
+    const names = { game: fromServer(this.gameName), one: full[above].name, other: full[below].name };
     main.replaceChildren(
-      el("h1", { class: "visually-hidden" }, `${full[above].name} against ${full[below].name}`),
+      el("h1", { class: "visually-hidden" }, say("{game}: {one} against {other}", names)),
       el(
         "div",
         { class: "game" },
-        el("div", { class: "table" }, this.bars[above].element, this.board.element, this.bars[below].element),
+        (this.table = el("div", { class: "table" }, this.bars[above].element, this.board.element, this.bars[below].element)),
         el(
           "aside",
           { class: "side" },
-          el("section", { class: "card status", "aria-label": "State of the game" }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
+          el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms, this.link.element), this.status, this.detail, this.buttons),
+          this.analysis.element,
           this.moves.element,
           this.chat.element,
         ),
@@ -84,7 +98,7 @@ export class GameView {
 
   #bar(colour) {
     const player = this.full[colour];
-    const clock = el("span", { class: "clock", role: "timer", "aria-label": `Clock of ${player.name}` });
+    const clock = el("span", { class: "clock", role: "timer", "aria-label": say("Clock of {name}", player) });
     const count = el("span", { class: "count", title: this.looks.counts });
     const diff = el("span", { class: "diff" });
     const taken = el("span", { class: "taken" });
@@ -110,16 +124,28 @@ export class GameView {
 
   // --- Drawing -------------------------------------------------------------------------------------------
 
+  /** Show board and players from the other side. */
+  #flip() {
+    this.board.turn();
+    const [above, , below] = this.table.children;
+    this.table.replaceChildren(below, this.board.element, above);
+    if (this.step) this.#showStep(this.step);
+    else this.draw(this.model);
+  }
+
   draw(model) {
-    const { state, view, isOver, isLive, sent } = model;
+    const { state, view, isOver, isLive, sent, premove } = model;
     this.model = model;
+    this.moves.draw(view.names);
+    if (!this.moves.isStepping) this.step = null;
     const toMove = isOver || !view.toMove ? null : this.#colourOf(view.toMove);
     const isMine = toMove !== null && toMove === this.colour;
     const legal = isMine ? view.legal : [];
     const canMove = isMine && isLive && !sent;
     if (!this.moves.isStepping) {
       const { rows, lastSquares, highlights } = view;
-      this.board.draw({ rows, lastSquares, highlights, legal: legal.filter(({ squares }) => squares.length), enabled: canMove, pending: sent });
+      const premover = toMove !== null && this.colour !== null && !isMine && isLive && view.moves.length ? this.sides.indexOf(this.mySide) : null;
+      this.board.draw({ rows, lastSquares, highlights, legal: legal.filter(({ squares }) => squares.length), enabled: canMove, pending: sent, premover, premove });
       this.#drawTaken(rows);
     }
     if (this.clockState !== state) {
@@ -135,11 +161,11 @@ export class GameView {
       bar.element.classList.toggle("turn", toMove === this.#colourOf(side));
       bar.element.classList.toggle("winner", isOver && state.winner === this.#colourOf(side));
     }
-    this.moves.draw(view.names);
     const passes = legal.filter(({ squares }) => !squares.length);
     this.#drawStatus(model, { isMine, mustPass: passes.length > 0 && passes.length === legal.length });
     this.#drawButtons(model, canMove ? passes : []);
-    document.title = isOver ? "Game over – Desdemona" : isMine && isLive ? "● Your move – Desdemona" : "Desdemona";
+    const game = fromServer(this.gameName);
+    document.title = isOver ? say("Game over – {game} – Desdemona", { game }) : isMine && isLive ? say("● Your move – {game} – Desdemona", { game }) : `${game} – Desdemona`;
   }
 
   #drawCount(bar, count) {
@@ -173,23 +199,26 @@ export class GameView {
   #drawStatus(model, { isMine, mustPass }) {
     const { state, view, isOver, isLive, sent, gone, rematchId } = model;
     const passed = view.moves.length > 0 && !view.lastSquares.length;
-    const pointed = view.highlights.map((highlight) => highlight.text).join(" ");
+    const pointed = sayAll(view.highlights.map((highlight) => fromServer(highlight.text)));
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {
+      this.link.close();
       const result = this.result(state, view);
       text = result.title;
-      detail = rematchId ? `Waiting for ${this.opponent} to accept the rematch…` : result.detail;
+      detail = rematchId ? say("Waiting for {name} to accept the rematch…", { name: this.opponent }) : result.detail;
       this.status.dataset.result = result.kind;
-    } else if (!isLive) text = "Reconnecting…";
-    else if (sent) text = "Sending your move…";
-    else if (mustPass) [text, detail] = ["You have no move", "You have to pass."];
-    else if (isMine) [text, detail] = ["Your move", passed ? `${this.opponent} had no move and passed.` : pointed];
-    else if (this.colour) [text, detail] = [`${this.opponent} is thinking…`, passed ? "You passed." : pointed];
-    else text = `${this.full[this.#colourOf(view.toMove)].name} to move`;
-    if (!isOver && isLive && gone) detail = `${this.opponent} has left the game.`;
+    } else if (!isLive) text = say("Reconnecting…");
+    else if (sent) text = say("Sending your move…");
+    else if (mustPass) [text, detail] = [say("You have no move"), say("You have to pass.")];
+    else if (isMine) [text, detail] = [say("Your move"), passed ? say("{name} had no move and passed.", { name: this.opponent }) : pointed];
+    else if (this.colour) [text, detail] = [say("{name} is thinking…", { name: this.opponent }), passed ? say("You passed.") : pointed];
+    else text = say("{name} to move", this.full[this.#colourOf(view.toMove)]);
+    if (!isOver && isLive && gone) detail = say("{name} has left the game.", { name: this.opponent });
+    else if (!isOver && this.step) detail = say("The board shows an earlier position.");
+    else if (!isOver && model.premove) detail = say("Your next move is set. Touch the board to take it back.");
     if (this.status.textContent !== text) this.status.textContent = text;
-    if (!isOver && isLive && !gone && state.expiration) this.#countFirstMove(state, isMine);
+    if (!isOver && isLive && !gone && !this.step && !model.premove && state.expiration) this.#countFirstMove(state, isMine);
     else if (this.detail.textContent !== detail) this.detail.textContent = detail;
   }
 
@@ -200,7 +229,7 @@ export class GameView {
     }
     const show = () => {
       const left = Math.max(0, Math.ceil((this.expiresAt - performance.now()) / 1000));
-      this.detail.textContent = isMine ? `Make your first move within ${left} s.` : `Time for the first move: ${left} s.`;
+      this.detail.textContent = isMine ? say("Make your first move within {n} s.", { n: left }) : say("Time for the first move: {n} s.", { n: left });
     };
     show();
     this.firstMoveTimer = setInterval(show, 500);
@@ -210,8 +239,12 @@ export class GameView {
     const offers = { white: Boolean(state.wdraw), black: Boolean(state.bdraw) };
     const isOffered = this.colour !== null && offers[otherColour(this.colour)];
     const hasOffered = this.colour !== null && offers[this.colour];
+    const back = { white: Boolean(state.wtakeback), black: Boolean(state.btakeback) };
+    const isAsked = this.colour !== null && back[otherColour(this.colour)];
+    const hasAsked = this.colour !== null && back[this.colour];
     const hasBegun = view.moves.length >= 2;
-    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, isOffered, hasOffered, gone, rematchId]);
+    const hasMoved = view.moves.length > this.sides.indexOf(this.mySide);
+    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, hasMoved, isOffered, hasOffered, isAsked, hasAsked, gone, rematchId]);
     if (signature === this.buttonSignature) return;
     this.buttonSignature = signature;
     const { move, act, resign, rematch, cancelRematch } = this.actions;
@@ -220,22 +253,29 @@ export class GameView {
     const main = (image) => ({ kind: "primary", image });
     const buttons = [];
     if (isOver) {
-      if (this.colour && rematchId) buttons.push(button("rematch-cancel", "Cancel rematch", cancelRematch));
-      else if (this.colour) buttons.push(button("rematch", "Rematch", rematch, main("again")));
-      if (view.moves.length) buttons.push(button("to-report", "See the traps", () => this.#toReport(), { image: "trap" }));
-      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, "New game"));
+      if (this.colour && rematchId) buttons.push(button("rematch-cancel", say("Cancel rematch"), cancelRematch));
+      else if (this.colour) buttons.push(button("rematch", say("Rematch"), rematch, main("again")));
+      if (view.moves.length) buttons.push(button("to-report", say("See the traps"), () => this.#toReport(), { image: "trap" }));
+      buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, say("New game")));
     } else if (this.colour) {
-      for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? "Pass" : pass.move, () => move(pass.move), main("skip")));
-      if (gone) buttons.push(button("claim", "Claim the win", () => act("claim-victory"), main("cup")));
+      for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? say("Pass") : pass.move, () => move(pass.move), main("skip")));
+      if (gone) buttons.push(button("claim", say("Claim the win"), () => act("claim-victory"), main("cup")));
+      if (isAsked) {
+        buttons.push(button("takeback-yes", say("Allow the takeback"), () => act("takeback/yes"), main("undo")), button("takeback-no", say("Decline the takeback"), () => act("takeback/no")));
+      } else if (!this.full.rated && hasMoved) {
+        const takeback = button("takeback", hasAsked ? say("Takeback asked for") : say("Take back"), () => act("takeback/yes"), { image: "undo" });
+        takeback.disabled ||= hasAsked;
+        buttons.push(takeback);
+      }
       if (isOffered) {
-        buttons.push(button("draw-yes", "Accept draw", () => act("draw/yes"), main("draw")), button("draw-no", "Decline", () => act("draw/no")));
+        buttons.push(button("draw-yes", say("Accept draw"), () => act("draw/yes"), main("draw")), button("draw-no", say("Decline"), () => act("draw/no")));
       } else if (this.looks.canOfferDraw && hasBegun) {
-        const offer = button("draw", hasOffered ? "Draw offered" : "Offer draw", () => act("draw/yes"), { image: "draw" });
+        const offer = button("draw", hasOffered ? say("Draw offered") : say("Offer draw"), () => act("draw/yes"), { image: "draw" });
         offer.disabled ||= hasOffered;
         buttons.push(offer);
       }
-      if (hasBegun) buttons.push(button("resign", "Resign", resign, { image: "flag" }));
-      else buttons.push(button("abort", "Abort", () => act("abort")));
+      if (hasBegun) buttons.push(button("resign", say("Resign"), resign, { image: "flag" }));
+      else buttons.push(button("abort", say("Abort"), () => act("abort")));
     }
     // Keep the keyboard focus when the row is rebuilt.
     const focused = this.buttons.contains(document.activeElement) ? document.activeElement.dataset.test : null;
@@ -251,14 +291,17 @@ export class GameView {
   /** The last move as a sentence for screen readers. */
   wordsOfLastMove(view, isOver) {
     const side = this.sides[(view.moves.length - 1) % 2];
-    const name = this.#colourOf(side) === this.colour ? "You" : this.full[this.#colourOf(side)].name;
+    const isMine = this.#colourOf(side) === this.colour;
+    const { name } = this.full[this.#colourOf(side)];
     const [from, to] = [view.lastSquares[0], view.lastSquares.at(-1)];
     const piece = this.board.pieceAt(to);
-    const way = view.lastSquares.length > 1 ? `, ${piece} from ${from} to ${to}` : "";
-    const what = from ? `${name} played ${view.names.at(-1)}${way}.` : `${name} passed.`;
-    const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${highlight.text}`).join("");
+    const way = view.lastSquares.length > 1 ? say(", {piece} from {from} to {to}", { piece, from, to }) : "";
+    const places = { name, move: `${view.names.at(-1)}${way}` };
+    const moved = isMine ? say("You played {move}.", places) : say("{name} played {move}.", places);
+    const what = from ? moved : isMine ? say("You passed.") : say("{name} passed.", places);
+    const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${fromServer(highlight.text)}`).join("");
     const counts = this.looks.counts && view.counts ? ` ${this.sides.map((each) => `${this.looks.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
-    return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? " Your move." : ""}`;
+    return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? ` ${say("Your move.")}` : ""}`;
   }
 
   result(state, view) {
@@ -268,21 +311,32 @@ export class GameView {
 
   // --- Replay --------------------------------------------------------------------------------------------
 
-  /** After the game, let the person step through the moves. `onPly` receives the ply on the board. */
-  openReplay(id, onPly) {
+  /** After the game, show the report beside the moves that are stepped to: `onPly` receives the ply on the board. */
+  openReplay(onPly) {
     this.onPly = onPly;
     this.reportBox.hidden = false;
-    this.moves.loadReplay(id);
+    this.moves.loadSteps();
+    this.analysis.open(this.model.view.moves.length);
+  }
+
+  /** Point at the best move of the analysis. */
+  #markLines(lines) {
+    this.board.mark(lines.slice(0, 1).map(({ squares }) => ({ squares, kind: "best" })).filter(({ squares }) => squares.length));
   }
 
   #showStep(step) {
+    this.step = step;
+    this.board.mark([]);
     if (step === null) {
       this.draw(this.model);
+      this.analysis.show(this.model.view.moves.length);
       return;
     }
     this.board.draw({ rows: step.rows, lastSquares: step.squares, highlights: step.highlights });
     this.#drawTaken(step.rows);
     for (const side of this.sides) this.#drawCount(this.bars[this.#colourOf(side)], step.counts?.[side]);
+    this.analysis.show(step.ply);
     if (step.ply > 0) this.onPly?.(step.ply - 1);
+    if (this.model && !this.model.isOver) this.draw(this.model);
   }
 }

@@ -1,37 +1,56 @@
-// The list of moves; after the game it also steps through them.
+// The list of moves, which also steps through them, while the game runs and afterwards.
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { VERDICTS } from "/static/report/verdict.js";
+import { say } from "/static/common/language.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
 export class Moves {
-  /** @param {{onShow: function(object|null)}} options `onShow` receives the step to show; null: the latest. */
-  constructor({ onShow }) {
+  /**
+   * @param {object} options `id` of the game; `onShow(step)` receives the step to show, null: the latest;
+   *   `onFlip()` turns the board; null: it cannot be turned.
+   */
+  constructor({ id, onShow, onFlip }) {
+    this.id = id;
     this.onShow = onShow;
+    this.onFlip = onFlip;
     this.count = 0;
+    this.names = [];
     this.steps = null;
     this.at = null;
     this.closing = false;
-    this.list = el("ol", { class: "moves", "aria-label": "Moves", tabindex: "0" });
+    this.list = el("ol", { class: "moves", "aria-label": say("Moves"), tabindex: "0" });
     this.nav = el(
       "div",
-      { class: "step-buttons", role: "group", "aria-label": "Step through the game", hidden: true },
-      [["first", "To the start", -Infinity], ["left", "Back", -1], ["right", "Forward", 1], ["last", "To the end", Infinity]].map(([name, label, by]) =>
+      { class: "step-group", role: "group", "aria-label": say("Step through the game") },
+      [["first", say("To the start"), -Infinity], ["left", say("Back"), -1], ["right", say("Forward"), 1], ["last", say("To the end"), Infinity]].map(([name, label, by]) =>
         el("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "data-step": name, onclick: () => this.#step(by) }, icon(name)),
       ),
     );
-    this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, "Moves"), this.nav), this.list);
-    this.element.addEventListener("keydown", (event) => {
-      if (!this.steps || !(event.key in KEYS)) return;
-      event.preventDefault();
-      this.#step(KEYS[event.key]);
-    });
+    const turn = say("Turn the board");
+    const flip = onFlip && el("button", { type: "button", class: "icon-button", "aria-label": turn, "aria-keyshortcuts": "f", title: turn, "data-test": "flip", onclick: onFlip }, icon("flip"));
+    this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, say("Moves")), el("div", { class: "step-buttons" }, flip, this.nav)), this.list);
+    this.onKey = (event) => this.#onKey(event);
+    document.addEventListener("keydown", this.onKey);
   }
 
   close() {
     this.closing = true;
+    document.removeEventListener("keydown", this.onKey);
+  }
+
+  /** Wherever the focus is, but where these keys have another meaning. */
+  #onKey(event) {
+    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!(event.key in KEYS) && !(event.key.toLowerCase() === "f" && this.onFlip)) return;
+    if (event.target.closest?.("input, textarea, select, summary, dialog, .report-box, .squares :focus-visible")) return;
+    // These scroll the page, unless the person is at the board or the moves.
+    if (["Home", "End"].includes(event.key) && !event.target.closest?.(".game")) return;
+    event.preventDefault();
+    if (event.key in KEYS) this.#step(KEYS[event.key]);
+    else this.onFlip();
   }
 
   /** Whether the board shows an earlier position instead of the latest. */
@@ -40,6 +59,7 @@ export class Moves {
   }
 
   draw(moves) {
+    this.names = moves;
     // Columns as wide as the longest name.
     const longest = Math.max(4, ...moves.map((name) => name.length));
     this.list.style.setProperty("--longest", longest);
@@ -48,10 +68,11 @@ export class Moves {
       this.count = 0;
     }
     const isNew = moves.length !== this.count;
+    if (isNew) this.at = null; // somebody has moved: back to the game
     for (; this.count < moves.length; this.count += 1) {
       const ply = this.count;
       if (ply % 2 === 0) this.list.append(el("li", {}, el("span", { class: "move-number" }, `${ply / 2 + 1}`)));
-      this.list.lastElementChild.append(el("span", { class: "move", "data-ply": ply }, moves[ply]));
+      this.list.lastElementChild.append(el("span", { class: "move", "data-ply": ply }, el("button", { type: "button", tabindex: "-1", onclick: () => this.#show(ply + 1) }, moves[ply])));
     }
     if (isNew) this.#mark();
   }
@@ -66,33 +87,31 @@ export class Moves {
     }
   }
 
-  async loadReplay(id) {
-    let replay;
+  /** Load the positions of the moves so far, unless they are at hand. */
+  async loadSteps() {
+    if (this.steps?.slice(1).map(({ name }) => name).join() === this.names.join()) return;
     try {
-      replay = await call("GET", `/api/arena/game/${id}`);
+      const replay = await call("GET", `/api/arena/game/${this.id}`);
+      this.steps = replay.steps.map((step, ply) => ({ ...step, ply }));
+      this.nav.dataset.loaded = "";
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return; // the list stays without replay
+      if (!(error instanceof ApiError)) throw error; // without them the list stays a list
     }
-    if (this.closing) return;
-    this.steps = replay.steps.map((step, ply) => ({ ...step, ply }));
-    this.nav.hidden = false;
-    this.list.querySelectorAll("[data-ply]").forEach((place) => {
-      const ply = Number(place.dataset.ply);
-      place.replaceChildren(el("button", { type: "button", tabindex: "-1", onclick: () => this.#show(ply + 1) }, place.textContent));
-    });
-    this.#mark();
   }
 
   #step(by) {
     this.#show((this.at ?? this.count) + by);
   }
 
-  #show(wanted) {
+  async #show(wanted) {
     const at = Math.max(0, Math.min(this.count, wanted));
     this.at = at === this.count ? null : at;
     this.#mark();
-    this.onShow(this.at === null ? null : this.steps[at]);
+    if (this.at !== null) await this.loadSteps();
+    if (this.closing || (this.at ?? this.count) !== at) return; // they have gone on meanwhile
+    const step = this.at === null ? null : this.steps?.[at];
+    if (step === undefined) this.at = null;
+    else this.onShow(step);
   }
 
   #place(ply) {
@@ -106,7 +125,8 @@ export class Moves {
     place?.classList.add("current");
     this.#scrollTo(place);
     for (const button of this.nav.children) {
-      button.disabled = ["first", "left"].includes(button.dataset.step) ? at === 0 : at === this.count;
+      // Not `disabled`, which would throw the focus away.
+      button.setAttribute("aria-disabled", String(["first", "left"].includes(button.dataset.step) ? at === 0 : at === this.count));
     }
   }
 

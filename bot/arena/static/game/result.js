@@ -1,30 +1,33 @@
 // The end of a game as text.
 
-const WAYS = {
-  resign: (loser) => `${loser} resigned.`,
-  outoftime: (loser) => `${loser} ran out of time.`,
-  timeout: (loser) => `${loser} left the game.`,
+import { fromServer, say, sayAll } from "/static/common/language.js";
+
+/** How a game was lost, by the name of who lost it; null: the person did. */
+export const WAYS = {
+  resign: (name) => (name ? say("{name} resigned.", { name }) : say("You resigned.")),
+  outoftime: (name) => (name ? say("{name} ran out of time.", { name }) : say("You ran out of time.")),
+  timeout: (name) => (name ? say("{name} left the game.", { name }) : say("You left the game.")),
 };
 
 /** {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view. */
 export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
   const { status, winner } = state;
-  if (status === "aborted") return { kind: "aborted", title: "Game aborted", detail: "The game does not count.", short: "Aborted" };
+  if (status === "aborted") return { kind: "aborted", title: say("Game aborted"), detail: say("The game does not count."), short: say("Aborted") };
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
-  const note = view.unrated ?? "";
-  const rule = [view.ending, note].filter(Boolean).join(" ");
-  if (!winner) return { kind: "draw", title: "Draw", detail: score ? [score, note].filter(Boolean).join(". ") : rule, short: "Draw" };
+  const note = fromServer(view.unrated);
+  const rule = sayAll([fromServer(view.ending), note]);
+  if (!winner) return { kind: "draw", title: say("Draw"), detail: score ? [score, note].filter(Boolean).join(". ") : rule, short: say("Draw") };
   if (!colour) {
     const side = sideOf(winner);
-    return { kind: "over", title: `${looks.sides[side] ?? side} won`, detail: score || rule, short: "Over" };
+    return { kind: "over", title: say("{name} won", { name: looks.sides[side] ?? side }), detail: score || rule, short: say("Over") };
   }
   const won = winner === colour;
-  const way = WAYS[status]?.(won ? opponent : "You") ?? "";
+  const way = WAYS[status]?.(won ? opponent : null) ?? "";
   return {
     kind: won ? "win" : "loss",
-    title: won ? "You won!" : `${opponent} won`,
+    title: won ? say("You won!") : say("{name} won", { name: opponent }),
     detail: score || way ? [score || way, note].filter(Boolean).join(" ") : rule,
-    short: `${won ? "Won" : "Lost"}${score ? ` ${score}` : ""}`,
+    short: `${won ? say("Won") : say("Lost")}${score ? ` ${score}` : ""}`,
   };
 }
 

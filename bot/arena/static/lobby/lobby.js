@@ -6,10 +6,12 @@ import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, toast } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { recentGames } from "/static/common/recent.js";
-import { loadChoice, saveChoice, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { colourField, loadChoice, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { fromServer, say, sayCount, sayDate, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
-const NAME_RULE = "2 to 20 letters (a to z), digits, - or _";
+const NAME_RULE = say("2 to 20 letters (a to z), digits, - or _");
+const RESULTS = { win: say("Won"), loss: say("Lost"), draw: say("Draw") };
 export class Lobby {
   constructor(main, context, wantedGame) {
     this.main = main;
@@ -22,7 +24,7 @@ export class Lobby {
   }
 
   open() {
-    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Loading…"));
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Loading…")));
     this.#refresh();
   }
 
@@ -72,7 +74,7 @@ export class Lobby {
   #startOver() {
     session.save(null);
     this.context.showWho();
-    toast("This arena no longer knows your name here. Please choose a new one.");
+    toast(say("This arena no longer knows your name here. Please choose a new one."));
     this.waiting?.abort();
     this.challengeId = null;
     this.arena = null;
@@ -86,20 +88,24 @@ export class Lobby {
     this.variant = variant;
     this.botBox = el("div", { class: "bots" });
     this.botSignature = this.goingSignature = null; // not drawn yet
-    this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, "Challenge");
+    this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, say("Challenge"));
     this.status = el("p", { class: "form-status", role: "status" });
+    this.colourField = colourField(variant, choice.color);
+    this.more = this.#more();
     this.form = el(
       "form",
       { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event), onchange: (event) => this.#onChange(event) },
-      this.#nameField(variant),
+      this.#nameField(),
       variantField(variants, variant),
-      el("fieldset", { class: "field" }, el("legend", {}, "Opponent"), this.botBox),
-      termFields(this.arena.clocks, variant, choice),
+      el("fieldset", { class: "field" }, el("legend", {}, say("Opponent")), this.botBox),
+      this.colourField,
+      termFields(this.arena.clocks, choice),
       this.sendButton,
       this.status,
       session.person ? null : this.#codeField(),
     );
-    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.#more(variant)));
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.more));
+    showStakes(this.form);
     this.#showBots();
   }
 
@@ -107,54 +113,56 @@ export class Lobby {
     return el(
       "section",
       { class: "story" },
-      el("h1", {}, "Play the bot that sets ", el("em", {}, "traps")),
+      el("h1", {}, sayParts("Play the bot that sets {traps}", { traps: el("em", {}, sayCount("trap", "traps", 2)) })),
       el(
         "p",
         { class: "lead" },
-        "Desdemona looks for the move that you are most likely to answer wrongly: with a reply that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost.",
+        say("Desdemona looks for the move that you are most likely to answer wrongly: with a reply that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost."),
       ),
     );
   }
 
   /** An example of a trap, and the rules. */
-  #more(variant) {
+  #more() {
+    const { variant } = this;
     const { rules, showcase } = looks(variant.game);
     return el(
       "section",
       { class: "story-more" },
       showcase ? this.#showcase(variant, showcase) : null,
-      el("details", { class: "rules" }, el("summary", {}, `How ${variant.name} is played`), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
+      el("details", { class: "rules" }, el("summary", {}, say("How {game} is played", { game: fromServer(variant.name) })), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );
   }
 
   #showcase(variant, { rows, last, bait, best, label, words }) {
-    const board = new Board({ game: variant.game, label: `${variant.name} board with a trap: ${label}` });
+    const board = new Board({ game: variant.game, label: say("{game} board with a trap: {what}", { game: fromServer(variant.name), what: label }) });
     board.draw({ rows: rows.split("/"), lastSquares: last });
     board.mark([{ squares: bait, kind: "trap" }, { squares: best, kind: "best" }]);
     return el(
       "figure",
       { class: "showcase" },
       board.element,
-      el("figcaption", {}, el("span", {}, "A trap: "), el("span", { class: "key key-trap" }), `${words[0]},`, el("span", { class: "key key-best" }), words[1]),
+      el("figcaption", {}, el("span", {}, say("A trap:")), el("span", { class: "key key-trap" }), words[0], el("span", { class: "key key-best" }), words[1]),
     );
   }
 
-  #nameField(variant) {
+  #nameField() {
     if (session.person) {
-      const { you } = this.arena; // null when the name has just been taken
+      this.ownRating = el("span", { class: "rating" });
+      this.#showOwnRating();
       return el(
         "div",
         { class: "you-line" },
-        el("span", {}, "Playing as ", el("strong", {}, session.person.name), you ? el("span", { class: "rating" }, ` ${ratingText(you.ratings, variant)}`) : null),
-        el("button", { type: "button", class: "button link", "data-test": "give-code", onclick: () => this.#giveCode() }, "Move it to another device"),
-        el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, "Use another name"),
+        el("span", {}, sayParts("Playing as {name}", { name: el("strong", {}, session.person.name) }), " ", this.ownRating),
+        el("button", { type: "button", class: "button link", "data-test": "give-code", onclick: () => this.#giveCode() }, say("Move it to another device")),
+        el("button", { type: "button", class: "button link", onclick: () => this.#leave() }, say("Use another name")),
       );
     }
     return el(
       "div",
       { class: "field" },
-      this.wantedGame ? el("p", { class: "no-game" }, "This game does not exist, or it is not yours. Choose a name to play your own.") : null,
-      el("label", { for: "nickname" }, "Your name"),
+      this.wantedGame ? el("p", { class: "no-game" }, say("This game does not exist, or it is not yours. Choose a name to play your own.")) : null,
+      el("label", { for: "nickname" }, say("Your name")),
       el("input", {
         id: "nickname",
         name: "nickname",
@@ -165,11 +173,11 @@ export class Lobby {
         pattern: "[A-Za-z0-9_\\-]{2,20}",
         title: NAME_RULE,
         oninput: ({ target }) => target.setCustomValidity(""),
-        oninvalid: ({ target }) => target.setCustomValidity(`A name has ${NAME_RULE}.`),
+        oninvalid: ({ target }) => target.setCustomValidity(say("A name has {rule}.", { rule: NAME_RULE })),
         autocapitalize: "off",
         autocorrect: "off",
         spellcheck: "false",
-        placeholder: "2 to 20 letters, digits, - or _",
+        placeholder: say("2 to 20 letters, digits, - or _"),
       }),
     );
   }
@@ -179,21 +187,37 @@ export class Lobby {
     return el(
       "details",
       { class: "have-code" },
-      el("summary", {}, "My name is on another device"),
-      el("label", { for: "code" }, "Code from that device"),
+      el("summary", {}, say("My name is on another device")),
+      el("label", { for: "code" }, say("Code from that device")),
       el("input", { id: "code", name: "code", type: "text", maxlength: "20", spellcheck: "false", placeholder: "XXXX-XXXX-XXXX" }),
-      el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, "Move it here"),
+      el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, say("Move it here")),
     );
   }
 
   #onChange(event) {
     if (event.target.name === "bot") this.#showButton();
-    if (event.target.name === "variant") {
-      // Another game has other sides: rebuild the form, keeping the choices made so far.
-      saveChoice(this.form);
-      this.#build();
-      this.#showGoing();
-    }
+    if (event.target.name === "clock") showStakes(this.form);
+    if (event.target.name === "variant") this.#changeVariant(event.target.value);
+  }
+
+  /** Another game has other sides, ratings and rules; all else, the focus too, stays as it is. */
+  #changeVariant(key) {
+    saveChoice(this.form);
+    this.variant = this.arena.variants.find((each) => each.key === key);
+    const colour = colourField(this.variant, this.form.elements.color.value);
+    this.colourField.replaceWith(colour);
+    this.colourField = colour;
+    const more = this.#more();
+    this.more.replaceWith(more);
+    this.more = more;
+    this.#showOwnRating();
+    this.botSignature = null;
+    this.#showBots();
+  }
+
+  #showOwnRating() {
+    const { you } = this.arena; // null when the name has just been taken
+    if (this.ownRating) this.ownRating.textContent = you ? ratingText(you.ratings, this.variant) : "";
   }
 
   #showBots() {
@@ -212,14 +236,14 @@ export class Lobby {
           el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
           el("span", { class: "segment-label" }, bot.name),
           el("span", { class: "badge" }, "BOT"),
-          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : "offline"),
+          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : say("offline")),
         ),
       ),
     );
     const signature = JSON.stringify(bots);
     if (signature !== this.botSignature) {
       this.botSignature = signature;
-      this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, "No bot has joined this arena yet. One will appear here when it does.")]));
+      this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, say("No bot has joined this arena yet. One will appear here when it does."))]));
     }
     this.#showButton();
   }
@@ -228,7 +252,7 @@ export class Lobby {
     if (this.waiting) return;
     const bot = this.arena.bots.find(({ id }) => id === this.form.elements.bot?.value);
     this.sendButton.disabled = !bot?.online;
-    this.sendButton.textContent = !bot ? "Waiting for a bot" : bot.online ? `Challenge ${bot.name}` : `${bot.name} is offline`;
+    this.sendButton.textContent = !bot ? say("Waiting for a bot") : bot.online ? say("Challenge {name}", bot) : say("{name} is offline", bot);
   }
 
   async #submit(event) {
@@ -244,7 +268,7 @@ export class Lobby {
       const challenge = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
         form: termsOf(this.form),
       });
-      const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? "the bot";
+      const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? say("the bot");
       this.challengeId = challenge.id;
       if (this.isClosed) return this.#takeBack();
       this.#showWaiting(name, waiting);
@@ -252,8 +276,8 @@ export class Lobby {
       if (this.isClosed) return undefined;
       this.challengeId = null;
       if (outcome.kind === "accepted") return this.context.go(`/game/${challenge.id}`);
-      if (outcome.kind === "declined") this.#say(`${name} declined. ${outcome.why}`, true);
-      else if (outcome.kind === "expired") this.#say(`${name} did not answer. Please try again.`, true);
+      if (outcome.kind === "declined") this.#say(say("{name} declined. {why}", { name, why: outcome.why }), true);
+      else if (outcome.kind === "expired") this.#say(say("{name} did not answer. Please try again.", { name }), true);
       else this.#say("");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -271,15 +295,15 @@ export class Lobby {
     session.save(await call("POST", "/api/person", { json: { name } }));
     this.context.showWho();
     const field = this.form.querySelector("#nickname").closest(".field");
-    field.replaceWith(this.#nameField(this.variant));
+    field.replaceWith(this.#nameField());
   }
 
   #showWaiting(name, waiting) {
-    this.sendButton.textContent = "Waiting…";
+    this.sendButton.textContent = say("Waiting…");
     this.status.classList.remove("bad");
     this.status.replaceChildren(
       el("span", { class: "spinner", "aria-hidden": "true" }),
-      el("span", {}, `Waiting for ${name} to accept…`),
+      el("span", {}, say("Waiting for {name} to accept…", { name })),
       el(
         "button",
         {
@@ -290,7 +314,7 @@ export class Lobby {
             this.#takeBack();
           },
         },
-        "Cancel",
+        say("Cancel"),
       ),
     );
   }
@@ -306,9 +330,9 @@ export class Lobby {
       const { code, seconds } = await call("POST", "/api/person/code");
       await confirmDialog({
         title: code,
-        text: `Enter this code on the other device within ${Math.round(seconds / 60)} minutes, under "My name is on another device". This browser then loses the name.`,
-        yes: "Done",
-        no: "Close",
+        text: sayCount("Enter this code on the other device within {n} minute, under “My name is on another device”. This browser then loses the name.", "Enter this code on the other device within {n} minutes, under “My name is on another device”. This browser then loses the name.", Math.round(seconds / 60)),
+        yes: say("Done"),
+        no: say("Close"),
       });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -328,14 +352,19 @@ export class Lobby {
 
   async #leave() {
     const yes = await confirmDialog({
-      title: "Use another name?",
-      text: `Only this browser has the key to "${session.person.name}". If you give the name up, nobody can use it again, and its rating goes with it.`,
-      yes: "Give up this name",
-      no: "Keep it",
+      title: say("Use another name?"),
+      text: say("Only this browser has the key to “{name}”. If you give the name up, nobody can use it again, and its rating goes with it.", session.person),
+      yes: say("Give up this name"),
+      no: say("Keep it"),
     });
     if (!yes) return;
     session.save(null);
     this.context.go("/");
+  }
+
+  /** A game's name as the page says it; one that it does not offer has the API's. */
+  #gameName({ key, name }) {
+    return fromServer(this.arena.variants.find((each) => each.key === key)?.name ?? name);
   }
 
   #going() {
@@ -357,13 +386,13 @@ export class Lobby {
     if (signature === this.goingSignature) return;
     this.goingSignature = signature;
     this.goingBox.replaceChildren(
-      el("h2", {}, games.length === 1 ? "Your game in progress" : "Your games in progress"),
+      el("h2", {}, sayCount("Your game in progress", "Your games in progress", games.length)),
       ...games.map((game) =>
         el(
           "a",
           { class: "going-game", href: `/game/${game.gameId}`, "data-link": true },
-          el("span", {}, `against ${game.opponent.username.replace(/^BOT /, "")}`),
-          el("strong", {}, game.isMyTurn ? "Your move" : "Open"),
+          el("span", {}, say("{game} against {name}", { game: this.#gameName(game.variant), name: game.opponent.username.replace(/^BOT /, "") })),
+          el("strong", {}, game.isMyTurn ? say("Your move") : say("Open")),
         ),
       ),
     );
@@ -371,14 +400,14 @@ export class Lobby {
 
   #recent() {
     const games = recentGames(session.person?.id);
-    if (!games.length) return null;
+    if (!session.person) return null;
     return el(
       "section",
       { class: "recent" },
-      el("h2", {}, "Your recent games"),
+      el("h2", {}, say("Your recent games")),
       el(
         "ul",
-        {},
+        { hidden: !games.length },
         games.map((game) =>
           el(
             "li",
@@ -387,14 +416,26 @@ export class Lobby {
               "a",
               { href: `/game/${game.id}`, "data-link": true },
               el("span", { class: `result-dot ${game.result}` }),
-              el("span", {}, `${game.text} against ${game.opponent}`),
-              el("time", { datetime: new Date(game.at).toISOString() }, new Date(game.at).toLocaleDateString()),
+              el("span", {}, gameText(game)),
+              el("time", { datetime: new Date(game.at).toISOString() }, sayDate(game.at)),
             ),
           ),
         ),
       ),
+      el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))),
     );
   }
+}
+
+/** How a remembered game ended: its text may be in another language than the page is now. */
+function resultText({ result, text }) {
+  return [RESULTS[result], /\d+ : \d+/.exec(text)?.[0]].filter(Boolean).join(" ");
+}
+
+/** A finished game in a line; older ones were kept without the game's name. */
+function gameText(game) {
+  const places = { game: fromServer(game.game), result: resultText(game), opponent: game.opponent };
+  return game.game ? say("{game}: {result} against {opponent}", places) : say("{result} against {opponent}", places);
 }
 
 /** The rating in a variant, with a question mark while it is provisional. */

@@ -2,16 +2,18 @@
 
 import { el } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
+import { fromServer, say } from "/static/common/language.js";
 
 const CHOICE_KEY = "desdemona.choice";
 const USUAL_CLOCK = "300+3";
+const NO_CLOCK = "none";
 
 const clockValue = ({ limit, increment }) => `${limit}+${increment}`;
 
 /** The speed class, as Lichess counts: the clock and forty increments. */
 function speedOf({ limit, increment }) {
   const seconds = limit + 40 * increment;
-  return seconds < 180 ? "Bullet" : seconds < 480 ? "Blitz" : seconds < 1500 ? "Rapid" : "Classical";
+  return seconds < 180 ? say("Bullet") : seconds < 480 ? say("Blitz") : seconds < 1500 ? say("Rapid") : say("Classical");
 }
 
 /** The person's last choice: {variant, color, clock, rated}, as far as known. */
@@ -34,8 +36,18 @@ export function saveChoice({ elements }) {
 
 /** The fields of the challenge in the API's format. */
 export function termsOf({ elements }) {
+  const terms = { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value };
+  if (elements.clock.value === NO_CLOCK) return { ...terms, rated: "false" };
   const [limit, increment] = elements.clock.value.split("+");
-  return { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value, "clock.limit": limit, "clock.increment": increment };
+  return { ...terms, "clock.limit": limit, "clock.increment": increment };
+}
+
+/** Without a clock a game cannot be rated. */
+export function showStakes({ elements }) {
+  for (const radio of elements.rated) {
+    if (radio.value === "true") radio.disabled = elements.clock.value === NO_CLOCK;
+    if (elements.clock.value === NO_CLOCK) radio.checked = radio.value === "false";
+  }
 }
 
 /** A row of radio buttons that looks like one switch. */
@@ -62,34 +74,38 @@ function segments(name, title, options, chosen) {
 /** Choice of the game; hidden when there is only one. */
 export function variantField(variants, chosen) {
   if (variants.length === 1) return el("input", { type: "hidden", name: "variant", value: chosen.key });
-  return segments("variant", "Game", variants.map(({ key, name }) => ({ value: key, label: name })), chosen.key);
+  return segments("variant", say("Game"), variants.map(({ key, name }) => ({ value: key, label: fromServer(name) })), chosen.key);
 }
 
-/** Fields for colour, clock and stakes. */
-export function termFields(clocks, variant, choice) {
+/** The field for the colour, by the names that the game has for its sides. */
+export function colourField(variant, chosen) {
   const { sides } = looks(variant.game);
   // The API only has white and black, whatever the game calls its sides.
   const [first, second] = variant.sides.map((side, i) => ({
     value: variant.colours[side],
     label: sides[side] ?? side,
-    hint: i === 0 ? "moves first" : "moves second",
+    hint: i === 0 ? say("moves first") : say("moves second"),
   }));
-  const values = clocks.map(clockValue);
+  return segments("color", say("You play"), [first, { value: "random", label: say("Either"), hint: say("random") }, second], chosen ?? "random");
+}
+
+/** Fields for clock and stakes. */
+export function termFields(clocks, choice) {
+  const values = [...clocks.map(clockValue), NO_CLOCK];
   const clock = [choice.clock, USUAL_CLOCK, values[0]].find((value) => values.includes(value));
   return [
-    segments("color", "You play", [first, { value: "random", label: "Either", hint: "random" }, second], choice.color ?? "random"),
     segments(
       "clock",
-      "Clock: minutes + seconds per move",
-      clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })),
+      say("Clock: minutes + seconds per move"),
+      [...clocks.map((each) => ({ value: clockValue(each), label: each.show, hint: speedOf(each) })), { value: NO_CLOCK, label: "∞", hint: say("no clock") }],
       clock,
     ),
     segments(
       "rated",
-      "Stakes",
+      say("Stakes"),
       [
-        { value: "true", label: "Rated", hint: "counts for your rating" },
-        { value: "false", label: "Casual", hint: "just for fun" },
+        { value: "true", label: say("Rated"), hint: say("counts for your rating") },
+        { value: "false", label: say("Casual"), hint: say("just for fun") },
       ],
       choice.rated ?? "true",
     ),

@@ -1,8 +1,10 @@
 // What a bait is to people: how likely they play it, how it looks beside the best reply, what it costs.
 // Every sentence about looks is made from the points that the chart draws.
 
+import { number, say, sayList } from "/static/common/language.js";
+
 /** The axis of a blind report, whose number of depths must not tell how deep the search was. */
-const STEPS = ["at a glance", "a little deeper", "deep"];
+const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
 
 const PER_PERCENT = 100;
 
@@ -11,18 +13,23 @@ const SHARES = [
   ...[10, 9, 8, 7, 6, 5, 4, 3, 2].map((many) => [1 / many, "one", many]),
   ...[[2, 5], [3, 5], [2, 3], [3, 4], [4, 5], [9, 10]].map(([some, many]) => [some / many, some, many]),
 ];
-const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const NUMBERS = ["", "", say("two"), say("three"), say("four"), say("five"), say("six"), say("seven"), say("eight"), say("nine"), say("ten")];
 
 /** A probability as a clause's subject and verb: "one player in three plays". */
 export function peoplePlay(odds) {
-  if (odds >= 0.95) return "nearly every player plays";
+  if (odds >= 0.95) return say("nearly every player plays");
   const [, some, many] = SHARES.reduce((a, b) => (Math.abs(b[0] - odds) < Math.abs(a[0] - odds) ? b : a));
-  return some === "one" ? `one player in ${NUMBERS[many]} plays` : `${NUMBERS[some]} players in ${NUMBERS[many]} play`;
+  return some === "one" ? say("one player in {many} plays", { many: NUMBERS[many] }) : say("{some} players in {many} play", { some: NUMBERS[some], many: NUMBERS[many] });
+}
+
+/** A share from 0 to 1 as text: "41 %", "under 1 %". */
+export function percentText(share) {
+  return share > 0 && share < 0.01 ? say("under 1 %") : say("{n} %", { n: number(Math.round(100 * share)) });
 }
 
 /** A share of a game, from hundredths of a per cent: "29 % of the game". */
-export function gameShare(cost, game = "the game") {
-  return `${cost > 0 && cost < PER_PERCENT ? "under 1" : Math.round(cost / PER_PERCENT)} % of ${game}`;
+export function gameShare(cost) {
+  return say("{share} of the game", { share: percentText(cost / PER_PERCENT / 100) });
 }
 
 /** The confirmed baits of a move, the one of the greatest surprise (odds times cost) first; none while that is open, or in a decided position. */
@@ -55,17 +62,12 @@ export function depthNames(reply) {
   return reply.looks_centi ? STEPS : reply.scores_centi.map((_, i) => String(i + 2));
 }
 
-/** A list as people say it: "2, 3 and 5". */
-function said(words) {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-}
-
 /** Where on the chart's axis: "at a glance", "looking 2 to 5 plies ahead". */
 function where(reply, places) {
-  if (reply.looks_centi) return said(places.map((i) => STEPS[i]));
+  if (reply.looks_centi) return sayList(places.map((i) => STEPS[i]));
   const plies = places.map((i) => i + 2);
   const isRun = plies.length > 2 && plies.at(-1) - plies[0] === plies.length - 1;
-  return `looking ${isRun ? `${plies[0]} to ${plies.at(-1)}` : said(plies)} plies ahead`;
+  return isRun ? say("looking {first} to {last} plies ahead", { first: plies[0], last: plies.at(-1) }) : say("looking {plies} plies ahead", { plies: sayList(plies) });
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -80,6 +82,7 @@ export function howItLooks(bait, best, bests) {
   const places = mine.map((_, i) => i).filter((i) => i < mine.length - 1 && rivals.every((scores) => mine[i] <= scores[i]));
   if (!places.length) return "";
   const isBetter = (i) => mine[i] < drawn[i];
-  const how = places.every(isBetter) ? "better than" : places.some(isBetter) ? "at least as good as" : "as good as";
-  return `${capital(where(bait, places))} it looks ${how} ${best.name}.`;
+  const words = { where: where(bait, places), best: best.name };
+  if (places.every(isBetter)) return capital(say("{where} it looks better than {best}.", words));
+  return capital(places.some(isBetter) ? say("{where} it looks at least as good as {best}.", words) : say("{where} it looks as good as {best}.", words));
 }

@@ -4,6 +4,7 @@
 import { el, svg } from "/static/common/dom.js";
 import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
 import { marginOf, scoreText } from "/static/report/verdict.js";
+import { number, say, sayList } from "/static/common/language.js";
 
 const HEIGHT = 230;
 const LEFT = 46;
@@ -12,7 +13,7 @@ const TOP = 12;
 const BOTTOM = 30;
 const WIDEST = 600;
 const DECIDED_CENTI = 100_000;
-const KINDS = { trap: "bait", best: "the best reply", played: "played" };
+const KINDS = { trap: say("bait"), best: say("the best reply"), played: say("played") };
 
 function niceStep(span) {
   const rough = span / 4;
@@ -66,10 +67,10 @@ function draw(lines, width) {
   const step = niceStep(top - bottom);
   const ticks = [];
   for (let tick = Math.ceil(bottom / step) * step; tick <= top; tick += step) ticks.push(Math.round(tick * 10) / 10);
-  const number = (tick) => (tick > 0 ? `+${tick}` : tick < 0 ? `−${-tick}` : "0");
+  const signed = (tick) => (tick > 0 ? `+${number(tick)}` : tick < 0 ? `−${number(-tick)}` : "0");
   const grid = ticks.flatMap((tick) => [
     svg("line", { class: tick === 0 ? "axis" : "grid", x1: LEFT, x2: width - right, y1: y(tick), y2: y(tick) }),
-    svg("text", { class: "tick", x: LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, number(tick)),
+    svg("text", { class: "tick", x: LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, signed(tick)),
   ]);
   const below = names.map((name, at) => svg("text", { class: "tick depth", x: x(at), y: HEIGHT - 11, "text-anchor": "middle" }, name));
   const inside = svg(
@@ -80,8 +81,8 @@ function draw(lines, width) {
   const dots = named.flatMap(({ kind, points }) => points.map((p) => svg("circle", { class: `dot dot-${kind}`, cx: x(p.at).toFixed(1), cy: y(p.value).toFixed(1), r: 3 })));
   const labels = spread(named.map(({ kind, reply, points }) => ({ kind, text: reply.name, x: x(points.at(-1).at) + 9, y: y(points.at(-1).value) + 4 })));
   const labelled = labels.map((label) => svg("text", { class: `name name-${label.kind}`, x: label.x, y: label.y.toFixed(1) }, label.text));
-  const words = named.map(({ kind, reply }) => `${reply.name} (${KINDS[kind]}) ends at ${scoreText(reply.their_text)}`).join("; ");
-  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": `How the replies look by search depth: ${words}.` }, grid, below, inside, dots, labelled);
+  const words = named.map(({ kind, reply }) => say("{move} ({kind}) ends at {score}", { move: reply.name, kind: KINDS[kind], score: scoreText(reply.their_text) })).join("; ");
+  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": say("How the replies look by search depth: {words}.", { words }) }, grid, below, inside, dots, labelled);
 }
 
 /** A figure whose chart is redrawn to fill the width, so that its text stays readable. */
@@ -89,7 +90,7 @@ export function depthChart({ replies, decision, unit, hasMargins, whose, isBlind
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
   const names = depthNames(lines[0].reply);
-  const depths = isBlind ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : `looking 2 to ${names.at(-1)} plies ahead`;
+  const depths = isBlind ? sayList(names) : say("looking {first} to {last} plies ahead", { first: 2, last: names.at(-1) });
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));
@@ -101,7 +102,7 @@ export function depthChart({ replies, decision, unit, hasMargins, whose, isBlind
   return el(
     "figure",
     { class: "chart" },
-    el("figcaption", {}, `How good each reply looks for ${whose}${unit ? `, in ${unit}` : ""}, ${depths}`),
+    el("figcaption", {}, unit ? say("How good each reply looks {whose}, in {unit}, {depths}", { whose, unit, depths }) : say("How good each reply looks {whose}, {depths}", { whose, depths })),
     place,
     el("p", { class: "chart-keys" }, keys.map((kind) => el("span", { class: `chart-key chart-key-${kind}` }, KINDS[kind]))),
   );

@@ -7,21 +7,24 @@ import { el, icon } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { candidateTable, replyTable } from "/static/report/tables.js";
 import { VERDICTS } from "/static/report/verdict.js";
+import { say } from "/static/common/language.js";
 
 const MARKS = {
-  trap: "the bait is",
-  best: "the best reply is",
-  played: "you played",
-  fell: "you took the bait",
-  good: "you played the best reply,",
+  trap: (move) => say("the bait is {move}", { move }),
+  best: (move) => say("the best reply is {move}", { move }),
+  played: (move) => say("you played {move}", { move }),
+  fell: (move) => say("you took the bait {move}", { move }),
+  good: (move) => say("you played the best reply, {move}", { move }),
 };
 
-const KEYS = { trap: "the bait", best: "the best reply", played: "your reply", fell: "your reply, a bait", good: "your reply, the best" };
+const KEYS = { trap: say("the bait"), best: say("the best reply"), played: say("your reply"), fell: say("your reply, a bait"), good: say("your reply, the best") };
+/** The same for spectators. */
+const OTHERS_KEYS = { ...KEYS, played: say("played"), fell: say("played, a bait"), good: say("played, the best") };
 
 /** The key to the rings on the board, in the same colours. */
 function keyLine({ verdict, isPlayer }) {
   if (!verdict.marks.length) return null;
-  const text = (kind) => (isPlayer ? KEYS[kind] : KEYS[kind].replace("your reply", "played"));
+  const text = (kind) => (isPlayer ? KEYS : OTHERS_KEYS)[kind];
   const kinds = [...new Set(verdict.marks.map(({ kind }) => kind))];
   return el("p", { class: "mark-keys", "aria-hidden": "true" }, kinds.map((kind) => el("span", {}, el("span", { class: `key key-${kind}` }), text(kind))));
 }
@@ -40,19 +43,19 @@ function drawPhase(board, phase, { decision, verdict, opponent }) {
     // For moves from square to square, mark only the one that was played: all of them would hide the board.
     const shown = decision.candidates.filter(({ move, squares }) => squares.length === 1 || (squares.length && move === decision.move));
     board.mark(shown.map(({ move, squares }) => ({ squares, kind: move === decision.move ? "chosen" : "option" })));
-    board.describe(`Board before ${opponent} played ${decision.name}`);
+    board.describe(say("Board before {name} played {move}", { name: opponent, move: decision.name }));
     return;
   }
   board.draw({ rows: decision.rows_after, lastSquares: decision.squares });
   board.mark(verdict.marks);
-  const words = verdict.marks.map(({ kind, name }) => `${MARKS[kind]} ${name}`);
-  board.describe([`Board after ${opponent} played ${decision.name}`, ...words].join("; "));
+  const words = verdict.marks.map(({ kind, name }) => MARKS[kind](name));
+  board.describe([say("Board after {name} played {move}", { name: opponent, move: decision.name }), ...words].join("; "));
 }
 
 /** The board with a switch between the positions before and after the bot's move. */
 function boardBox(context) {
   const board = new Board({ game: context.game, label: "", isTurned: context.isTurned });
-  const switches = [["before", "Before"], ["choice", context.isPlayer ? "Your choice" : "The choice"]].map(([phase, label]) =>
+  const switches = [["before", say("Before")], ["choice", context.isPlayer ? say("Your choice") : say("The choice")]].map(([phase, label]) =>
     el("button", { type: "button", class: "phase", "data-phase": phase, "data-focus": phase, onclick: () => show(phase) }, label),
   );
   const show = (phase) => {
@@ -60,14 +63,14 @@ function boardBox(context) {
     for (const button of switches) button.setAttribute("aria-pressed", String(button.dataset.phase === phase));
   };
   show("choice");
-  return el("div", { class: "moment-board" }, board.element, keyLine(context), el("div", { class: "phases", role: "group", "aria-label": "Board" }, switches));
+  return el("div", { class: "moment-board" }, board.element, keyLine(context), el("div", { class: "phases", role: "group", "aria-label": say("Board") }, switches));
 }
 
 function chartOf({ decision, game, isPlayer, isBlind }) {
   const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? "you" : "the player", isBlind });
+  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? say("for you") : say("for the player"), isBlind });
 }
 
 /** The elements of one moment; `onStep(by)` goes to an earlier (-1) or later (1) one. */
@@ -79,14 +82,14 @@ export function momentParts(context) {
     el(
       "header",
       { class: "moment-head" },
-      stepButton("left", "Earlier move", -1),
+      stepButton("left", say("Earlier move"), -1),
       el(
         "div",
         { class: "moment-title" },
-        el("p", { class: "moment-number" }, `Move ${decision.number} · ${opponent} played ${decision.name}`),
+        el("p", { class: "moment-number" }, say("Move {n} · {name} played {move}", { n: decision.number, name: opponent, move: decision.name })),
         el("h3", {}, icon(VERDICTS[verdict.kind].icon), verdict.title),
       ),
-      stepButton("right", "Later move", 1),
+      stepButton("right", say("Later move"), 1),
     ),
     el(
       "div",

@@ -3,9 +3,11 @@
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
-import { baitsOf, gameShare, isUnknown, peoplePlay, surprise } from "/static/report/bait.js";
+import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise } from "/static/report/bait.js";
 import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
+import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
 
+const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 export class ReportSection {
@@ -32,7 +34,7 @@ export class ReportSection {
   }
 
   open() {
-    this.#note(`${this.opponent} is writing up the traps…`, true);
+    this.#note(say("{name} is writing up the traps…", { name: this.opponent }), true);
     this.#load();
   }
 
@@ -69,7 +71,7 @@ export class ReportSection {
       this.open();
     };
     this.box.replaceChildren(
-      el("p", { class: "report-wait" }, "There is no trap report for this game.", el("button", { type: "button", class: "button small", onclick: again }, "Try again")),
+      el("p", { class: "report-wait" }, say("There is no trap report for this game."), el("button", { type: "button", class: "button small", onclick: again }, say("Try again"))),
     );
   }
 
@@ -77,12 +79,12 @@ export class ReportSection {
     const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped") };
     this.report = report;
     this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game, report.blind));
-    if (!report.decisions.length) return this.#note(`${this.opponent} made no move in this game.`);
+    if (!report.decisions.length) return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
     if (!this.isChosen) this.index = this.#mostTelling();
-    this.chips = el("div", { class: "chips", role: "group", "aria-label": "Moves of the bot" });
+    this.chips = el("div", { class: "chips", role: "group", "aria-label": say("Moves of the bot") });
     this.detail = el("article", { class: "card moment" });
     this.box.replaceChildren(
-      el("h2", { class: "report-title" }, "Trap report"),
+      el("h2", { class: "report-title" }, say("Trap report")),
       this.#summary(isWhole),
       el("div", { class: "chips-bar" }, this.chips, this.#filter()),
       this.detail,
@@ -123,35 +125,46 @@ export class ReportSection {
     const [fell, saw] = ["fell", "saw"].map((wanted) => this.verdicts.filter(({ kind }) => kind === wanted).length);
     const slips = this.verdicts.filter(({ isSlip }) => isSlip).length;
     const unchecked = this.report.decisions.filter(isUnknown).length;
-    const tile = (kind, number, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(number)), el("span", {}, label));
+    const tile = (kind, count, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(count)), el("span", {}, label));
     const lost = this.report.decisions.reduce((sum, { cost }, i) => sum + (this.verdicts[i].kind === "fell" ? cost : 0), 0);
     const { sets_traps: isMeant, blind: isBlind } = this.report;
-    const some = `${traps} ${traps === 1 ? "trap" : "traps"}`;
-    let story;
+    const some = { name: this.opponent };
+    const story = [];
     const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
-    if (isBlind) story = traps ? `There ${traps === 1 ? "was" : "were"} ${some} in this game. ` : "There was no trap in this game.";
-    else if (isMeant) story = traps ? `${this.opponent} set ${some}. ` : `${this.opponent} set no trap in this game.`;
-    else story = `In this game ${this.opponent} looked for the best move only; ${traps ? `${some} arose by accident. ` : "no trap arose by accident."}`;
-    if (engines.length) story += `${traps ? "" : " "}The scores are from ${engines.join(" and ")}. `;
+    if (isBlind) story.push(traps ? sayCount("There was {n} trap in this game.", "There were {n} traps in this game.", traps) : say("There was no trap in this game."));
+    else if (isMeant) story.push(traps ? sayCount("{name} set {n} trap.", "{name} set {n} traps.", traps, some) : say("{name} set no trap in this game.", some));
+    else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} did not mean to set traps; {n} traps arose by accident.", traps, some) : say("In this game {name} did not mean to set traps; no trap arose by accident.", some));
+    if (engines.length) story.push(say("The scores are from {engines}.", { engines: sayList(engines) }));
     if (traps) {
-      if (fell === 0) story += traps === 1 ? "You did not fall into it." : "You fell into none of them.";
-      else story += `You fell into ${fell === traps ? (traps === 1 ? "it" : "all of them") : fell}, which cost ${gameShare(lost, "a game")}${fell > 1 ? " in all" : ""}.`;
+      const share = say("{share} of a game", { share: percentText(lost / 10_000) });
+      if (fell === 0) story.push(traps === 1 ? say("You did not fall into it.") : say("You fell into none of them."));
+      else if (traps === 1) story.push(say("You fell into it, which cost {share}.", { share }));
+      else if (fell === traps) story.push(say("You fell into all of them, which cost {share} in all.", { share }));
+      else story.push(sayCount("You fell into {n}, which cost {share}.", "You fell into {n}, which cost {share} in all.", fell, { share }));
     }
-    if (unchecked) story += ` Whether people are tempted is not known for ${unchecked === 1 ? "one move" : `${unchecked} moves`}.`;
+    if (unchecked) story.push(sayCount("Whether people are tempted is not known for one move.", "Whether people are tempted is not known for {n} moves.", unchecked));
     return el(
       "div",
       { class: "summary" },
-      el("p", { class: "summary-story" }, story, isWhole ? "" : el("span", { class: "hint" }, " (the last moves are still being analysed)")),
+      el("p", { class: "summary-story" }, sayAll(story), isWhole ? "" : el("span", { class: "hint" }, ` ${say("(the last moves are still being analysed)")}`)),
       el(
         "div",
         { class: "tiles" },
-        tile("trap", traps, `${traps === 1 ? "trap" : "traps"}${isBlind ? "" : isMeant ? " set" : " by accident"}`),
-        tile("saw", saw, "seen through"),
-        tile("fell", fell, "fallen into"),
-        tile("slipped", slips, slips === 1 ? "slip" : "slips"),
+        tile("trap", traps, isBlind ? sayCount("trap", "traps", traps) : isMeant ? sayCount("trap set", "traps set", traps) : sayCount("trap by accident", "traps by accident", traps)),
+        tile("saw", saw, say("seen through")),
+        tile("fell", fell, say("fallen into")),
+        tile("slipped", slips, sayCount("slip", "slips", slips)),
       ),
+      this.#toFind(),
       this.#trapList(),
     );
+  }
+
+  /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
+  #toFind() {
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
+    if (!many) return null;
+    return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }
 
   /** Each trap in a sentence, the costliest and likeliest first. */
@@ -159,11 +172,11 @@ export class ReportSection {
     const entry = (i) => {
       const decision = this.report.decisions[i];
       const [{ name, odds, cost }] = baitsOf(decision);
-      const line = `${peoplePlay(odds)} ${name}, which costs ${gameShare(cost)}: ${VERDICTS[this.verdicts[i].kind].label}.`;
-      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, `Move ${decision.number}, ${decision.name}`), `: ${line}`);
+      const line = say("{people} {move}, which costs {share}: {verdict}.", { people: peoplePlay(odds), move: name, share: gameShare(cost), verdict: VERDICTS[this.verdicts[i].kind].label });
+      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, say("Move {n}, {move}", { n: decision.number, move: decision.name })), `: ${line}`);
     };
     const traps = this.#traps();
-    return traps.length ? el("ol", { class: "trap-list", "aria-label": "Traps, the costliest and likeliest first" }, traps.map(entry)) : null;
+    return traps.length ? el("ol", { class: "trap-list", "aria-label": say("Traps, the costliest and likeliest first") }, traps.map(entry)) : null;
   }
 
   #filter() {
@@ -171,7 +184,7 @@ export class ReportSection {
       this.onlyTraps = box.checked;
       this.#drawChips();
     } });
-    return el("label", { class: "filter" }, box, "traps only");
+    return el("label", { class: "filter" }, box, say("traps only"));
   }
 
   #drawChips() {
@@ -188,7 +201,7 @@ export class ReportSection {
             "data-index": i,
             "data-focus": `chip-${i}`,
             "aria-current": i === this.index ? "true" : null,
-            "aria-label": `Move ${number}, ${name}: ${VERDICTS[verdict.kind].label}`,
+            "aria-label": say("Move {n}, {move}: {verdict}", { n: number, move: name, verdict: VERDICTS[verdict.kind].label }),
             onclick: () => this.#select(i),
           },
           el("span", { class: "chip-move" }, name),
@@ -196,7 +209,7 @@ export class ReportSection {
         );
       }),
     );
-    if (!shown.length) this.chips.append(el("p", { class: "hint" }, "No traps in this game."));
+    if (!shown.length) this.chips.append(el("p", { class: "hint" }, say("No traps in this game.")));
   }
 
   #select(index) {
@@ -251,13 +264,13 @@ export class ReportSection {
     return el(
       "details",
       { class: "legend" },
-      el("summary", {}, "How to read this"),
+      el("summary", {}, say("How to read this")),
       el("ul", { class: "icon-meanings" }, Object.entries(ICON_MEANINGS).map(([name, text]) => el("li", { "data-icon": name }, icon(name), text))),
-      el("p", {}, "A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs."),
-      el("p", {}, "“The game” is what you can expect of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people."),
-      el("p", {}, "Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks two plies ahead."),
-      this.report.blind ? el("p", {}, `Some of ${this.opponent}’s moves set a trap, others do not; the report does not tell whether a trap was meant, so that moves and games can be compared fairly.`) : null,
-      el("p", {}, "“Cost” compares your reply with the best one."),
+      el("p", {}, say("A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs.")),
+      el("p", {}, say("“The game” is what you can expect of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people.")),
+      el("p", {}, say("Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks two plies ahead.")),
+      this.report.blind ? el("p", {}, say("Some of {name}’s moves set a trap, others do not; the report does not tell whether a trap was meant, so that moves and games can be compared fairly.", { name: this.opponent })) : null,
+      el("p", {}, say("“Cost” compares your reply with the best one.")),
     );
   }
 }

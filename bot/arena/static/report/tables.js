@@ -3,6 +3,7 @@
 import { el } from "/static/common/dom.js";
 import { baitsOf } from "/static/report/bait.js";
 import { cost, oddsText, scoreText } from "/static/report/verdict.js";
+import { say, sayAll, sayCount } from "/static/common/language.js";
 
 const SHORT = 6; // rows shown before "Show all"
 
@@ -45,7 +46,7 @@ function table({ title, label, heads, rows, hint }) {
       });
       event.currentTarget.remove();
     };
-    box.querySelector(".table-scroll").after(el("button", { type: "button", class: "button link", onclick: unfold }, `Show all ${rows.length}`));
+    box.querySelector(".table-scroll").after(el("button", { type: "button", class: "button link", onclick: unfold }, say("Show all {n}", { n: rows.length })));
   }
   return box;
 }
@@ -64,9 +65,9 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
     return {
       name: reply.name,
       notes: [
-        isBest ? note("best", "best") : null,
-        isBait ? note("trap", "bait") : null,
-        isPlayed ? note("played", isPlayer ? "you" : "played") : null,
+        isBest ? note("best", say("best")) : null,
+        isBait ? note("trap", say("bait")) : null,
+        isPlayed ? note("played", isPlayer ? say("you") : say("played")) : null,
       ],
       cells: [scoreText(reply.looks.length > 1 ? reply.looks[0] : null), scoreText(reply.their_text), cost(reply.cost_text), ...(hasOdds ? [oddsText(reply.probability)] : [])],
       isMarked: isPlayed,
@@ -74,19 +75,20 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
     };
   });
   return table({
-    title: `What ${isPlayer ? "your" : "the"} replies were worth`,
-    label: "Replies",
-    heads: ["Reply", "At a glance", isBlind ? "In fact" : `At ${decision.depth} plies`, unit ? `Cost, ${unit}` : "Cost", ...(hasOdds ? ["Expected"] : [])],
+    title: isPlayer ? say("What your replies were worth") : say("What the replies were worth"),
+    label: say("Replies"),
+    heads: [say("Reply"), say("At a glance"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasOdds ? [say("Expected")] : [])],
     rows,
-    hint: hasOdds ? `Expected: how likely people play it${whoExpects(decision)}.` : null,
+    hint: hasOdds ? whoExpects(decision) : null,
   });
 }
 
-/** Who gave the replies' probabilities; a blind report does not tell. */
+/** What "Expected" means, and who gave the probabilities; a blind report does not tell. */
 function whoExpects({ forecast, model }) {
   const by = forecast?.model ?? (forecast ? null : model);
-  if (!by) return "";
-  return by.kind === "looks" ? ", judged by how the replies look" : `, by a model of people (${by.name})`;
+  if (!by) return say("Expected: how likely people play it.");
+  if (by.kind === "looks") return say("Expected: how likely people play it, judged by how the replies look.");
+  return say("Expected: how likely people play it, by a model of people ({name}).", by);
 }
 
 /** The bot's moves with their standard and trappy minimax scores, or their value against people; best first by the score that decided. */
@@ -99,7 +101,7 @@ export function candidateTable(decision, { opponent }) {
     const isStandard = candidate.move === decision.standard.move;
     return {
       name: candidate.name,
-      notes: [isPlayed ? note("played", "played") : null, isStandard ? note("best", "standard") : null],
+      notes: [isPlayed ? note("played", say("played")) : null, isStandard ? note("best", say("standard")) : null],
       cells: [
         `${candidate.raw_is_bound ? "≤ " : ""}${scoreText(candidate.raw_text)}`,
         isByValue ? scoreText(candidate.value_text) : candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
@@ -110,15 +112,15 @@ export function candidateTable(decision, { opponent }) {
     };
   });
   const { source } = decision;
-  const whose = source ? `the score by ${source.name}` : "the score by plain minimax";
-  const bound = source ? "≤: its score for a move that was not analysed further" : "≤: proven too low to matter, so not analysed further";
-  const trappy = `Trappy: ${sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? "the expected score, in per cent," : "the same score"} with the bonus for a deceptive reply`;
-  const promise = "Promise: the value of the move, averaged over the replies expected of people; –: it gives up too much";
+  const whose = source ? say("Standard: the score by {name}.", source) : say("Standard: the score by plain minimax.");
+  const bound = source ? say("≤: its score for a move that was not analysed further.") : say("≤: proven too low to matter, so not analysed further.");
+  const trappy = sorted.some(({ adjusted_text: text }) => text.endsWith("%")) ? say("Trappy: the expected score, in per cent, with the bonus for a deceptive reply.") : say("Trappy: the same score with the bonus for a deceptive reply.");
+  const promise = say("Promise: the value of the move, averaged over the replies expected of people; –: it gives up too much.");
   return table({
-    title: `What ${opponent} could have played`,
-    label: "Candidates",
-    heads: ["Move", "Standard", isByValue ? "Promise" : "Trappy", "Bonus for"],
+    title: say("What {name} could have played", { name: opponent }),
+    label: say("Candidates"),
+    heads: [say("Move"), say("Standard"), isByValue ? say("Promise") : say("Trappy"), say("Bonus for")],
     rows,
-    hint: `Scores are from ${opponent}'s point of view. Standard: ${whose}. ${isByValue ? promise : trappy}. Bonus for: the reply that gives the bonus, which need not tempt people. ${bound}.`,
+    hint: sayAll([say("Scores are from {name}'s point of view.", { name: opponent }), whose, isByValue ? promise : trappy, say("Bonus for: the reply that gives the bonus, which need not tempt people."), bound]),
   });
 }

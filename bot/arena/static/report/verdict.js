@@ -1,37 +1,38 @@
 // The verdict on one move of the bot, as text and marks; draws nothing.
 
 import { looks } from "/static/board/games.js";
-import { baitsOf, gameShare, howItLooks, isChecked, peoplePlay } from "/static/report/bait.js";
+import { baitsOf, gameShare, howItLooks, isChecked, peoplePlay, percentText } from "/static/report/bait.js";
+import { fromServer, say, sayAll, withFractions } from "/static/common/language.js";
 
 const DECIDED_CENTI = 100_000;
 const ERROR = 1_000; // from this cost on a reply is a slip; hundredths of a per cent of the game
 
 /** What each icon of `VERDICTS` means, for the legend. */
 export const ICON_MEANINGS = {
-  trap: "a trap, or a fall into it",
-  eye: "you saw through the trap: the best reply",
-  check: "no trap, and the best reply",
-  loose: "not quite the best reply: it costs less than a tenth of the game",
-  slip: "a slip: it costs a tenth of the game or more",
-  wait: "a trap without a reply, or still being analysed",
-  dot: "nothing to judge: only one reply, already decided, or no reply",
+  trap: say("a trap, or a fall into it"),
+  eye: say("you saw through the trap: the best reply"),
+  check: say("no trap, and the best reply"),
+  loose: say("not quite the best reply: it costs less than a tenth of the game"),
+  slip: say("a slip: it costs a tenth of the game or more"),
+  wait: say("a trap without a reply, or still being analysed"),
+  dot: say("nothing to judge: only one reply, already decided, or no reply"),
 };
 
 /** Kinds of moment, those with a trap first; `calm` to `decided` are moves without one that is known. */
 export const VERDICTS = {
-  trap: { icon: "trap", label: "trap set" },
-  fell: { icon: "trap", label: "you fell into the trap" },
-  saw: { icon: "eye", label: "you saw through the trap" },
-  avoided: { icon: "loose", label: "avoided the trap, but not quite the best reply" },
-  slipped: { icon: "slip", label: "avoided the trap, but a slip" },
-  open: { icon: "wait", label: "trap not answered" },
-  calm: { icon: "check", label: "best reply" },
-  slip: { icon: "slip", label: "a slip" },
-  loose: { icon: "loose", label: "not quite the best reply" },
-  decided: { icon: "dot", label: "already decided" },
-  forced: { icon: "dot", label: "only one reply" },
-  pending: { icon: "wait", label: "still being analysed" },
-  rest: { icon: "dot", label: "not answered" },
+  trap: { icon: "trap", label: say("trap set") },
+  fell: { icon: "trap", label: say("you fell into the trap") },
+  saw: { icon: "eye", label: say("you saw through the trap") },
+  avoided: { icon: "loose", label: say("avoided the trap, but not quite the best reply") },
+  slipped: { icon: "slip", label: say("avoided the trap, but a slip") },
+  open: { icon: "wait", label: say("trap not answered") },
+  calm: { icon: "check", label: say("best reply") },
+  slip: { icon: "slip", label: say("a slip") },
+  loose: { icon: "loose", label: say("not quite the best reply") },
+  decided: { icon: "dot", label: say("already decided") },
+  forced: { icon: "dot", label: say("only one reply") },
+  pending: { icon: "wait", label: say("still being analysed") },
+  rest: { icon: "dot", label: say("not answered") },
 };
 
 /** A score in hundredths of a unit; a decided one as its margin ("lost by 42": -4200). */
@@ -42,30 +43,41 @@ export function marginOf(centi) {
 /** The cost of a reply from the server's text: a number gets a unit, words ("the game") stay unchanged. */
 export function cost(text, unit) {
   if (!text) return "–";
-  if (!/^[\d.]+$/.test(text)) return text;
-  const short = text.replace(/(\.\d)0$/, "$1");
-  return unit ? `${short} ${unit}` : short;
+  if (!/^[\d.]+$/.test(text)) return fromServer(text);
+  const short = withFractions(text.replace(/(\.\d)0$/, "$1"));
+  return unit ? say("{n} {unit}", { n: short, unit }) : short;
 }
 
 const MATE = /^#(-?)(\d+)$/;
+const DECIDED = /^(won|lost)(?: (by|in) (\d+))?$/;
+const DECIDED_TEXTS = {
+  "won": () => say("won"),
+  "lost": () => say("lost"),
+  "won by": (n) => say("won by {n}", { n }),
+  "lost by": (n) => say("lost by {n}", { n }),
+  "won in": (n) => say("won in {n}", { n }),
+  "lost in": (n) => say("lost in {n}", { n }),
+};
 
 /** A score's text with a proper minus sign and "#3" in words; a dash: there is none. */
 export function scoreText(text) {
   const [, lost, moves] = MATE.exec(text ?? "") ?? [];
-  if (moves) return `${lost ? "mated" : "mate"} in ${moves}`;
-  return text ? text.replace(/^-/, "−") : "–";
+  if (moves) return lost ? say("mated in {n}", { n: moves }) : say("mate in {n}", { n: moves });
+  const [, end, way, by] = DECIDED.exec(text ?? "") ?? [];
+  if (end) return DECIDED_TEXTS[[end, way].filter(Boolean).join(" ")](by);
+  return text ? withFractions(text.replace(/^-/, "−")) : "–";
 }
 
 /** What a reply costs: "29 % of the game (3.5 discs)". */
 export function price({ cost: share, cost_text: text }, unit) {
   const isNumber = /^[\d.]+$/.test(text ?? "");
   if (!share) return cost(text, unit);
-  return isNumber ? `${gameShare(share)} (${cost(text, unit)})` : gameShare(share);
+  return isNumber ? say("{share} ({size})", { share: gameShare(share), size: cost(text, unit) }) : gameShare(share);
 }
 
 /** A reply at a glance and in fact; only the latter if no shallower search is known. */
 function looksText({ looks: texts, their_text: fact }) {
-  return texts.length > 1 ? `${scoreText(texts[0])} at a glance, ${scoreText(fact)} in fact` : scoreText(fact);
+  return texts.length > 1 ? say("{first} at a glance, {last} in fact", { first: scoreText(texts[0]), last: scoreText(fact) }) : scoreText(fact);
 }
 
 function kindOf(decision, { baits, isForced }) {
@@ -83,41 +95,41 @@ function kindOf(decision, { baits, isForced }) {
 /** A probability as text: "41 %", "under 1 %"; a dash: there is none. */
 export function oddsText(probability) {
   if (probability === null || probability === undefined) return "–";
-  return probability < 0.01 ? "under 1 %" : `${Math.round(100 * probability)} %`;
+  return probability < 0.01 ? say("under 1 %") : percentText(probability);
 }
 
 /** The use of a human-move model, by players that have one; empty: none. */
 function howModelled({ model, trouble }, bot) {
-  if (trouble) return `${bot} could not use her model of people here (${trouble}) and took the best move.`;
-  return model ? `${bot} predicted what people reply here (${model.name}) and took the move that promised most.` : "";
+  if (trouble) return say("{bot} could not use her model of people here ({trouble}) and took the best move.", { bot, trouble });
+  return model ? say("{bot} predicted what people reply here ({model}) and took the move that promised most.", { bot, model: model.name }) : "";
 }
 
 /** The source of the move, if not the scores of our own search; empty: those. */
 function howPicked({ search_mode: mode, pick, pick_text: text, source, depth, draw }, bot) {
   const worth = text ? ` (${scoreText(text)})` : "";
-  const unmeant = "no trap was intended";
   const origin = pick?.origin ? ` (${pick.origin})` : "";
+  const places = { bot, worth, origin, engine: source?.name, plies: pick?.depth ?? depth };
   switch (mode) {
     case "strong":
       return pick?.solved
-        ? `${bot} solved the game to its end and took the best move${worth}; ${unmeant}.`
-        : `${bot} took the best move of her strong search, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
+        ? say("{bot} solved the game to its end and took the best move{worth}; no trap was intended.", places)
+        : say("{bot} took the best move of her strong search, {plies} plies deep{worth}; no trap was intended.", places);
     case "book":
-      return `This move is from an opening book${origin}${worth}; ${unmeant}.`;
+      return say("This move is from an opening book{origin}{worth}; no trap was intended.", places);
     case "tablebase":
-      return `This move is from an endgame tablebase${worth}; ${unmeant}.`;
+      return say("This move is from an endgame tablebase{worth}; no trap was intended.", places);
     case "explorer":
-      return `This move is from an online opening explorer${origin}; ${unmeant}.`;
+      return say("This move is from an online opening explorer{origin}; no trap was intended.", places);
     case "online_tablebase":
-      return `This move is from an online endgame tablebase${origin}${worth}; ${unmeant}.`;
+      return say("This move is from an online endgame tablebase{origin}{worth}; no trap was intended.", places);
     case "engine_move":
-      return `This is the best move of another engine, ${source?.name}, ${pick?.depth} plies deep${worth}; ${unmeant}.`;
+      return say("This is the best move of another engine, {engine}, {plies} plies deep{worth}; no trap was intended.", places);
     case "lot":
-      return `${bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; ${unmeant}.`;
+      return say("{bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; no trap was intended.", places);
     case "trial":
-      return `A lot decided between this move and ${draw?.other_name}: one of them sets a trap, the other does not.`;
+      return say("A lot decided between this move and {other}: one of them sets a trap, the other does not.", { other: draw?.other_name });
     case "engine":
-      return source ? `The scores are from another engine, ${source.name}, searching ${depth} plies deep.` : "";
+      return source ? say("The scores are from another engine, {engine}, searching {plies} plies deep.", { ...places, plies: depth }) : "";
     default:
       return "";
   }
@@ -125,10 +137,11 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth, dr
 
 /** What tempts people after this move, and how it looks beside the best reply. */
 function temptation(baits, best, bests, { isMeant, isBlind }) {
-  const lead = isBlind || isMeant ? "A trap" : "A trap by accident";
   return baits.map(({ bait, odds, cost: share }, i) => {
-    const first = i ? `Another: ${peoplePlay(odds)} ${bait.name}.` : `${lead}: ${peoplePlay(odds)} ${bait.name} here.`;
-    return [first, howItLooks(bait, best, bests), `It costs ${gameShare(share)}.`].filter(Boolean).join(" ");
+    const places = { people: peoplePlay(odds), move: bait.name };
+    const lead = isBlind || isMeant ? say("A trap: {people} {move} here.", places) : say("A trap by accident: {people} {move} here.", places);
+    const first = i ? say("Another: {people} {move}.", places) : lead;
+    return sayAll([first, howItLooks(bait, best, bests), say("It costs {share}.", { share: gameShare(share) })]);
   });
 }
 
@@ -161,25 +174,32 @@ export function judge(decision, bot, game, isBlind = false) {
   const { title, line } = words({ kind, decision, bot, baits, played, best, isLost: bestScore >= DECIDED_CENTI, unit });
   if (line) story.push(line);
   if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
-    story.push(`${decision.source?.name ?? "Plain minimax"} would have played ${decision.standard.name} (${scoreText(decision.standard.raw_text)}); ${bot} took ${decision.name} (${scoreText(decision.chosen.raw_text)}) for what people reply to it.`);
+    story.push(say("{other} would have played {best} ({bestScore}); {bot} took {move} ({score}) for what people reply to it.", {
+      other: decision.source?.name ?? say("Plain minimax"),
+      best: decision.standard.name,
+      bestScore: scoreText(decision.standard.raw_text),
+      bot,
+      move: decision.name,
+      score: scoreText(decision.chosen.raw_text),
+    }));
   }
 
   const facts = [];
   for (const { bait } of baits) {
-    if (bait !== played) facts.push({ kind: "trap", term: baits.length > 1 ? "A bait" : "The bait", move: bait.name, text: looksText(bait) });
+    if (bait !== played) facts.push({ kind: "trap", term: baits.length > 1 ? say("A bait") : say("The bait"), move: bait.name, text: looksText(bait) });
   }
   if (played) {
     const hasOdds = kind !== "forced" && Number.isFinite(played.probability);
     const parts = [
       kind === "fell" ? looksText(played) : null,
-      kind === "forced" ? "forced" : decision.cost_centi ? `cost ${price(decision, unit)}` : looksText(played),
-      hasOdds ? `expected in ${oddsText(played.probability)}` : null,
+      kind === "forced" ? say("forced") : decision.cost_centi ? say("cost {price}", { price: price(decision, unit) }) : looksText(played),
+      hasOdds ? say("expected in {odds}", { odds: oddsText(played.probability) }) : null,
     ];
-    const text = parts.filter(Boolean).join(", ");
+    const text = parts.filter(Boolean).join(say(", "));
     const factKind = kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good";
-    facts.push({ kind: factKind, term: kind === "fell" ? "You took the bait" : "You played", move: played.name, text });
+    facts.push({ kind: factKind, term: kind === "fell" ? say("You took the bait") : say("You played"), move: played.name, text });
   }
-  if (best && best !== played && !isForced) facts.push({ kind: "best", term: "Best was", move: best.name, text: looksText(best) });
+  if (best && best !== played && !isForced) facts.push({ kind: "best", term: say("Best was"), move: best.name, text: looksText(best) });
 
   const marks = [];
   const add = (reply, markKind) => reply?.squares?.length && marks.push({ squares: reply.squares, name: reply.name, kind: markKind });
@@ -190,35 +210,36 @@ export function judge(decision, bot, game, isBlind = false) {
 }
 
 function words({ kind, decision, bot, baits, played, best, isLost, unit }) {
-  const trap = baits.length > 1 ? "the traps" : "the trap";
-  const missed = () => `${played.name} cost you ${price(decision, unit)}; ${best.name} was better.`;
+  const move = played?.name;
+  const missed = () => say("{move} cost you {price}; {best} was better.", { move, price: price(decision, unit), best: best.name });
+  const noBait = isChecked(decision) ? say("There was no bait here.") : "";
   switch (kind) {
     case "fell":
       return {
-        title: baits.length > 1 ? "You fell into a trap" : "You fell into the trap",
-        line: `You played ${baits.length > 1 ? played.name : "it"}; ${best.name} was the reply to find.`,
+        title: baits.length > 1 ? say("You fell into a trap") : say("You fell into the trap"),
+        line: baits.length > 1 ? say("You played {move}; {best} was the reply to find.", { move, best: best.name }) : say("You played it; {best} was the reply to find.", { best: best.name }),
       };
     case "saw":
-      return { title: `You saw through ${trap}`, line: `You played ${played.name}, the best reply.` };
+      return { title: baits.length > 1 ? say("You saw through the traps") : say("You saw through the trap"), line: say("You played {move}, the best reply.", { move }) };
     case "avoided":
-      return { title: "Trap avoided, best reply missed", line: `You left the bait alone, but ${missed()}` };
+      return { title: say("Trap avoided, best reply missed"), line: say("You left the bait alone, but {missed}", { missed: missed() }) };
     case "slipped":
-      return { title: "Trap avoided, but a slip", line: `You left the bait alone, but ${missed()}` };
+      return { title: say("Trap avoided, but a slip"), line: say("You left the bait alone, but {missed}", { missed: missed() }) };
     case "open":
-      return { title: "A trap you never had to answer", line: decision.outcome === null ? "" : "The game ended before your reply." };
+      return { title: say("A trap you never had to answer"), line: decision.outcome === null ? "" : say("The game ended before your reply.") };
     case "calm":
-      return { title: isChecked(decision) ? "No trap, and you found the best reply" : "You found the best reply", line: `You played ${played.name}, one of the best replies.` };
+      return { title: isChecked(decision) ? say("No trap, and you found the best reply") : say("You found the best reply"), line: say("You played {move}, one of the best replies.", { move }) };
     case "slip":
-      return { title: "A slip", line: `${isChecked(decision) ? "There was no bait here. " : ""}${missed()}` };
+      return { title: say("A slip"), line: sayAll([noBait, missed()]) };
     case "loose":
-      return { title: "Not quite the best reply", line: `${isChecked(decision) ? "There was no bait here. " : ""}${missed()}` };
+      return { title: say("Not quite the best reply"), line: sayAll([noBait, missed()]) };
     case "decided":
-      return { title: "Already decided", line: isLost ? `${bot} wins by force here, whatever you reply.` : `You could win by force here. ${missed()}` };
+      return { title: say("Already decided"), line: isLost ? say("{bot} wins by force here, whatever you reply.", { bot }) : sayAll([say("You could win by force here."), missed()]) };
     case "forced":
-      return { title: "You had only one reply", line: `${played.reply === "pass" ? "You had to pass" : `${played.name} was forced`}, so nothing could go wrong.` };
+      return { title: say("You had only one reply"), line: played.reply === "pass" ? say("You had to pass, so nothing could go wrong.") : say("{move} was forced, so nothing could go wrong.", { move }) };
     case "pending":
-      return { title: "Still being analysed", line: `${bot} is still working out what the replies were worth.` };
+      return { title: say("Still being analysed"), line: say("{bot} is still working out what the replies were worth.", { bot }) };
     default:
-      return { title: "The last move", line: `The game ended before ${bot}'s move was answered.` };
+      return { title: say("The last move"), line: say("The game ended before {bot}'s move was answered.", { bot }) };
   }
 }

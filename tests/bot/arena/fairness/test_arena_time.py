@@ -31,7 +31,7 @@ STEPS = st.one_of(
     st.tuples(st.just("think"), SECONDS),
     st.tuples(st.sampled_from(["fail", "mend"]), st.just(0.0)),
     st.tuples(st.just("move"), SECONDS),
-    st.tuples(st.just("kill"), SECONDS),
+    st.tuples(st.sampled_from(["kill", "freeze"]), SECONDS),
 )
 
 
@@ -114,6 +114,8 @@ class World:
             await self._move(seconds)
         elif what == "kill":
             await self._kill(seconds)
+        elif what == "freeze":
+            await self._freeze(seconds)
         else:
             self._database.is_off = what == "fail"
 
@@ -154,6 +156,13 @@ class World:
             self._arena._suspect_outage(arrived)
             await self._tick()
 
+    async def _freeze(self, seconds: float) -> None:
+        self._clock.advance(60 * seconds)
+        self._arena._suspect_freeze(60 * seconds)
+        if not self._is_away:
+            self._stands_until = self._clock.now + GRACE_S
+        await self._tick()
+
     async def _kill(self, seconds: float) -> None:
         side = (await self.match()).to_move
         unsaved = min(self._turn_s, SAVED_EVERY_S)
@@ -183,6 +192,9 @@ async def live(steps: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch) 
             assert left[side] / 1000 <= LIMIT_S - world.least[side] + ROUNDING_S
 
 
+@example(
+    steps=[("think", 2), ("freeze", 4), ("think", 4), ("fail", 0), ("freeze", 1), ("mend", 0), ("think", 2)]
+)
 # A move arrives while the clocks stand, and fails when they run again.
 @example(steps=[("think", 2), ("fail", 0), ("move", 1.5), ("mend", 0), ("think", 4), ("think", 3)])
 @settings(max_examples=60)

@@ -33,7 +33,7 @@ class Visitor:
         return await self._house.request(method, path, headers={**self._headers, **token}, **options)
 
     async def challenge(self, by: Player, opponent: Player, **terms: Any) -> tuple[int, Any]:
-        data = {"clock.limit": 300, "clock.increment": 3, **terms}
+        data = {"variant": "othello", "clock.limit": 300, "clock.increment": 3, **terms}
         return await self.request("POST", f"/api/challenge/{opponent.name}", by, data=data)
 
     async def open(self, path: str, by: Player) -> tuple[int, Lines | None]:

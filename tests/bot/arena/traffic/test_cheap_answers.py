@@ -158,7 +158,7 @@ async def test_many_names_are_one_query(house: House) -> None:
 async def test_assets_have_addresses_that_change_with_them(house: House) -> None:
     tag = assets().tag
     status, page = await house.request("GET", "/")
-    assert (status, page.count(f'"/static/{tag}/'), page.count('"/static/')) == (200, 8, 8)
+    assert (status, page.count(f'"/static/{tag}/')) == (200, page.count('"/static/'))
     for path, kind, cached in (
         (f"/static/{tag}/app.js", "text/javascript", "public, max-age=31536000, immutable"),
         (f"/static/{tag}/colours.css", "text/css", "public, max-age=31536000, immutable"),

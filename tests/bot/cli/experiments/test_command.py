@@ -12,6 +12,7 @@ import pytest
 from bot.analysis.svg_files import NoPlots
 from bot.experiments.experiment import Job, Size
 from bot.experiments.formulas import Formulas
+from bot.experiments.report import Report
 from bot.match import worker_pool
 from bot.match.worker_pool import LocalWorkers
 
@@ -80,6 +81,30 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
     code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--full")
     assert (code, out) == (128 + signal.SIGINT, "")
     assert "stopped; the same command resumes" in err
+
+
+def test_a_full_run_that_reads_files_needs_their_folder(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: list[Any] = []
+
+    def looked(_: Formulas, arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:  # noqa: ARG001
+        seen.append(arguments)
+        return {}
+
+    monkeypatch.setattr(Formulas, "needs", "a file")
+    monkeypatch.setattr(Formulas, "run", looked)
+    monkeypatch.setattr(Formulas, "report", lambda *_: Report())
+    run = ("experiment", "run", "figures-3-to-5")
+    assert "--full needs --folder, with a file" in desdemona("experiment", "list")[1]
+    code, _, err = desdemona(*run, "--full")
+    assert (code, "figures-3-to-5 --full needs --folder, with a file" in err) == (2, True)
+    code, _, err = desdemona(*run, "--full", "--folder", str(tmp_path / "none"))
+    assert (code, "none is not a folder" in err) == (2, True)
+    code, _, err = desdemona(*run, "--folder", str(tmp_path))
+    assert (code, "figures-3-to-5 (small) reads no files" in err) == (2, True)
+    assert desdemona(*run, "--full", "--folder", str(tmp_path))[0] == 0
+    assert seen == [{"folder": str(tmp_path.resolve())}]
 
 
 def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:

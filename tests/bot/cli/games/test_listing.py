@@ -47,6 +47,15 @@ async def test_what_does_not_fit_beside_the_key_is_told_in_words(database: Datab
     assert "┃ game" in shown([game], 140)[1]
 
 
+async def test_a_player_drawn_by_lot(database: Database) -> None:
+    (game,) = await games_of(database, "one")
+    assert not game.is_drawn
+    drawn = replace(game, selection={"chances": {"standard": 0.5, "trappy": 0.5}})
+    for width in (60, 200):
+        assert "(by lot)" not in " ".join(" ".join(shown([game], width)).split())
+        assert f"{game.player} (by lot)" in " ".join(" ".join(shown([drawn], width)).split())
+
+
 async def test_reasons_of_suspect_games(database: Database) -> None:
     (game,) = await games_of(database, "one")
     flags = {game.id: ("fast replies",)}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from bot.cli.monthly import command
 from storage.database import Database
 from storage.records import GameResult, GameStatus
 from storage.tables.games import GameRow
@@ -136,6 +137,16 @@ def test_a_file(desdemona: Command, november: Path, tmp_path: Path) -> None:
     status, _, notes = desdemona("report", "--month", "2026-12", "--out", str(tmp_path / "no" / "where"))
     assert status == 2
     assert "cannot be written" in notes
+
+
+def test_a_terminal_is_not_flooded(
+    desdemona: Command, november: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert november.exists()
+    monkeypatch.setattr(command, "is_terminal", lambda: True)
+    status, told, notes = desdemona("report", "--month", "2026-11")
+    assert (status, told) == (2, "")
+    assert "--out: name a file" in notes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from tests.bot.dashboard.charts.parsing import polylines
+from tests.bot.charts.parsing import polylines
 from tests.bot.dashboard.numbers.printed import Node, parsed
 
 _MINUS = "\N{MINUS SIGN}"

@@ -1,0 +1,1 @@
+"""What players may ask for beside moves, and what they may not."""

@@ -1,0 +1,94 @@
+"""What our own search thinks of a position of a finished game: the best moves with their lines.
+
+The work is bounded by a number of positions, so that a busy machine is not asked for more, nor answers worse.
+"""
+
+from functools import cache
+from typing import Any
+
+from bot.arena.game import ReplayedGame
+from bot.arena.wire import Json
+from engine.game import Game
+from engine.params import TrapParams
+from engine.search.profiles import Profiler
+from engine.search.reference import Searcher, principal_variation
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+
+NODES = 200_000
+"""Positions to search for the scores: a tenth of a second or two."""
+LINE_NODES = 20_000
+"""The same for the line of each move, of which most is known by then."""
+DEEPEST = 16
+LINES = 3
+WITHIN_CENTI = 150
+"""Moves that lose more than this against the best get no line."""
+_FIRST_DEPTH = 2
+_TABLE_MB = 16
+
+
+def analyse(match: ReplayedGame, ply: int) -> Json:
+    """The best moves after some moves of a game, for the side to move; one call at a time.
+
+    Args:
+        match: The game.
+        ply: The number of moves, at most as many as it has.
+    """
+    game = match.variant.game
+    position = match.variant.start(match.record.initial_fen)
+    for text in match.record.moves[:ply]:
+        position = game.play(position, game.parse_move(position, text))
+    told: Json = {"ply": ply, "depth": 0, "toMove": game.sides[game.side_to_move(position)], "lines": []}
+    if not game.legal_moves(position):
+        return told
+    searcher = _searcher(game.name)
+    depth, found = _best(game, searcher, position)
+    return told | {
+        "depth": depth,
+        "lines": [_line(game, searcher, position, move, score, depth) for move, score in found],
+    }
+
+
+@cache
+def _searcher(game_name: str) -> Searcher:
+    return make_searcher(game_name, _TABLE_MB)
+
+
+def _best(game: Game[Any], searcher: Searcher, position: Any) -> tuple[int, list[tuple[str, int]]]:
+    """The depth that was reached, and the best moves there with their scores, best first."""
+    first = Profiler(game, searcher, position, TrapParams(), StopFlag())
+    depth, candidates = _FIRST_DEPTH, first.plain(_FIRST_DEPTH, WITHIN_CENTI)
+    stop = StopFlag()
+    stop.set_node_limit(NODES)
+    profiler = Profiler(game, searcher, position, TrapParams(), stop)
+    try:
+        for deeper in range(_FIRST_DEPTH + 1, min(DEEPEST, game.deepest_search) + 1):
+            candidates, depth = profiler.plain(deeper, WITHIN_CENTI), deeper
+    except Stopped:
+        pass
+    exact = sorted((c for c in candidates if not c.raw_is_bound), key=lambda c: -c.raw_centi)
+    return depth, [(c.move, c.raw_centi) for c in exact[:LINES]]
+
+
+def _line(
+    game: Game[Any], searcher: Searcher, position: Any, text: str, score_centi: int, depth: int
+) -> Json:
+    move = game.parse_move(position, text)
+    line = {
+        "move": text,
+        "squares": list(game.move_squares(move)),
+        "score": game.score_text(score_centi, position),
+        "score_centi": score_centi,
+    }
+    names, after = [game.move_name(position, move)], game.play(position, move)
+    stop = StopFlag()
+    stop.set_node_limit(LINE_NODES)
+    try:
+        rest = principal_variation(game, searcher, after, depth - 1, stop) if game.legal_moves(after) else ()
+    except Stopped:
+        rest = ()
+    for each in rest:
+        reply = game.parse_move(after, each)
+        names.append(game.move_name(after, reply))
+        after = game.play(after, reply)
+    return line | {"names": names}

@@ -1,0 +1,70 @@
+"""A finished game as a file, in the formats that its players use.  No I/O."""
+
+from bot.arena.game import ReplayedGame
+from bot.base.events import speed_of
+from engine.formats import files
+from engine.formats.clock import GgfClock
+from engine.formats.files import GameFormat
+from engine.formats.record import AGREED, RESIGNED, TIMEOUT, GameRecord, black_margin
+
+_FORMATS = {
+    "chess": (GameFormat.PGN, GameFormat.TRANSCRIPT),
+    "xiangqi": (GameFormat.PGN, GameFormat.TRANSCRIPT),
+    "othello": (GameFormat.GGF, GameFormat.TRANSCRIPT),
+}
+"""By the name of the rules; other games have transcripts only."""
+ENDINGS = {GameFormat.PGN: "pgn", GameFormat.GGF: "ggf", GameFormat.TRANSCRIPT: "txt"}
+"""How the files' names end."""
+_ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}
+
+
+def formats_of(match: ReplayedGame) -> tuple[GameFormat, ...]:
+    """What a game can be written in; none before its end."""
+    if not match.is_over:
+        return ()
+    found = _FORMATS.get(match.variant.game_name, (GameFormat.TRANSCRIPT,))
+    # A transcript implies the usual start.
+    return found if match.record.initial_fen is None else found[:1]
+
+
+def as_file(match: ReplayedGame, form: GameFormat, base_url: str) -> str:
+    """A finished game as text.
+
+    Args:
+        match: The game.
+        form: One of `formats_of`.
+        base_url: The arena's address for people.
+    """
+    return files.write(_record(match, base_url), form)
+
+
+def _record(match: ReplayedGame, base_url: str) -> GameRecord:
+    record, clock, game = match.record, match.clock, match.variant.game
+    is_othello = match.variant.game_name == "othello"
+    clock_text = ""
+    if clock is not None:
+        plain = f"{clock.initial_s}+{clock.increment_s}"
+        ggf = GgfClock(clock.initial_s, clock.increment_s)
+        clock_text = ggf.text(with_extension=False) if is_othello else plain
+    points = None
+    if record.status != "aborted":
+        points = 0.5 if record.winner is None else 1.0 - record.winner
+    is_by_rules = not game.legal_moves(match.position)
+    start = (
+        None if record.initial_fen is None else game.position_text(match.variant.start(record.initial_fen))
+    )
+    return GameRecord(
+        game=match.variant.game_name,
+        players=(match.players[0].name, match.players[1].name),
+        start=start,
+        moves=record.moves,
+        points=points,
+        margin=black_margin(match.position) if is_othello and is_by_rules else None,
+        ending="" if is_by_rules else _ENDED_BY.get(record.status, ""),
+        event=f"{'rated' if record.rated else 'casual'} {speed_of(clock).value} game",
+        place=f"{base_url}/game/{match.id}",
+        date=f"{record.created_at:%Y.%m.%d}",
+        ratings=(float(record.ratings[0]), float(record.ratings[1])),
+        clocks=(clock_text, clock_text),
+        tags=(("UTCTime", f"{record.created_at:%H:%M:%S}"), ("GameId", match.id)),
+    )

@@ -1,0 +1,299 @@
+"""What the pages of players and of the best of them show, ready for templates and JSON.  No I/O."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from bot.arena import wire
+from bot.arena.challenges import show
+from bot.arena.glicko import PROVISIONAL_DEVIATION
+from bot.arena.variants import VARIANTS, ArenaVariant
+from bot.arena.wire import Json
+from bot.base.events import Clock
+from bot.charts.figure import ChartSize
+from bot.charts.line_chart import line_chart
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
+from engine.games import get_game
+from storage.arena import STARTED, AccountRecord
+from storage.queries.arena_people import ArenaGameLine, RatedPlayer, TrapHistory
+
+RANKED_DEVIATION = 75.0
+"""Who has a larger deviation is not ranked yet, as on Lichess; it takes some twenty games."""
+MOST_DEVIATION = 1000.0
+MOST_RANKED, MOST_OTHERS = 100, 50
+"""Players on a list of the best."""
+GAMES = 20
+"""On one page of a list."""
+
+_RATINGS = NumberStyle(is_grouped=False)
+_PERCENT = NumberStyle(0, unit=" %")
+Points = Sequence[tuple[datetime, int]]
+
+
+def title_of(variant: ArenaVariant) -> str:
+    """A variant's name for people."""
+    return variant.game.title if variant.is_offered else variant.name
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGame:
+    """One game as a player's list shows it."""
+
+    line: ArenaGameLine
+    side: int
+    """The player's."""
+
+    @property
+    def opponent(self) -> str:
+        return self.line.names[1 - self.side]
+
+    @property
+    def opponent_id(self) -> str:
+        return self.line.players[1 - self.side]
+
+    @property
+    def opponent_rating(self) -> str:
+        """With a question mark while it was provisional."""
+        mark = "?" if self.line.provisional[1 - self.side] else ""
+        return f"{self.line.ratings[1 - self.side]}{mark}"
+
+    @property
+    def variant(self) -> ArenaVariant:
+        return VARIANTS[self.line.variant]
+
+    @property
+    def title(self) -> str:
+        return title_of(self.variant)
+
+    @property
+    def side_name(self) -> str:
+        """``black``, ``red``."""
+        return self.variant.game.sides[self.side]
+
+    @property
+    def clock(self) -> str:
+        """For instance ``5+3``; empty: there was none."""
+        if self.line.initial_s is None or self.line.increment_s is None:
+            return ""
+        return show(Clock(self.line.initial_s, self.line.increment_s))
+
+    @property
+    def result(self) -> str:
+        """``win``, ``loss``, ``draw``, ``aborted`` or ``running``."""
+        if self.line.status == STARTED:
+            return "running"
+        if self.line.status == "aborted":
+            return "aborted"
+        if self.line.winner is None:
+            return "draw"
+        return "win" if self.line.winner == self.side else "loss"
+
+    @property
+    def diff(self) -> int | None:
+        """What the game did to the player's rating."""
+        return None if self.line.diffs is None else self.line.diffs[self.side]
+
+    def to_json(self) -> Json:
+        """One row of a list in JSON."""
+        return {
+            "id": self.line.id,
+            "variant": wire.variant_json(self.variant),
+            "game": self.variant.game_name,
+            "title": self.title,
+            "rated": self.line.rated,
+            "clock": self.clock or None,
+            "side": self.side_name,
+            "opponent": {
+                "id": self.opponent_id,
+                "name": self.opponent,
+                "rating": self.line.ratings[1 - self.side],
+            },
+            "result": self.result,
+            "ratingDiff": self.diff,
+            "createdAt": wire.millis(self.line.created_at),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GamePage:
+    """A part of a player's list of games."""
+
+    games: tuple[ListedGame, ...]
+    before: str
+    """Id of the last one if there are older ones, else empty."""
+
+    @classmethod
+    def of(cls, account_id: str, lines: Sequence[ArenaGameLine], size: int) -> "GamePage":
+        """The page of the first games of these.
+
+        Args:
+            account_id: The player.
+            lines: One more than `size` if there are more.
+            size: Games of a page.
+        """
+        games = tuple(ListedGame(line, line.players.index(account_id)) for line in lines[:size])
+        return cls(games, games[-1].line.id if len(lines) > size else "")
+
+    def to_json(self) -> Json:
+        """The page in JSON."""
+        return {"games": [game.to_json() for game in self.games], "before": self.before or None}
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRating:
+    """A player's rating in one variant."""
+
+    title: str
+    rating: int
+    games: int
+    is_provisional: bool
+    chart: Markup | None
+    """Its course; None with less than two rated games."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrapCourse:
+    """How a player's replies at one game changed."""
+
+    title: str
+    history: TrapHistory
+    chart: Markup | None
+    """None while there are too few replies to draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerView:
+    """A player's page."""
+
+    account: AccountRecord
+    ratings: tuple[VariantRating, ...]
+    traps: tuple[TrapCourse, ...]
+    page: GamePage | None
+    """None: games are not public."""
+    is_first: bool
+    """Whether the page of the list is the first one."""
+    is_ours: bool
+    is_online: bool
+    games_on: tuple[str, ...]
+    """Ids of the running games."""
+
+
+def variant_ratings(account: AccountRecord, points: Mapping[str, Points]) -> tuple[VariantRating, ...]:
+    """A player's ratings with their courses, those with the most games first."""
+    found = []
+    for key, record in account.ratings.items():
+        if key in VARIANTS and record.games:
+            title = title_of(VARIANTS[key])
+            rating = wire.rating_in(account, key)
+            chart = _rating_chart(title, points.get(key, ()))
+            found.append(
+                VariantRating(title, round(rating.rating), record.games, rating.is_provisional, chart)
+            )
+    return tuple(sorted(found, key=lambda each: (-each.games, each.title)))
+
+
+def _rating_chart(title: str, points: Points) -> Markup | None:
+    if len(points) < 2:
+        return None
+    return line_chart(
+        LineChart(
+            title=f"{title}: rating",
+            description=f"The rating after each of {len(points)} rated games.",
+            x_name="game",
+            lines=(ChartLine("rating", tuple(at for at, _ in points), tuple(value for _, value in points)),),
+            y_style=_RATINGS,
+            size=ChartSize.HALF,
+        )
+    )
+
+
+def trap_courses(histories: Sequence[TrapHistory]) -> tuple[TrapCourse, ...]:
+    """How a player's replies changed, by game; games without a judged reply are left out."""
+    return tuple(
+        TrapCourse(get_game(each.game).title, each, _trap_chart(each))
+        for each in histories
+        if each.everything.tempting.replies or each.everything.elsewhere.replies
+    )
+
+
+def _trap_chart(history: TrapHistory) -> Markup | None:
+    blocks = history.blocks
+    found = (
+        ("after tempting traps", [block.tempting for block in blocks]),
+        ("elsewhere", [block.elsewhere for block in blocks]),
+    )
+    lines = [
+        ChartLine(
+            name,
+            tuple(float(block.last) for block in blocks),
+            _percents(each.error_share for each in qualities),
+            _percents(each.error_low for each in qualities),
+            _percents(each.error_high for each in qualities),
+            "95 %, by game",
+        )
+        for name, qualities in found
+        if sum(each.is_shown for each in qualities) > 1
+    ]
+    if not lines:
+        return None
+    title = get_game(history.game).title
+    return line_chart(
+        LineChart(
+            title=f"{title}: replies that are errors",
+            description="The share of errors among the replies to the bot's moves, in blocks of games.",
+            x_name="games played",
+            lines=tuple(lines),
+            y_style=_PERCENT,
+            size=ChartSize.HALF,
+        )
+    )
+
+
+def _percents(shares: Iterable[float | None]) -> tuple[float | None, ...]:
+    return tuple(None if share is None else 100 * share for share in shares)
+
+
+@dataclass(frozen=True, slots=True)
+class LeadersView:
+    """The best players in one variant."""
+
+    variant: ArenaVariant
+    ranked: tuple[RatedPlayer, ...]
+    others: tuple[RatedPlayer, ...]
+    """Whose ratings are not settled."""
+    ours: frozenset[str]
+    """Ids of our own bots."""
+
+    variants = tuple(variant for variant in VARIANTS.values() if variant.is_offered)
+
+    @property
+    def title(self) -> str:
+        return title_of(self.variant)
+
+    @staticmethod
+    def is_provisional(player: RatedPlayer) -> bool:
+        return player.deviation > PROVISIONAL_DEVIATION
+
+    def to_json(self) -> Json:
+        """The list in JSON."""
+        return {
+            "variant": wire.variant_json(self.variant),
+            "ranked": [self._row(each) for each in self.ranked],
+            "others": [self._row(each) for each in self.others],
+        }
+
+    def _row(self, player: RatedPlayer) -> dict[str, Any]:
+        return {
+            "id": player.account_id,
+            "name": player.name,
+            "bot": player.is_bot,
+            "ours": player.account_id in self.ours,
+            "rating": round(player.rating),
+            "rd": round(player.deviation),
+            "games": player.games,
+            "provisional": self.is_provisional(player),
+        }

@@ -1,0 +1,337 @@
+"""HTTP routes of the public pages: games to watch and to step through, players, the best of them."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+
+from bot.arena.accounts import Accounts
+from bot.arena.game import ReplayedGame
+from bot.arena.http import GAME, ID, WRITE_TIMEOUT_S, HttpError, RequestGate, expire_silent
+from bot.arena.public.downloads import ENDINGS, as_file, formats_of
+from bot.arena.public.people import (
+    GAMES,
+    MOST_DEVIATION,
+    MOST_OTHERS,
+    MOST_RANKED,
+    RANKED_DEVIATION,
+    GamePage,
+    LeadersView,
+    PlayerView,
+    trap_courses,
+    variant_ratings,
+)
+from bot.arena.public.preview import preview
+from bot.arena.public.rendering import game_page, render
+from bot.arena.public.watched import watched
+from bot.arena.public.watching import Watcher, Watching
+from bot.arena.referee import NotFound, Referee
+from bot.arena.traffic.answers import KeptAnswer
+from bot.arena.traffic.assets import FOR_EVER, assets
+from bot.arena.traffic.once import Once
+from bot.arena.variants import VARIANTS, ArenaVariant
+from storage.arena import AccountRecord, ArenaAccess
+from storage.database import Database
+from storage.queries.arena_people import (
+    ArenaGameLine,
+    TrapHistory,
+    arena_ratings,
+    best_rated,
+    list_arena_games,
+    trap_histories,
+)
+
+_KEPT_BYTES = 16 * 1024 * 1024
+_FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
+_HTML = "text/html; charset=utf-8"
+_JSON = "application/json; charset=utf-8"
+_NOT_PUBLIC = "Games are not public here: only their players see them"
+_IS_ID = re.compile(ID)
+_FORMATS = {ending: form for form, ending in ENDINGS.items()}
+
+
+class PublicRoutes:
+    """Handlers for everybody, without a name."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        door: RequestGate,
+        accounts: Accounts,
+        referee: Referee,
+        base_url: Callable[[], str],
+        site: str,
+        is_public: bool,
+        keep_alive_s: float,
+        first_move_s: float,
+        is_standing: Callable[[], bool],
+    ) -> None:
+        """
+        Args:
+            database: The arena's.
+            door: Admits requests.
+            accounts: The arena's accounts.
+            referee: Its games.
+            base_url: The arena's address for people.
+            site: The arena's name in the records of our own accounts.
+            is_public: Whether games are for everybody.
+            keep_alive_s: Seconds between the keep-alives of a stream.
+            first_move_s: Longest time for each side's first move.
+            is_standing: Whether an outage stops the clocks.
+        """
+        self._database = database
+        self._door = door
+        self._accounts = accounts
+        self._referee = referee
+        self._base_url = base_url
+        self._site = site
+        self._is_public = is_public
+        self._keep_alive_s = keep_alive_s
+        self._first_move_s = first_move_s
+        self._is_standing = is_standing
+        self.watching = Watching(self._told, keep_alive_s)
+        """The spectators."""
+        self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
+
+    def table(self) -> list[web.AbstractRouteDef]:
+        """All routes of this module."""
+        return [
+            web.get("/game/{game}", self.game),
+            web.get(f"/game/{GAME}/preview.png", self.preview),
+            web.get(f"/game/{GAME}/{{form:pgn|ggf|txt}}", self.download),
+            web.get("/preview/{variant}", self.start_preview),
+            web.get("/@/{user}", self.player),
+            web.get("/leaders", self.leaders),
+            web.get("/history", assets().page),
+            web.get(f"/api/arena/game/{GAME}/watch", self.watch, allow_head=False),
+            web.get("/api/arena/games", self.own_games),
+            web.get("/api/arena/user/{user}/games", self.games_of),
+            web.get("/api/arena/leaders", self.leaders_json),
+        ]
+
+    # --- One game ---------------------------------------------------------------------------------------
+
+    async def game(self, request: web.Request) -> web.StreamResponse:
+        match = None
+        if self._is_public and _IS_ID.fullmatch(request.match_info["game"]):
+            with suppress(NotFound):  # the page says so, too; or it is a challenge that waits
+                match = await self._referee.find(request.match_info["game"])
+        if match is None:
+            response = await assets().page(request)
+            if self._is_public and response.status == 200:
+                response.set_status(404)
+            return response
+        key = ("page", match.record.status, match.id, self._accounts.edition)
+        make = partial(self._answers.elsewhere, _page_answer, match, self._base_url())
+        return (await self._answers.get(key, make)).send(request)
+
+    async def preview(self, request: web.Request) -> web.StreamResponse:
+        match = await self._finished(request)
+        make = partial(self._answers.elsewhere, _drawn, match)
+        answer = await self._answers.get(("preview", match.id), make)
+        return answer.send(request, "public, max-age=86400")
+
+    async def start_preview(self, request: web.Request) -> web.StreamResponse:
+        variant = VARIANTS.get(request.match_info["variant"])
+        if variant is None:
+            raise web.HTTPNotFound
+        make = partial(self._answers.elsewhere, _drawn_start, variant)
+        return (await self._answers.get(("start", variant.key), make)).send(request, FOR_EVER)
+
+    async def download(self, request: web.Request) -> web.StreamResponse:
+        match = await self._finished(request)
+        ending = request.match_info["form"]
+        form = _FORMATS[ending]
+        if form not in formats_of(match):
+            raise NotFound(f"A game of {match.variant.game.title} has no {form.value.upper()} here")
+        response = web.Response(text=await self._answers.elsewhere(as_file, match, form, self._base_url()))
+        response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{match.id}.{ending}"'
+        return response
+
+    async def watch(self, request: web.Request) -> web.StreamResponse:
+        """A game as it goes on; a finished one is told once."""
+        self._require_public()
+        match = await self._referee.find(request.match_info["game"])
+        headers = {
+            "Content-Type": "application/x-ndjson",
+            "Cache-Control": "no-store",
+            "X-Accel-Buffering": "no",
+        }
+        if match.is_over:
+            body = self.watching.line(match).plain
+            return web.Response(body=body, headers=headers)
+        transport = request.transport
+        if transport is None:
+            raise ConnectionResetError
+        expire_silent(request)
+        response = web.StreamResponse(headers=headers)
+        watcher = Watcher(transport, is_chunked=request.version >= (1, 1))
+        leave = self._door.open_watch(request, watcher)
+        try:
+            async with asyncio.timeout(WRITE_TIMEOUT_S):
+                await response.prepare(request)
+                watcher.seen = line = self.watching.line(match)
+                await response.write(line.plain)
+            self.watching.join(match, watcher)
+            if (now := await self._referee.find(match.id)).is_over:  # it has ended meanwhile
+                self.watching.publish(now)
+            await watcher.ended.wait()
+            async with asyncio.timeout(WRITE_TIMEOUT_S):
+                await response.write_eof()
+        except ConnectionResetError:
+            pass  # the client has gone
+        except TimeoutError:
+            transport.abort()
+        finally:
+            self.watching.leave(match.id, watcher)
+            leave()
+        return response
+
+    def _told(self, match: ReplayedGame) -> dict[str, Any]:
+        return watched(
+            match,
+            self._referee.clock(),
+            self._first_move_s,
+            self._keep_alive_s,
+            files=[ENDINGS[form] for form in formats_of(match)],
+            is_standing=self._is_standing(),
+        )
+
+    def _require_public(self) -> None:
+        if not self._is_public:
+            raise HttpError(403, _NOT_PUBLIC)
+
+    async def _finished(self, request: web.Request) -> ReplayedGame:
+        self._require_public()
+        match = await self._referee.find(request.match_info["game"])
+        if not match.is_over:
+            raise HttpError(403, "This is available when the game is over")
+        return match
+
+    # --- Players ----------------------------------------------------------------------------------------
+
+    async def player(self, request: web.Request) -> web.StreamResponse:
+        account = await self._account(request)
+        if account is None:
+            body = render("missing.html")
+            return web.Response(body=body, status=404, headers={"Content-Type": _HTML})
+        before = _before(request)
+        key = ("player", account.id, before, self._span(), self._accounts.edition)
+
+        async def make() -> KeptAnswer:
+            points: dict[str, list[tuple[datetime, int]]] = {}
+            lines: list[ArenaGameLine] = []
+            found: list[TrapHistory] = []
+            async with self._database.read() as session:
+                if self._is_public:
+                    lines = await list_arena_games(session, account.id, GAMES + 1, before)
+                if not before:  # later pages have the list alone
+                    points = await arena_ratings(session, account.id)
+                if not before and self._is_public:
+                    found = await trap_histories(session, self._site, account.id)
+            online = self._referee.is_online(account.id)
+            running = self._referee.games_of(account.id) if self._is_public else []
+
+            def drawn() -> KeptAnswer:
+                view = PlayerView(
+                    account=account,
+                    ratings=variant_ratings(account, points),
+                    traps=trap_courses(found),
+                    page=GamePage.of(account.id, lines, GAMES) if self._is_public else None,
+                    is_first=not before,
+                    is_ours=account.id in self._door.embedded,
+                    is_online=online,
+                    games_on=tuple(match.id for match in running),
+                )
+                return KeptAnswer.of(render("player.html", view=view, base_url=self._base_url()), _HTML)
+
+            return await self._answers.elsewhere(drawn)
+
+        return (await self._answers.get(key, make)).send(request)
+
+    async def _account(self, request: web.Request) -> AccountRecord | None:
+        account = await self._accounts.get(request.match_info["user"])
+        if account is None or account.access in (ArenaAccess.BANNED, ArenaAccess.DELETED):
+            return None
+        return account
+
+    def _span(self) -> float:
+        return asyncio.get_running_loop().time() // _FRESH_S
+
+    async def own_games(self, request: web.Request) -> web.StreamResponse:
+        account = await self._door.account(request)
+        return web.json_response((await self._page(request, account)).to_json())
+
+    async def games_of(self, request: web.Request) -> web.StreamResponse:
+        self._require_public()
+        account = await self._account(request)
+        if account is None:
+            raise NotFound("There is no player with that name")
+        return web.json_response((await self._page(request, account)).to_json())
+
+    async def _page(self, request: web.Request, account: AccountRecord) -> GamePage:
+        before = _before(request)
+        async with self._database.read() as session:
+            lines = await list_arena_games(session, account.id, GAMES + 1, before)
+        return GamePage.of(account.id, lines, GAMES)
+
+    # --- The best ---------------------------------------------------------------------------------------
+
+    async def leaders(self, request: web.Request) -> web.StreamResponse:
+        def html(view: LeadersView) -> KeptAnswer:
+            return KeptAnswer.of(render("leaders.html", view=view), _HTML)
+
+        return await self._leaders(request, html)
+
+    async def leaders_json(self, request: web.Request) -> web.StreamResponse:
+        def plain(view: LeadersView) -> KeptAnswer:
+            return KeptAnswer.of(json.dumps(view.to_json()).encode(), _JSON)
+
+        return await self._leaders(request, plain)
+
+    async def _leaders(
+        self, request: web.Request, form: Callable[[LeadersView], KeptAnswer]
+    ) -> web.StreamResponse:
+        wanted = request.query.get("variant") or next(iter(VARIANTS))
+        variant = next((each for each in LeadersView.variants if each.key == wanted), None)
+        if variant is None:
+            known = ", ".join(each.key for each in LeadersView.variants)
+            raise HttpError(400, f"variant is {wanted!a:.40}; there are lists for {known}")
+
+        async def make() -> KeptAnswer:
+            spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MOST_DEVIATION))
+            async with self._database.read() as session:
+                ranked = await best_rated(session, variant.key, MOST_RANKED, spans[0])
+                others = await best_rated(session, variant.key, MOST_OTHERS, spans[1])
+            view = LeadersView(variant, tuple(ranked), tuple(others), frozenset(self._door.embedded))
+            return await self._answers.elsewhere(form, view)
+
+        key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
+        return (await self._answers.get(key, make)).send(request)
+
+
+def _before(request: web.Request) -> str:
+    """Id of the game that a part of a list begins after; empty: at its beginning."""
+    wanted = request.query.get("before", "")
+    return wanted if _IS_ID.fullmatch(wanted) else ""
+
+
+def _page_answer(match: ReplayedGame, base_url: str) -> KeptAnswer:
+    return KeptAnswer.of(game_page(match, base_url), _HTML)
+
+
+def _drawn(match: ReplayedGame) -> KeptAnswer:
+    rows = match.variant.game.board_rows(match.position)
+    return KeptAnswer.of(preview(match.variant.game_name, rows, match.last_squares), "image/png")
+
+
+def _drawn_start(variant: ArenaVariant) -> KeptAnswer:
+    rows = variant.game.board_rows(variant.start(None))
+    return KeptAnswer.of(preview(variant.game_name, rows), "image/png")

@@ -1,0 +1,208 @@
+"""Spectators: all of a game's share one stream.
+
+Each line is a whole game, encoded once for everybody, and written to the connections directly: a thousand
+spectators cost what one does, and sending.  Who reads slowly misses lines and gets the newest one.  Players
+come first: lines go out in slices, between which the event loop does its other work.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Protocol
+
+from bot.arena.game import ReplayedGame
+
+SLICE = 50
+"""Connections that are written to before others have their turn."""
+MOST_BUFFERED = 64 * 1024
+"""Bytes that may wait for a slow reader; while they do it gets no more."""
+BEHIND_S = 30.0
+"""A connection whose client has not read for so long is cut."""
+
+
+class FeedLine:
+    """A line of a stream, ready to be sent to any number of connections."""
+
+    __slots__ = ("chunk", "plain")
+
+    def __init__(self, plain: bytes) -> None:
+        self.plain = plain
+        self.chunk = b"%x\r\n%b\r\n" % (len(plain), plain)
+        """In HTTP's chunked encoding."""
+
+
+BLANK = FeedLine(b"\n")
+
+
+class Wire(Protocol):
+    """What a spectator's connection is written to: an `asyncio.Transport`."""
+
+    def write(self, data: bytes) -> None: ...
+    def is_closing(self) -> bool: ...
+    def abort(self) -> None: ...
+    def get_write_buffer_size(self) -> int: ...
+
+
+class Watcher:
+    """One spectator's connection.
+
+    Args:
+        wire: Its transport.
+        is_chunked: Whether the answer is sent in chunks.
+    """
+
+    def __init__(self, wire: Wire, *, is_chunked: bool = True) -> None:
+        self._wire = wire
+        self._is_chunked = is_chunked
+        self.ended = asyncio.Event()
+        """Set when there is no more to send."""
+        self.seen: FeedLine | None = None
+        """The newest line that it has got or missed."""
+        self._behind_since: float | None = None
+
+    def close(self) -> None:
+        """End the stream."""
+        self.ended.set()
+
+    def offer(self, line: FeedLine, now: float) -> None:
+        """Send a line, unless too many wait already."""
+        self.seen = line
+        if self.ended.is_set() or self._wire.is_closing():
+            self.ended.set()
+        elif self._wire.get_write_buffer_size() > MOST_BUFFERED:
+            if self._behind_since is None:
+                self._behind_since = now
+        else:
+            self._behind_since = None
+            self._write(line)
+
+    def beat(self, newest: FeedLine, now: float) -> None:
+        """Keep the connection alive: a blank line, or the newest one to a reader that has missed it."""
+        if self._behind_since is None:
+            if self._wire.is_closing():
+                self.ended.set()
+            elif self._wire.get_write_buffer_size() <= MOST_BUFFERED:
+                self._write(BLANK)
+        elif now - self._behind_since >= BEHIND_S:
+            self._wire.abort()
+            self.ended.set()
+        else:
+            since = self._behind_since
+            self.offer(newest, now)
+            if self._behind_since is not None:
+                self._behind_since = since
+
+    def _write(self, line: FeedLine) -> None:
+        self._wire.write(line.chunk if self._is_chunked else line.plain)
+
+
+class Feed:
+    """The spectators of one game, and the newest line."""
+
+    def __init__(self, line: FeedLine) -> None:
+        self.line = line
+        self.watchers: dict[Watcher, None] = {}
+        self.is_over = False
+        self._spreading: asyncio.Task[None] | None = None
+
+    def publish(self, line: FeedLine, *, is_over: bool = False) -> None:
+        """Send a line to everybody, soon; the last one ends the streams."""
+        self.line, self.is_over = line, is_over
+        if self._spreading is None:
+            self._spreading = asyncio.create_task(self._spread(), name="spectators")
+
+    async def _spread(self) -> None:
+        now = asyncio.get_running_loop().time
+        try:
+            while some := list(islice((each for each in self.watchers if each.seen is not self.line), SLICE)):
+                for watcher in some:
+                    watcher.offer(self.line, now())
+                await asyncio.sleep(0)
+            while self.is_over and (some := [each for each in self.watchers if not each.ended.is_set()]):
+                for watcher in some[:SLICE]:
+                    watcher.close()
+                await asyncio.sleep(0)
+        finally:
+            self._spreading = None
+
+    async def beat(self) -> None:
+        """Keep all connections alive."""
+        now = asyncio.get_running_loop().time
+        for number, watcher in enumerate(list(self.watchers)):
+            watcher.beat(self.line, now())
+            if number % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+
+
+class Watching:
+    """The watched games.
+
+    Args:
+        tell: What spectators are told of a game.
+        keep_alive_s: Seconds between keep-alives.
+    """
+
+    def __init__(self, tell: Callable[[ReplayedGame], dict[str, Any]], keep_alive_s: float) -> None:
+        self._tell = tell
+        self._keep_alive_s = keep_alive_s
+        self._feeds: dict[str, Feed] = {}
+        self._beating: asyncio.Task[None] | None = None
+
+    def line(self, match: ReplayedGame) -> FeedLine:
+        """The newest line of a game, made now unless somebody watches it."""
+        feed = self._feeds.get(match.id)
+        return self._encode(match) if feed is None else feed.line
+
+    def join(self, match: ReplayedGame, watcher: Watcher) -> None:
+        """Add a spectator, who has got the line `watcher.seen` already."""
+        feed = self._feeds.get(match.id)
+        if feed is None:
+            feed = self._feeds[match.id] = Feed(watcher.seen or self._encode(match))
+        feed.watchers[watcher] = None
+        if watcher.seen is not feed.line:
+            watcher.offer(feed.line, asyncio.get_running_loop().time())
+        if self._beating is None:
+            self._beating = asyncio.create_task(self._beat(), name="spectators' keep-alives")
+
+    def leave(self, game_id: str, watcher: Watcher) -> None:
+        """Remove a spectator; a second call does nothing."""
+        feed = self._feeds.get(game_id)
+        if feed is not None:
+            feed.watchers.pop(watcher, None)
+            if not feed.watchers:
+                del self._feeds[game_id]
+        if not self._feeds and self._beating is not None:
+            self._beating.cancel()
+            self._beating = None
+
+    def count(self, game_id: str) -> int:
+        """The number of a game's spectators."""
+        feed = self._feeds.get(game_id)
+        return 0 if feed is None else len(feed.watchers)
+
+    def publish(self, match: ReplayedGame) -> None:
+        """Tell the spectators of a game, if there are any, that it has changed."""
+        if feed := self._feeds.get(match.id):
+            feed.publish(self._encode(match), is_over=match.is_over)
+
+    async def close_all(self) -> None:
+        """End all streams, for a shutdown."""
+        for feed in self._feeds.values():
+            for watcher in feed.watchers:
+                watcher.close()
+        if self._beating is not None:
+            self._beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._beating
+            self._beating = None
+
+    def _encode(self, match: ReplayedGame) -> FeedLine:
+        return FeedLine(json.dumps(self._tell(match), separators=(",", ":")).encode() + b"\n")
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._keep_alive_s)
+            for feed in list(self._feeds.values()):
+                await feed.beat()

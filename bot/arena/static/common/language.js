@@ -1,0 +1,151 @@
+// The page's language: every sentence for people is written here in English, and looked up in a catalogue.
+// A sentence without a translation stays English. How to add a language: docs/languages.md.
+
+import { SERVER_SENTENCES } from "/static/common/server_sentences.js";
+
+const KEY = "desdemona.language";
+const ENGLISH = "en";
+const LONGEST_WAIT_MS = 5000;
+const PLACE = /\{(\w+)\}/g;
+
+/** The languages that there are: [{tag, name}], English first. The server lists its catalogues in the page. */
+export const LANGUAGES = [{ tag: ENGLISH, name: "English" }, ...listed()];
+
+function listed() {
+  const list = document.querySelector('meta[name="languages"]')?.content ?? "";
+  return list.split(",").filter(Boolean).map((each) => {
+    const [tag, ...name] = each.trim().split(" ");
+    return { tag, name: name.join(" ") };
+  });
+}
+
+/** Language and script of a tag, the script also where it goes without saying: "zh-CN" is written in Hans. */
+function kindOf(tag) {
+  try {
+    return new Intl.Locale(tag).maximize();
+  } catch {
+    return {};
+  }
+}
+
+/** The first of the languages that a person wants, as far as one of the offered ones comes near it. */
+export function chooseLanguage(wanted, offered) {
+  for (const tag of wanted) {
+    const { language, script } = kindOf(tag);
+    const alike = offered.filter((each) => language && kindOf(each).language === language);
+    const found = alike.find((each) => each === tag) ?? alike.find((each) => kindOf(each).script === script) ?? alike[0];
+    if (found) return found;
+  }
+  return ENGLISH;
+}
+
+/** The language that the person has chosen on the page; null: none. */
+function loadLanguage() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a choice and show the page in it. */
+export function setLanguage(tag) {
+  try {
+    localStorage.setItem(KEY, tag);
+  } catch {
+    return; // No storage: the browser's language stays.
+  }
+  location.reload();
+}
+
+async function catalogue(tag) {
+  if (tag === ENGLISH) return {};
+  try {
+    const response = await fetch("/static/languages/" + tag + ".json", { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+    return response.ok ? (await response.json()).sentences : {};
+  } catch {
+    return {}; // English is better than no page
+  }
+}
+
+const tags = LANGUAGES.map(({ tag }) => tag);
+const browsers = navigator.languages ?? [];
+export const language = chooseLanguage([loadLanguage(), ...browsers].filter(Boolean), tags);
+// All other modules wait for this one, so that they may name things when they are loaded.
+const SENTENCES = await catalogue(language);
+
+// The browser's own variety of the language, which has its own forms of dates.
+const locale = browsers.find((tag) => kindOf(tag).language === kindOf(language).language) ?? language;
+const plurals = new Intl.PluralRules(language);
+document.documentElement.lang = language;
+
+const filled = (sentence, places) => sentence.replace(PLACE, (whole, name) => String(places[name] ?? whole));
+const translated = (sentence) => (typeof SENTENCES[sentence] === "string" && SENTENCES[sentence]) || sentence;
+
+/** A sentence in the page's language, with its named places filled: say("{name} won", { name }). */
+export function say(sentence, places = {}) {
+  return filled(translated(sentence), places);
+}
+
+/** A sentence with elements in its places, as a list of texts and elements. */
+export function sayParts(sentence, places) {
+  return translated(sentence).split(/(\{\w+\})/).filter(Boolean).map((part) => places[part.slice(1, -1)] ?? part);
+}
+
+/** A sentence about `n` things: sayCount("trap", "traps", n). The catalogue has the second form. */
+export function sayCount(one, many, n, places = {}) {
+  const forms = SENTENCES[many];
+  const translation = typeof forms === "object" ? (forms[plurals.select(n)] ?? forms.other) : forms;
+  return filled(translation || (n === 1 ? one : many), { n: number(n), ...places });
+}
+
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+/** The server's sentences with places, and how they look with something in the places. */
+const PATTERNS = SERVER_SENTENCES.filter((each) => each.includes("{")).map((sentence) => ({
+  sentence,
+  look: new RegExp(`^${sentence.split(PLACE).map((part, i) => (i % 2 ? `(?<${part}>.+)` : escaped(part))).join("")}$`),
+}));
+
+/** A sentence that the server has written; one that the catalogue does not know stays as it is. */
+export function fromServer(text) {
+  if (!text || language === ENGLISH) return text ?? "";
+  if (text in SENTENCES) return translated(text);
+  for (const { sentence, look } of PATTERNS) {
+    const found = look.exec(text);
+    // A place may hold a word that is known too, as the name of a side.
+    if (found) return say(sentence, Object.fromEntries(Object.entries(found.groups).map(([name, word]) => [name, translated(word)])));
+  }
+  return text;
+}
+
+/** Sentences one after the other; empty ones are skipped. */
+export function sayAll(sentences) {
+  const all = sentences.filter(Boolean);
+  return all.length ? all.reduce((one, next) => say("{one} {next}", { one, next })) : "";
+}
+
+/** A number as it is written in the language. */
+export function number(value, options = {}) {
+  return new Intl.NumberFormat(locale, options).format(value);
+}
+
+/** A text of the server's with its decimal fractions written as the language does. */
+export function withFractions(text) {
+  return text.replace(/\d+\.(\d+)/g, (fraction, { length }) => number(Number(fraction), { minimumFractionDigits: length, maximumFractionDigits: length }));
+}
+
+/** A list as people say it: "2, 3 and 5". */
+export function sayList(words) {
+  // American English would put a comma before the "and", unlike the rest of the page.
+  return new Intl.ListFormat(language === ENGLISH ? "en-GB" : locale, { type: "conjunction" }).format(words.map(String));
+}
+
+/** A day, short. */
+export function sayDate(time) {
+  return new Date(time).toLocaleDateString(locale);
+}
+
+// What the server's pages say themselves: the text is the sentence, or the attribute is, with its places beside it.
+for (const element of document.querySelectorAll("[data-say]")) {
+  element.textContent = say(element.dataset.say || element.textContent, element.dataset);
+}

@@ -1,0 +1,103 @@
+// The person's own games, also those that were played in other browsers.
+
+import { ApiError, call, session } from "/static/common/api.js";
+import { looks } from "/static/board/games.js";
+import { announce, el } from "/static/common/dom.js";
+import { fromServer, say, sayCount, sayDate } from "/static/common/language.js";
+
+const RESULTS = {
+  win: say("Won"),
+  loss: say("Lost"),
+  draw: say("Draw"),
+  aborted: say("Aborted"),
+  running: say("Playing"),
+};
+
+export class HistoryScreen {
+  constructor(main, context) {
+    this.main = main;
+    this.context = context;
+    this.isClosed = false;
+  }
+
+  open() {
+    if (!session.person) {
+      this.#note(say("Your games are shown to you once you have a name."));
+      return;
+    }
+    this.rows = el("tbody");
+    this.status = el("p", { class: "hint", role: "status" }, say("Loading…"));
+    this.more = el("button", { class: "button small", type: "button", hidden: true, "data-test": "older", onclick: () => this.#load() }, say("Older games"));
+    const heads = [say("Result"), say("Game"), say("Opponent")].map((text) => el("th", { scope: "col" }, text));
+    this.table = el("table", { class: "games", hidden: true }, el("caption", { class: "visually-hidden" }, say("Your games, the latest first")), el("thead", {}, el("tr", {}, heads, el("th", { scope: "col", class: "when" }, say("Date")))), this.rows);
+    this.main.replaceChildren(
+      el(
+        "div",
+        { class: "public" },
+        el("h1", {}, say("Your games")),
+        el("p", {}, el("a", { href: `/@/${session.person.name}` }, say("Your public page"))),
+        el("section", { class: "card panel", "aria-label": say("Your games") }, this.table, this.status, el("div", { class: "pager" }, this.more)),
+      ),
+    );
+    document.title = `${say("Your games")} – Desdemona`;
+    this.before = "";
+    this.#load();
+  }
+
+  close() {
+    this.isClosed = true;
+  }
+
+  async #load() {
+    this.more.disabled = true;
+    let page;
+    try {
+      page = await call("GET", `/api/arena/games?before=${this.before}`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.isClosed) return;
+      if (error.status === 401) {
+        session.save(null);
+        this.context.showWho();
+        this.#note(say("This arena no longer knows your name."));
+        return;
+      }
+      this.status.textContent = fromServer(error.message);
+      this.more.textContent = say("Try again");
+      this.more.hidden = this.more.disabled = false;
+      return;
+    }
+    if (this.isClosed) return;
+    const isFirst = this.before === "";
+    const rows = page.games.map((game) => this.#row(game));
+    this.rows.append(...rows);
+    this.table.hidden = !this.rows.children.length;
+    this.status.textContent = this.rows.children.length ? "" : say("You have not played a game yet.");
+    this.before = page.before ?? "";
+    this.more.textContent = say("Older games");
+    this.more.disabled = false;
+    this.more.hidden = page.before === null;
+    if (isFirst || !rows.length) return;
+    announce(sayCount("{n} more game.", "{n} more games.", rows.length));
+    // The button may have gone; whoever reads on goes on in the list.
+    rows[0].querySelector("a").focus();
+  }
+
+  #row({ id, game, title, clock, rated, side, opponent, result, ratingDiff, createdAt }) {
+    const at = new Date(createdAt);
+    const diff = ratingDiff === null ? null : el("span", { class: `diff ${ratingDiff < 0 ? "down" : "up"}` }, ` ${ratingDiff < 0 ? "−" : "+"}${Math.abs(ratingDiff)}`);
+    const terms = [clock ?? say("no clock"), rated ? say("rated") : say("casual"), looks(game).sides[side] ?? side].join(say(", "));
+    return el(
+      "tr",
+      {},
+      el("td", {}, el("span", { class: `result result-${result}` }, RESULTS[result]), diff),
+      el("td", {}, el("a", { href: `/game/${id}`, "data-link": true }, fromServer(title)), " ", el("small", {}, terms)),
+      el("td", {}, opponent.name.startsWith("deleted-") ? opponent.name : el("a", { href: `/@/${opponent.name}` }, opponent.name), " ", el("small", {}, String(opponent.rating))),
+      el("td", { class: "when" }, el("time", { datetime: at.toISOString() }, sayDate(at))),
+    );
+  }
+
+  #note(text) {
+    this.main.replaceChildren(el("div", { class: "card notice" }, el("h1", {}, say("Your games")), el("p", {}, text), el("a", { class: "button primary", href: "/", "data-link": true }, say("Choose a name"))));
+  }
+}

@@ -1,0 +1,211 @@
+// A game as anybody sees it: live without scores or traps, and after its end with replay, files and the trap report.
+
+import { ApiError, follow } from "/static/common/api.js";
+import { announce, el, icon, toast } from "/static/common/dom.js";
+import { fromServer, say, sayParts } from "/static/common/language.js";
+import { GameView } from "/static/game/game_view.js";
+import { ReportSection } from "/static/report/report.js";
+import { WAYS } from "/static/game/result.js";
+import { play } from "/static/common/sound.js";
+
+const STEPS = { ArrowLeft: "left", ArrowRight: "right", Home: "first", End: "last" };
+const FILES = { pgn: "PGN", ggf: "GGF", txt: say("Moves as text") };
+const CROWD_MS = 4000; // all spectators ask for the replay of a game that ends before their eyes: not all at once
+
+export class WatchScreen {
+  constructor(main, context, id) {
+    this.main = main;
+    this.context = context;
+    this.id = id;
+    this.full = null;
+    this.closing = new AbortController();
+    this.restart = () => {};
+    this.onKey = (event) => this.#onKey(event);
+  }
+
+  get isOver() {
+    return this.full !== null && this.full.state.status !== "started";
+  }
+
+  async open() {
+    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Opening the game…")));
+    try {
+      while (!this.closing.signal.aborted && !this.isOver) await this.#follow();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#fail(error);
+    }
+  }
+
+  close() {
+    this.closing.abort();
+    clearTimeout(this.timer);
+    document.removeEventListener("keydown", this.onKey, true);
+    this.view?.close();
+    this.report?.close();
+  }
+
+  async #follow() {
+    const attempt = new AbortController();
+    const stop = () => attempt.abort();
+    this.closing.signal.addEventListener("abort", stop);
+    this.restart = stop;
+    try {
+      await follow(`/api/arena/game/${this.id}/watch`, {
+        signal: attempt.signal,
+        keepAliveS: this.full?.keepAlive,
+        onEvent: (event) => this.#onEvent(event),
+        onLink: (link) => this.#onLink(link),
+      });
+    } finally {
+      this.closing.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #fail(error) {
+    if (this.closing.signal.aborted) return;
+    this.context.showLink("live");
+    if (error.status === 403) {
+      this.context.askName();
+      return;
+    }
+    this.main.replaceChildren(
+      el(
+        "div",
+        { class: "card notice" },
+        el("h1", {}, error.status === 404 ? say("There is no such game.") : say("The game cannot be opened.")),
+        error.status === 404 ? null : el("p", {}, fromServer(error.message)),
+        el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game")),
+      ),
+    );
+  }
+
+  #onLink(link) {
+    this.isLive = link === "live";
+    this.context.showLink(link, () => this.restart());
+    if (this.full) this.#draw();
+  }
+
+  #onEvent(full) {
+    const before = this.full;
+    this.full = full;
+    if (!before) this.#build();
+    const { view } = full.state;
+    const more = before ? view.moves.length - before.state.view.moves.length : 0;
+    this.#draw();
+    if (more > 0) {
+      announce(this.view.wordsOfLastMove(view, this.isOver));
+      play("move");
+    }
+    if (!this.isOver) return undefined;
+    this.#onEnd(before !== null);
+    return "done";
+  }
+
+  // --- Drawing -------------------------------------------------------------------------------------------
+
+  #build() {
+    const { full } = this;
+    const { game, title, colours } = full.state.view;
+    this.view = new GameView(this.main, {
+      full,
+      view: full.state.view,
+      variants: [{ key: full.variant.key, name: title, game, colours }],
+      colour: null,
+      me: null,
+      actions: {},
+    });
+    this.view.chat.element.remove(); // what players say to each other is theirs
+    this.tools = el("div", { class: "watch-links" });
+    this.view.link.close(); // of no use to somebody who makes no moves
+    const key = (text) => el("kbd", {}, text);
+    const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
+    const told = looks(game).canFlip
+      ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
+      : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
+    this.keys = el("p", { class: "watch-keys" }, told);
+    this.main.querySelector(".status").append(this.tools, this.keys);
+    this.#drawTools();
+    document.addEventListener("keydown", this.onKey, true);
+  }
+
+  #draw() {
+    const { state } = this.full;
+    this.model = { state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, premove: null, gone: false, rematchId: null };
+    this.view.draw(this.model);
+    const way = state.winner ? WAYS[state.status]?.(this.full[state.winner === "white" ? "black" : "white"].name) : null;
+    if (way) this.view.detail.textContent = way;
+    document.title = `${this.full.white.name} – ${this.full.black.name} – Desdemona`;
+  }
+
+  #drawTools() {
+    const { full } = this;
+    this.tools.replaceChildren(
+      ...[
+        el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), say("Copy link")),
+        ...(full.files ?? []).map((form) => el("a", { class: "button small", href: `/game/${this.id}/${form}`, download: "", "data-test": `file-${form}` }, FILES[form])),
+      ],
+    );
+  }
+
+  async #share() {
+    const address = `${location.origin}/game/${this.id}`;
+    try {
+      await navigator.clipboard.writeText(address);
+      toast(say("The link has been copied."), "note");
+    } catch {
+      toast(address, "note"); // no access to the clipboard
+    }
+  }
+
+  /** Keys for the replay, wherever the focus is, but where a text is being written or something chosen. */
+  #onKey(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.target.closest?.("input, textarea, select, dialog")) return;
+    const { moves } = this.view;
+    if (event.key.toLowerCase() === "f" && moves.onFlip) moves.onFlip();
+    else if (event.key in STEPS) {
+      moves.nav.querySelector(`[data-step="${STEPS[event.key]}"]`).click();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // --- The end -------------------------------------------------------------------------------------------
+
+  #onEnd(sawItEnd) {
+    this.context.showLink("live");
+    this.isLive = true;
+    this.#draw();
+    this.#drawTools();
+    if (sawItEnd) {
+      const { title, detail } = this.view.result(this.full.state, this.full.state.view);
+      announce(`${title}. ${detail}`);
+      play("end");
+    }
+    if (!this.full.state.view.moves.length) return;
+    this.timer = setTimeout(() => this.#openReplay(), sawItEnd ? Math.random() * CROWD_MS : 0);
+  }
+
+  #openReplay() {
+    const bot = ["white", "black"].find((colour) => this.full[colour].title === "BOT");
+    if (bot) this.#openReport(this.full[bot].name, this.full[bot === "white" ? "black" : "white"].name);
+    this.view.openReplay((ply) => this.report?.showPly(ply));
+    // Without a bot there is no report to show.
+    this.view.reportBox.hidden = !bot;
+    if (!bot) this.main.querySelector("[data-test=to-report]")?.remove();
+  }
+
+  #openReport(bot, person) {
+    this.view.reportBox.before(el("p", { class: "hint report-voice" }, say("The report speaks to {name}: “you” is {name}.", { name: person })));
+    this.report = new ReportSection(this.view.reportBox, {
+      id: this.id,
+      game: this.view.gameKey,
+      opponent: bot,
+      isPlayer: false,
+      isTurned: this.view.board.isTurned,
+      onVerdicts: (verdicts) => this.view.moves.judge(verdicts),
+    });
+    this.report.open();
+  }
+}

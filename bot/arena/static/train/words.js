@@ -1,0 +1,127 @@
+// Every sentence of the trainer, from what the server tells.
+
+import { looks } from "/static/board/games.js";
+import { number, say, sayAll, sayCount, sayList } from "/static/common/language.js";
+import { gameShare, howItLooks } from "/static/report/bait.js";
+
+const DAY_MS = 86_400_000;
+const AS_GOOD = 50; // half a per cent of the game: no more than rounding
+
+/** What is asked: "Black to move. Which reply is sound?" */
+export function questionOf({ game, toMove }) {
+  return say("{side} to move. Which reply is sound?", { side: looks(game).sides[toMove] ?? toMove });
+}
+
+const WHY = {
+  own: say("You fell here in a game of yours."),
+  game: say("The player of this game fell here."),
+  again: say("You have had this one before."),
+  new: say("Somebody fell here."),
+};
+
+/** Where the position is from, and what was played last. */
+export function originOf({ why, played }) {
+  return sayAll([WHY[why], say("The move before was {move}.", { move: played.name })]);
+}
+
+/** How often people play a reply: "31 in 100 play this". */
+function inHundred(odds) {
+  return say("{n} in 100 play this", { n: number(Math.max(1, Math.round(100 * odds))) });
+}
+
+/** A hint: the bait by name. */
+export function hintOf({ name, odds }) {
+  return say("Not {move}: it tempts, {often}.", { move: name, often: inHundred(odds) });
+}
+
+/** What a reply that is not sound gets to hear. */
+export function wrongOf({ name, cost, isBait, odds }) {
+  const words = { move: name, share: gameShare(cost) };
+  if (isBait) return say("{move} is the bait: {often}, and it costs {share}. Try again.", { ...words, often: inHundred(odds) });
+  return say("{move} is not sound: it costs {share}. Try again.", words);
+}
+
+/** The heading over a solution. */
+export function titleOf({ right, decision, sound }) {
+  if (!right) return sound.length === 1 ? say("This was the reply to find") : say("These were the replies to find");
+  return decision.cost ? say("A sound reply") : say("Found");
+}
+
+/** Which replies are sound. */
+export function soundOf({ right, decision, sound }) {
+  const [best] = sound;
+  const found = (right && sound.find(({ move }) => move === decision.reply)) || best;
+  const isBest = found.cost < AS_GOOD;
+  const first = isBest
+    ? say("{move} is the best reply.", { move: found.name })
+    : say("{move} is sound: it costs {share} against {best}, the best reply.", { move: found.name, share: gameShare(found.cost), best: best.name });
+  const others = sound.filter((each) => each !== found && (isBest || each !== best)).map(({ name }) => name);
+  return sayAll([first, others.length ? say("Sound as well: {moves}.", { moves: sayList(others) }) : ""]);
+}
+
+/** Why the bait tempts, and what it costs. */
+export function baitWords({ bait, decision, sound }) {
+  const least = Math.min(...decision.replies.map(({ final_centi: score }) => score));
+  const bests = decision.replies.filter(({ final_centi: score }) => score === least);
+  const best = bests.find(({ reply }) => reply === sound[0].move) ?? bests[0];
+  const taken = decision.replies.find(({ reply }) => reply === bait.move);
+  return sayAll([
+    say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.odds) }),
+    taken.looks_centi.length ? howItLooks(taken, best, bests) : "",
+    say("It costs {share}.", { share: gameShare(bait.cost) }),
+  ]);
+}
+
+/** How others fared; empty: nobody was here yet. */
+export function othersOf({ met }) {
+  if (!met?.answers) return "";
+  return sayCount("One person was here before; sound at once: {solved}.", "{n} people were here before; sound at once: {solved}.", met.answers, { solved: number(met.solved) });
+}
+
+const UNRATED = {
+  own: say("Not rated: you fell here, and may have read the report."),
+  again: say("Not rated: only the first answer to a position counts."),
+  hint: say("Not rated: you had a hint."),
+};
+
+/** What an answer did to the rating. */
+export function ratingWords({ unrated, you }, { game, hasName, isOfGame }) {
+  if (isOfGame) return say("Not rated: the report of this game shows the reply.");
+  if (!hasName) return say("Not rated: with a nickname you have a rating here, and see again what you missed.");
+  if (unrated) return UNRATED[unrated] ?? say("Not rated: your account has no rating here.");
+  const diff = number(you.diff, { signDisplay: "exceptZero" }).replace("-", "−");
+  return say("Your rating for finding replies, {game}: {rating} ({diff}).", { game: looks(game).title, rating: ratingText(you), diff });
+}
+
+/** A rating; one that is still a guess has a question mark. */
+function ratingText({ rating, provisional }) {
+  return `${rating}${provisional ? "?" : ""}`;
+}
+
+/** When a position comes back; empty: never. */
+export function againWords({ againAt }, now = Date.now()) {
+  if (!againAt) return "";
+  const days = Math.max(1, Math.round((Date.parse(againAt) - now) / DAY_MS));
+  return sayCount("You will see it again tomorrow.", "You will see it again in {n} days.", days);
+}
+
+/** A person's rating in the head of the page; empty: there is none yet. */
+export function strengthOf(you) {
+  if (!you?.answers) return "";
+  return say("Rating {rating}; found at once: {solved} of {answers}", { rating: ratingText(you), solved: number(you.solved), answers: number(you.answers) });
+}
+
+/** What is left: "2 of 3 in this game", "4 to see again today". */
+export function leftOf({ number: at, of, you }) {
+  if (at) return say("{at} of {all} in this game", { at: number(at), all: number(of) });
+  return you?.due ? sayCount("1 to see again today", "{n} to see again today", you.due) : "";
+}
+
+/** What there is to say when nothing is left to show. */
+export function nothingWords({ of, you }, { game, isOfGame }, now = Date.now()) {
+  if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There is nothing to find in this game.");
+  const nothing = say("Nothing new to find in {game} at the moment.", { game: looks(game).title });
+  if (!you?.nextDueAt) return sayAll([nothing, say("Positions come from games in which somebody took a bait.")]);
+  const days = Math.max(1, Math.round((Date.parse(you.nextDueAt) - now) / DAY_MS));
+  return sayAll([nothing, sayCount("What you missed comes again tomorrow.", "What you missed comes again in {n} days.", days)]);
+}

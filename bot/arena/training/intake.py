@@ -1,0 +1,117 @@
+"""Takes up the falls of finished games: once all there are, then those of each game as it is settled."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+
+from bot.arena.training.ratings import start_rating
+from storage.damage import read_batch
+from storage.database import Database
+from storage.errors import StorageError
+from storage.training import positions
+from storage.training.positions import NewFall
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 20.0
+"""How often we look for games that have been settled."""
+BATCH = 200
+"""Decisions that are read at once."""
+SMALL_BATCH = 10
+"""Falls that are stored in one transaction: a hundredth of a second, in which SQLite stores no move."""
+MOST_WAITING = 1000
+"""Games that may wait to be settled; the oldest are then left to the next start."""
+
+
+class Intake:
+    """Fills the trainer's tables.
+
+    Args:
+        database: The arena's, with the records of our own accounts.
+        site: The arena's name in them.
+        sleep: Waits for some seconds.
+    """
+
+    def __init__(
+        self, database: Database, site: str, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._database = database
+        self._site = site
+        self._sleep = sleep
+        self._newest = 0
+        self._waiting: dict[int, None] = {}
+
+    async def run(self) -> None:
+        """Do so until cancelled; a failure of the database delays it."""
+        is_filled, has_database = False, True
+        while True:
+            await self._sleep(POLL_S)
+            try:
+                if not is_filled:
+                    if made := await self.fill():
+                        logger.info("the trainer has %d more positions in which people fell", made)
+                    is_filled = True
+                else:
+                    await self.poll()
+                has_database = True
+            except StorageError as error:
+                if has_database:
+                    logger.warning("the trainer waits for the database: %s", error)
+                has_database = False
+            except Exception:  # the edge of every game: none may end because of it
+                logger.exception("filling the trainer failed; it tries again")
+
+    async def fill(self) -> int:
+        """Take up whatever there is; returns how many falls were new."""
+        async with self._database.read() as session:
+            newest = await positions.newest_game(session)
+        made = after = 0
+        while True:
+            async with self._database.read() as session:
+                decisions = await positions.list_baits(session, after, BATCH)
+            if not decisions:
+                break
+            made += await self._take_up(decisions)
+            after = decisions[-1]
+            await self._sleep(0)
+        self._newest = newest
+        return made
+
+    async def poll(self) -> int:
+        """Take up the games that were settled since; returns how many falls were new."""
+        async with self._database.read() as session:
+            seen = await positions.list_arena_games(session, self._site, self._newest)
+            self._waiting |= dict.fromkeys(game_id for game_id, _ in seen)
+            settled = await positions.list_settled(session, self._waiting)
+        if seen:
+            self._newest = seen[-1][0]
+        made = await self.take_up_games(settled)
+        for game_id in settled:
+            del self._waiting[game_id]
+        for game_id in list(self._waiting)[:-MOST_WAITING]:
+            del self._waiting[game_id]
+        return made
+
+    async def take_up_games(self, games: Collection[int]) -> int:
+        """Take up some games, by our keys; returns how many falls were new."""
+        async with self._database.read() as session:
+            decisions = await positions.list_baits_of(session, games)
+        return await self._take_up(decisions)
+
+    async def _take_up(self, decisions: Sequence[int]) -> int:
+        async with self._database.read() as session:
+            found = await read_batch(
+                decisions, partial(positions.list_new_falls, session, self._site), _damaged
+            )
+        falls = [fall for fall in found if fall is not None]
+        made = 0
+        for start in range(0, len(falls), SMALL_BATCH):
+            async with self._database.write() as session:
+                made += await positions.take_up(session, falls[start : start + SMALL_BATCH], start_rating)
+        return made
+
+
+def _damaged(decision_id: int, error: Exception) -> NewFall | None:
+    logger.warning("the trainer leaves out decision %d: %s", decision_id, error)
+    return None

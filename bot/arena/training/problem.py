@@ -1,0 +1,162 @@
+"""One position to find the reply in: the question, the judge, and the solution.  No I/O.
+
+The question has nothing of the solution.  What is told afterwards is a decision of the blind report
+(`bot.arena.blind_report`), with the reply that was found in place of the one that was played.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bot.arena import board_view
+from bot.arena.blind_report import blind_decision
+from bot.arena.variants import VARIANTS
+from bot.arena.wire import Json
+from engine.errors import EngineFault, IncompleteProfile, RecordError
+from engine.game import Game, if_it_goes_on
+from engine.games import get_game
+from engine.judgement import classify_reply, judge_decision
+from engine.search.reference import principal_variation
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+from engine.temptation import ReplyForecast, TemptingReply
+from storage.damage import VALUE_ERRORS, reason_of
+from storage.records import StoredDecision, StoredGame
+from storage.report import decision_report
+from storage.training.positions import TOLERANCE, FallSource
+
+LINE_PLIES = 5
+"""Moves that are shown after a bait."""
+_LINE_NODES = 400_000  # a few tenths of a second at the most
+_TABLE_MB = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A position with all that is known of it."""
+
+    source: FallSource
+    rules: Game[Any]
+    after: Any
+    """The position to find a reply in."""
+    question: Json
+    """What is shown before the answer."""
+    costs: Mapping[str, int]
+    """What each legal reply costs, in hundredths of a per cent of expected score."""
+    bait: TemptingReply
+    stored: StoredGame
+    made: StoredDecision
+    forecast: ReplyForecast
+
+    def is_sound(self, reply: str) -> bool:
+        """Whether a reply counts as found: the best one, and whatever is nearly as good."""
+        return self.costs[reply] <= TOLERANCE
+
+    def hint(self) -> Json:
+        """The bait, which looks good and is not."""
+        return {**self._named(self.bait.reply), "odds": self.bait.odds}
+
+    def verdict(self, reply: str) -> Json:
+        """What is told of a reply that is not sound."""
+        bait = next((each for each in self.forecast.confirmed if each.reply == reply), None)
+        odds = None if bait is None else bait.odds
+        return {**self._named(reply), "cost": self.costs[reply], "isBait": bait is not None, "odds": odds}
+
+    def solution(self, reply: str | None, line: tuple[str, ...]) -> Json:
+        """What is told at the end.
+
+        Args:
+            reply: The sound one that was found; None: the person gave up.
+            line: `bait_line`.
+        """
+        outcome = classify_reply(self.made.decision, reply)
+        report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
+        sound = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
+        return {
+            # The moves that we could have played are nobody's business here, and most of the text.
+            "decision": {**blind_decision(report), "reply": reply, "candidates": []},
+            "sound": [{**self._named(text), "cost": cost} for cost, text in sound],
+            "bait": {
+                **self._named(self.bait.reply),
+                "odds": self.bait.odds,
+                "cost": self.bait.cost,
+                "line": self._steps((self.bait.reply, *line)),
+            },
+            "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
+        }
+
+    def _named(self, text: str) -> Json:
+        move = self.rules.parse_move(self.after, text)
+        return {
+            "move": text,
+            "name": self.rules.move_name(self.after, move),
+            "squares": list(self.rules.move_squares(move)),
+        }
+
+    def _steps(self, moves: tuple[str, ...]) -> list[Json]:
+        """The moves by name, each with the board after it."""
+        steps = []
+        position = self.after
+        for text in moves:
+            move = self.rules.parse_move(position, text)
+            name, squares = self.rules.move_name(position, move), list(self.rules.move_squares(move))
+            position = if_it_goes_on(self.rules, self.rules.play(position, move))
+            steps.append({"move": text, "name": name, "squares": squares, "rows": self._rows(position)})
+        return steps
+
+    def _rows(self, position: Any) -> list[str]:
+        return list(self.rules.board_rows(position))
+
+
+def make_problem(
+    source: FallSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+) -> Problem:
+    """The problem of a decision.
+
+    Raises:
+        RecordError: It cannot be made from what is recorded.
+    """
+    try:
+        rules = get_game(stored.game)
+        decision = made.decision
+        before = rules.for_search(rules.parse_position(decision.position))
+        move = rules.parse_move(before, decision.move)
+        after = if_it_goes_on(rules, rules.play(before, move))
+        costs = {each.reply: each.cost for each in judge_decision(decision).replies}
+        # Nobody is told that a reply is bad which a deeper search found to be sound.
+        for each in () if forecast is None else forecast.tempting:
+            if each.confirmed_cost is not None and each.confirmed_cost <= TOLERANCE:
+                costs[each.reply] = max(0, each.confirmed_cost)
+        legal = board_view.legal_moves(rules, after)
+        bait = None if forecast is None else forecast.bait
+        if forecast is None or bait is None or {each["move"] for each in legal} != costs.keys():
+            raise RecordError(f"decision {made.id} has no bait, or not all of its replies")
+        question = {
+            **board_view.board(VARIANTS[stored.variant], after),
+            "game": rules.name,
+            "sides": list(rules.sides),
+            "number": made.ply // 2 + 1,
+            "played": {
+                "name": rules.move_name(before, move),
+                "squares": list(rules.move_squares(move)),
+            },
+            "legal": legal,
+        }
+    except (*VALUE_ERRORS, EngineFault, IncompleteProfile, StopIteration) as error:
+        raise RecordError(f"decision {source.decision_id} cannot be shown: {reason_of(error)}") from error
+    return Problem(source, rules, after, question, costs, bait, stored, made, forecast)
+
+
+def bait_line(problem: Problem) -> tuple[str, ...]:
+    """What follows the bait if both sides then play their best, as far as a short search sees."""
+    rules = problem.rules
+    position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
+    searcher = make_searcher(rules.name, _TABLE_MB)
+    for depth in range(LINE_PLIES, 1, -1):
+        stop = StopFlag()
+        stop.set_node_limit(_LINE_NODES)
+        try:
+            return principal_variation(rules, searcher, position, depth, stop)
+        except Stopped:
+            continue
+    return ()

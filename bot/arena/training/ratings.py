@@ -1,0 +1,60 @@
+"""The trainer's ratings: a person who finds the reply wins against the position (Glicko-2).  No I/O."""
+
+import math
+from dataclasses import replace
+
+from bot.arena import glicko
+from bot.arena.glicko import Rating
+from storage.training.positions import NewFall, TrainingRating
+
+_NEW = Rating()
+NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
+"""A person before the first position."""
+START_DEVIATION = 200.0
+"""Of a new position: its forecast says less than many answers, and more than nothing."""
+_LEAST_ODDS, _MOST_ODDS = 0.05, 0.95
+_LEAST_START, _MOST_START = 800.0, 2400.0
+_PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
+
+
+def start_rating(fall: NewFall) -> TrainingRating:
+    """How hard a position is taken to be before anybody has answered it.
+
+    Somebody of the rating of whom it fooled first is expected to fall with the forecast's probability.
+    """
+    person = NEWCOMER.rating if fall.opponent_rating is None else float(fall.opponent_rating)
+    odds = min(max(fall.odds, _LEAST_ODDS), _MOST_ODDS)
+    rating = person + _PER_TENFOLD * math.log10(odds / (1 - odds))
+    return TrainingRating(min(max(rating, _LEAST_START), _MOST_START), START_DEVIATION, _NEW.volatility)
+
+
+def rate(
+    person: TrainingRating, position: TrainingRating, *, is_solved: bool
+) -> tuple[TrainingRating, TrainingRating]:
+    """The ratings of a person and a position after a rated answer."""
+    score = float(is_solved)
+    return (
+        _after(person, position, score, is_solved=is_solved),
+        _after(position, person, 1 - score, is_solved=is_solved),
+    )
+
+
+def _after(old: TrainingRating, opponent: TrainingRating, score: float, *, is_solved: bool) -> TrainingRating:
+    new = glicko.update(_rating(old), [(_rating(opponent), score)])
+    return replace(
+        old,
+        rating=new.rating,
+        deviation=new.deviation,
+        volatility=new.volatility,
+        answers=old.answers + 1,
+        solved=old.solved + is_solved,
+    )
+
+
+def _rating(found: TrainingRating) -> Rating:
+    return Rating(found.rating, found.deviation, found.volatility)
+
+
+def is_provisional(found: TrainingRating) -> bool:
+    """Whether a rating is still a guess."""
+    return _rating(found).is_provisional

@@ -1,0 +1,71 @@
+"""HTTP routes of the trainer: the next position, and what a person does with it."""
+
+from aiohttp import web
+
+from bot.arena.http import HttpError, RequestGate, as_text, fields
+from bot.arena.referee import Referee
+from bot.arena.traffic.assets import assets
+from bot.arena.training.trainer import ReplyTrainer
+from bot.arena.variants import VARIANTS
+from storage.arena import AccountRecord, ArenaAccess
+
+GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
+
+
+class TrainingRoutes:
+    """Handlers for everybody; without an account, or with a program's, one trains without a rating."""
+
+    def __init__(self, *, door: RequestGate, referee: Referee, trainer: ReplyTrainer) -> None:
+        self._door = door
+        self._referee = referee
+        self._trainer = trainer
+
+    def table(self) -> list[web.AbstractRouteDef]:
+        """All routes of this module."""
+        return [
+            web.get("/train", assets().page),
+            web.get("/api/train/next", self.next),
+            web.post("/api/train/answer", self.answer),
+            web.post("/api/train/hint", self.hint),
+            web.post("/api/train/show", self.show),
+            web.post("/api/train/skip", self.skip),
+        ]
+
+    async def next(self, request: web.Request) -> web.Response:
+        account_id = await self._trainee(request)
+        seen = [each for each in request.query.get("seen", "").split(",") if each]
+        if game_id := request.query.get("from"):
+            match = await self._referee.find(game_id)
+            if not match.is_over:
+                raise HttpError(403, "There is something to find when the game is over")
+            return web.json_response(await self._trainer.of_game(account_id, match.id, seen))
+        game = request.query.get("game", GAMES[0])
+        if game not in GAMES:
+            raise HttpError(400, f"There is no game {game!r:.40}; there are {', '.join(GAMES)}")
+        return web.json_response(await self._trainer.next(account_id, game, seen))
+
+    async def answer(self, request: web.Request) -> web.Response:
+        body = await fields(request)
+        account_id, position = await self._trainee(request), as_text(body, "position")
+        return web.json_response(await self._trainer.answer(account_id, position, as_text(body, "reply")))
+
+    async def hint(self, request: web.Request) -> web.Response:
+        account_id, position = await self._trainee(request), as_text(await fields(request), "position")
+        return web.json_response(await self._trainer.hint(account_id, position))
+
+    async def show(self, request: web.Request) -> web.Response:
+        account_id, position = await self._trainee(request), as_text(await fields(request), "position")
+        return web.json_response(await self._trainer.answer(account_id, position, None))
+
+    async def skip(self, request: web.Request) -> web.Response:
+        account_id, position = await self._trainee(request), as_text(await fields(request), "position")
+        return web.json_response(await self._trainer.skip(account_id, position))
+
+    async def _trainee(self, request: web.Request) -> str | None:
+        """Id of the person whose answers count; None: nobody's."""
+        account = await self._door.visitor(request)
+        return account.id if account is not None and _has_rating(account) else None
+
+
+def _has_rating(account: AccountRecord) -> bool:
+    return account.access is ArenaAccess.ACTIVE and not account.is_bot

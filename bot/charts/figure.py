@@ -1,0 +1,167 @@
+"""What all charts have: two drawings, of which CSS shows the one that fits, a legend and a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from markupsafe import Markup, escape
+
+from bot.charts.markup import tag
+
+NARROW_WIDTH = 300
+"""Of the drawing for phones, whatever the chart's size: a card there has some 280 to 320 px."""
+TEXT_SIZE = 12.0
+"""Of a drawing's texts, in its own units; charts.css has the same."""
+
+
+class ChartSize(Enum):
+    """Which room a chart has on a wide page: its name, and its width and height there in pixels."""
+
+    FULL = ("full", 1090, 300)
+    """The whole width of the page."""
+    WIDE = ("wide", 640, 270)
+    """Three fifths of it."""
+    HALF = ("half", 520, 260)
+
+    def __init__(self, key: str, width: int, height: int) -> None:
+        self.key = key
+        self.width = width
+        self.height = height
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """The numbers of a chart as texts."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """As long as `head` each."""
+    positions: tuple[float, ...] = ()
+    """For each row its place on the x axis; empty: there is none."""
+
+
+def figure(
+    table: DataTable,
+    size: ChartSize,
+    drawings: Sequence[Markup],
+    *,
+    legend: Markup | None = None,
+    nothing: str = "",
+    has_crosshair: bool = False,
+) -> Markup:
+    """A chart with its legend and its table.
+
+    Args:
+        table: The chart's numbers.
+        size: Of the wide drawing.
+        drawings: The wide one and the narrow one.
+        legend: See `legend`.
+        nothing: What to say instead of both where the table has no rows.
+        has_crosshair: charts.js may show a row's values where the pointer is.
+    """
+    if not table.rows:
+        said = tag("p", nothing, class_="chart-nothing")
+        return tag("figure", said, class_=f"chart size-{size.key}")
+    readout = tag("output", class_="chart-readout", aria_live="polite") if has_crosshair else ""
+    plot = tag("div", *drawings, readout, class_="chart-plot", role="group", aria_label=table.caption)
+    live = " chart-live" if has_crosshair else ""
+    return tag("figure", plot, legend or "", table_details(table), class_=f"chart size-{size.key}{live}")
+
+
+def drawing(
+    width: float,
+    height: float,
+    kind: str,
+    title: str,
+    description: str,
+    *parts: str,
+    span: str | None = None,
+    has_links: bool = False,
+) -> Markup:
+    """One drawing of a chart.
+
+    Args:
+        width: Of its coordinates; the page scales them.
+        height: The same.
+        kind: ``wide`` or ``narrow``.
+        title: Its name.
+        description: A sentence about it.
+        parts: What is drawn.
+        span: For charts.js: left and right end of the x axis as coordinates and as values.
+        has_links: Whether there are links in it, which an image would hide from screen readers.
+    """
+    return tag(
+        "svg",
+        tag("title", title),
+        tag("desc", description),
+        *parts,
+        class_=f"drawing-{kind}",
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="group" if has_links else "img",
+        data_span=span,
+    )
+
+
+def legend(*entries: tuple[str, str]) -> Markup:
+    """A legend: for each entry the class of its sample, and its text."""
+    items = []
+    for sample, text in entries:
+        swatch = tag("svg", *_swatch(sample), class_="swatch", viewBox="0 0 24 12", aria_hidden="true")
+        items.append(tag("li", swatch, text))
+    return tag("ul", *items, class_="chart-legend")
+
+
+def _swatch(sample: str) -> tuple[Markup, ...]:
+    if sample.startswith(("line", "limit")):
+        return (tag("path", class_=sample, d="M1 6H23"),)
+    filled = tag("rect", class_=sample, x=1, y=1, width=22, height=10, rx=2)
+    return (filled, *texture(sample, 1, 23, 6, 10))
+
+
+def texture(kind: str, left: float, right: float, middle: float, height: float) -> tuple[Markup, ...]:
+    """What tells one kind of bar from another where colours do not: stripes, or a dotted line.
+
+    One line with wide dashes: a pattern would need an id, which must be unique on its page.
+    """
+    path = f"M{left:.1f} {middle:g}H{right:.1f}"
+    if kind == "bar-trap":
+        return (tag("path", class_="stripes", d=path, stroke_width=height),)
+    if kind == "bar-slip":
+        return (tag("path", class_="dots", d=path),)
+    return ()
+
+
+def table_details(table: DataTable) -> Markup:
+    """The numbers of a chart as a table that opens on demand."""
+    return tag(
+        "details",
+        tag("summary", "as a table"),
+        tag(
+            "div",
+            html_table(table),
+            class_="chart-scroll",
+            tabindex="0",
+            role="group",
+            aria_label=f"{table.caption}, as a table",
+        ),
+        class_="chart-table",
+    )
+
+
+def html_table(table: DataTable, class_: str | None = None) -> Markup:
+    """The numbers of a chart as a table."""
+    head = tag("tr", *(tag("th", text, scope="col") for text in table.head))
+    rows = []
+    for index, (first, *others) in enumerate(table.rows):
+        # Most of a page's elements: by `tag` they would take three times as long.
+        cells = "".join(f"<td>{escape(text)}</td>" for text in others)
+        place = f' data-x="{table.positions[index]:.12g}"' if table.positions else ""
+        rows.append(Markup(f'<tr{place}><th scope="row">{escape(first)}</th>{cells}</tr>'))  # noqa: S704
+    return tag(
+        "table",
+        tag("caption", table.caption),
+        tag("thead", head),
+        tag("tbody", *rows),
+        class_=class_,
+    )

@@ -1,0 +1,214 @@
+"""Estimates of several groups with their intervals, one below the other (a forest plot)."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bot.charts.figure import (
+    NARROW_WIDTH,
+    TEXT_SIZE,
+    ChartSize,
+    DataTable,
+    drawing,
+    figure,
+)
+from bot.charts.markup import fitted, tag, text_width
+from bot.charts.numbers import DIFFERENCE, Axis, NumberStyle, Ticks, span_of, ticks_within
+
+_ROW, _TALL_ROW = 34.0, 48.0
+"""Heights of a row; a tall one has the label above its interval."""
+_FOOT = 24.0
+_GAP = 14.0
+_TICK_WIDTH = 64.0
+_ARROW = 5.0
+_MARGIN = 0.03
+"""Share of the axis that is left free beyond the outermost intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRow:
+    """One group."""
+
+    label: str
+    count: int
+    """What the estimate is from: its games."""
+    value: float | None = None
+    """None: there is no estimate yet."""
+    low: float | None = None
+    """Lower end of its interval; None where `value` is None."""
+    high: float | None = None
+    link: str = ""
+    """Where the label leads: a path or a query of this site; empty: nowhere."""
+    is_total: bool = False
+    """The row sums up the others: in bold."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalChart:
+    """Estimates with intervals."""
+
+    title: str
+    description: str
+    """What the chart shows, in a sentence, for readers who cannot see it."""
+    group_name: str
+    """Head of the labels in the table."""
+    value_name: str
+    interval_name: str
+    count_name: str
+    rows: tuple[IntervalRow, ...]
+    style: NumberStyle = DIFFERENCE
+    neutral: float = 0.0
+    """The value that means no difference; intervals without it are coloured."""
+    limits: tuple[float, float] | None = None
+    """What the axis spans; intervals beyond end in an arrow.  None: all intervals."""
+    size: ChartSize = ChartSize.HALF
+    nothing: str = "No group has a game yet."
+
+
+def interval_rows(chart: IntervalChart) -> Markup:
+    """Estimates with intervals, and their table.
+
+    Raises:
+        ValueError: A value without an interval or with one end beyond the other, a number that is not finite,
+            or a link to another site.  The message names the row.
+    """
+    for row in chart.rows:
+        _check(row)
+    drawings = [
+        _drawing(chart, chart.size.width, is_narrow=False),
+        _drawing(chart, NARROW_WIDTH, is_narrow=True),
+    ]
+    return figure(interval_table(chart), chart.size, drawings, nothing=chart.nothing)
+
+
+def _check(row: IntervalRow) -> None:
+    parts = (row.value, row.low, row.high)
+    if any(each is None for each in parts) and any(each is not None for each in parts):
+        raise ValueError(f"row {row.label!r} has a value without an interval, or the reverse")
+    if any(each is not None and not math.isfinite(each) for each in parts):
+        raise ValueError(f"row {row.label!r} has a number that is not finite: {parts}")
+    if row.low is not None and row.high is not None and row.low > row.high:
+        raise ValueError(f"row {row.label!r}: the interval ends before it begins")
+    if row.link and (row.link[0] not in "/?#" or row.link.startswith("//")):
+        raise ValueError(f"row {row.label!r} links to {row.link!r}, no path or query of this site")
+
+
+def interval_table(chart: IntervalChart) -> DataTable:
+    """The numbers of the chart: a row for each group."""
+    head = (chart.group_name, chart.value_name, chart.interval_name, chart.count_name)
+    rows = tuple((row.label, *_texts(chart, row), f"{row.count:,}") for row in chart.rows)
+    return DataTable(chart.title, head, rows)
+
+
+def _texts(chart: IntervalChart, row: IntervalRow) -> tuple[str, str]:
+    if row.value is None or row.low is None or row.high is None:
+        return "", ""
+    return chart.style.text(row.value), chart.style.interval(row.low, row.high)
+
+
+def _drawing(chart: IntervalChart, width: float, *, is_narrow: bool) -> Markup:
+    row_height = _TALL_ROW if is_narrow else _ROW
+    bottom = row_height * len(chart.rows)
+    ticks, axis = _axis(chart, width, is_narrow=is_narrow)
+    rows = [
+        _row(chart, row, axis, width, row_height * number, is_narrow=is_narrow)
+        for number, row in enumerate(chart.rows)
+    ]
+    # Lines must not cross the labels of tall rows.
+    stretches = (
+        [(_TALL_ROW * n + 24, _TALL_ROW * n + 44) for n in range(len(chart.rows))]
+        if is_narrow
+        else [(0.0, bottom)]
+    )
+    return drawing(
+        width,
+        bottom + _FOOT,
+        "narrow" if is_narrow else "wide",
+        chart.title,
+        chart.description,
+        *_grid(chart, ticks, axis, bottom, stretches),
+        *rows,
+        has_links=any(row.link for row in chart.rows),
+    )
+
+
+def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks, Axis]:
+    ends = [each for row in chart.rows for each in (row.low, row.high) if each is not None]
+    low, high = span_of([*(chart.limits or ends), chart.neutral])
+    if chart.limits is None:
+        low, high = low - _MARGIN * (high - low), high + _MARGIN * (high - low)
+    counts = max((text_width(f"{row.count:,}", TEXT_SIZE) for row in chart.rows), default=0.0)
+    if is_narrow:
+        start, end = _GAP, width - _GAP
+    else:
+        labels = max((text_width(row.label, TEXT_SIZE + 1) for row in chart.rows), default=0.0)
+        start, end = min(labels, width * 0.4) + 2 * _GAP, width - counts - 2 * _GAP
+    ticks = ticks_within(low, high, max(2, int((end - start) / _TICK_WIDTH)))
+    return ticks, Axis(low, high, start, end)
+
+
+def _grid(
+    chart: IntervalChart, ticks: Ticks, axis: Axis, bottom: float, stretches: Sequence[tuple[float, float]]
+) -> Iterator[Markup]:
+    """Lines at the ticks and at the neutral value, between these heights, and the labels of the ticks."""
+
+    def lines(values: Iterable[float]) -> str:
+        return "".join(f"M{axis.at(value):.1f} {a:g}V{b:g}" for value in values for a, b in stretches)
+
+    yield tag("path", class_="grid", d=lines(ticks.values))
+    yield tag("path", class_="axis", d=lines([chart.neutral]))
+    for value in ticks.values:
+        label = chart.style.text(value, ticks.decimals)
+        yield tag("text", label, class_="tick mid", x=axis.at(value), y=bottom + 17)
+
+
+def _row(
+    chart: IntervalChart, row: IntervalRow, axis: Axis, width: float, top: float, *, is_narrow: bool
+) -> Markup:
+    count = f"{row.count:,}"
+    room = width - text_width(count, TEXT_SIZE) - _GAP if is_narrow else axis.start - _GAP
+    text_at, line_at = (top + 17, top + 34) if is_narrow else (top + _ROW / 2 + 4, top + _ROW / 2)
+    label = tag(
+        "text",
+        fitted(row.label, TEXT_SIZE + 1, room),
+        class_="row-total" if row.is_total else "row-label",
+        x=0,
+        y=text_at,
+    )
+    if row.link:
+        label = tag("a", label, href=row.link)
+    value, interval = _texts(chart, row)
+    said = f"{value} ({interval})" if value else "no estimate yet"
+    return tag(
+        "g",
+        tag("title", f"{row.label}: {said}, {count} {chart.count_name}"),
+        label,
+        *_interval(chart, row, axis, line_at),
+        tag("text", count, class_="tick end", x=width, y=text_at),
+    )
+
+
+def _interval(chart: IntervalChart, row: IntervalRow, axis: Axis, y: float) -> Iterator[Markup]:
+    """An interval with its value: a full dot above neutral, a diamond below, an empty dot if neither."""
+    if row.value is None or row.low is None or row.high is None:
+        yield tag("text", "too few to say", class_="tick start", x=axis.at(chart.neutral) + 6, y=y + 4)
+        return
+    kind = "more" if row.low > chart.neutral else "less" if row.high < chart.neutral else "open"
+    left, right = (min(max(axis.at(each), axis.start), axis.end) for each in (row.low, row.high))
+    path = f"M{left:.1f} {y:g}H{right:.1f}"
+    if row.low < axis.low:
+        path += f"M{left + _ARROW:.1f} {y - _ARROW:g}L{left:.1f} {y:g}l{_ARROW:g} {_ARROW:g}"
+    if row.high > axis.high:
+        path += f"M{right - _ARROW:.1f} {y - _ARROW:g}L{right:.1f} {y:g}l-{_ARROW:g} {_ARROW:g}"
+    yield tag("path", class_=f"interval-{kind}", d=path)
+    if not axis.low <= row.value <= axis.high:
+        return
+    x, size = axis.at(row.value), 6.0 if row.is_total else 5.0
+    if kind == "less":
+        size += 1
+        diamond = f"M{x - size:.1f} {y:g}l{size:g} -{size:g} {size:g} {size:g} -{size:g} {size:g}z"
+        yield tag("path", class_="value-less", d=diamond)
+    else:
+        yield tag("circle", class_=f"value-{kind}", cx=x, cy=y, r=size)

@@ -1,0 +1,282 @@
+"""Draws line charts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from markupsafe import Markup
+
+from bot.charts.figure import (
+    NARROW_WIDTH,
+    TEXT_SIZE,
+    drawing,
+    figure,
+    legend,
+)
+from bot.charts.lines import DrawnLine, LineChart, drawn_lines, line_table, place
+from bot.charts.markup import path_of, tag, text_width
+from bot.charts.numbers import Axis, Ticks, span_of, ticks_around, ticks_within, time_ticks
+from bot.charts.thinning import LineSample
+
+_NARROW_HEIGHT = 230
+_TOP, _BOTTOM = 14.0, 28.0
+_GAP = 8.0
+"""Between an axis and its labels."""
+_TICK_HEIGHT = 44.0
+"""Least height from one y tick to the next."""
+_LINE_HEIGHT = 16.0
+_TRIMMED = 0.05
+_LEADER = 18.0
+_CAPTION_ROOM = 56.0
+"""Height of a caption with its detail and its leader."""
+_ONE_MOMENT_S = 43_200
+"""Half the width of a time axis with one moment on it."""
+
+
+def line_chart(chart: LineChart) -> Markup:
+    """A line chart with its legend and table.
+
+    Raises:
+        ValueError: The chart's numbers cannot be drawn; see `drawn_lines`.
+    """
+    wide = [line.thinned(chart.size.width) for line in drawn_lines(chart)]
+    narrow = [line.thinned(NARROW_WIDTH) for line in wide]  # the same samples, so that the table has them
+    table = line_table(chart, wide)
+    drawings = [
+        _drawing(chart, lines, kind, width, height)
+        for lines, kind, width, height in (
+            (wide, "wide", chart.size.width, chart.size.height),
+            (narrow, "narrow", NARROW_WIDTH, _NARROW_HEIGHT),
+        )
+        if lines
+    ]
+    return figure(
+        table, chart.size, drawings, legend=_legend(wide), nothing=chart.nothing, has_crosshair=True
+    )
+
+
+def _legend(lines: Sequence[DrawnLine]) -> Markup:
+    entries = []
+    for number, line in enumerate(lines, start=1):
+        entries.append((f"line-{number}", line.name))
+        if line.band:
+            entries.append((f"band-{number}", line.band))
+    return legend(*entries)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plot:
+    """Where things are on one drawing."""
+
+    x: Axis
+    y: Axis
+    y_ticks: Ticks
+    x_ticks: tuple[tuple[float, str], ...]
+    width: float
+    height: float
+
+
+def _drawing(chart: LineChart, lines: Sequence[DrawnLine], kind: str, width: float, height: float) -> Markup:
+    plot = _plot(chart, lines, width, height)
+    x, y = plot.x, plot.y
+    curves = [_band(plot, line.samples, number) for number, line in enumerate(lines, start=1)]
+    curves += [_curve(plot, line.samples, number) for number, line in enumerate(lines, start=1)]
+    # A nested drawing cuts off what lies outside the axes; a clip path would need an id.
+    inside = tag(
+        "svg",
+        *curves,
+        x=x.start,
+        y=y.end,
+        width=x.end - x.start,
+        height=y.start - y.end,
+        viewBox=f"{x.start:g} {y.end:g} {x.end - x.start:g} {y.start - y.end:g}",
+    )
+    cross = tag("path", class_="cross", d=f"M0 {y.end:g}V{y.start:g}")
+    parts = (
+        *_grid(chart, plot),
+        *_references(chart, plot),
+        inside,
+        *_mark(chart, lines, plot),
+        *_ends(chart, lines, plot),
+        cross,
+    )
+    span = f"{x.start:g} {x.end:g} {x.low:.12g} {x.high:.12g}"
+    return drawing(width, height, kind, chart.title, chart.description, *parts, span=span)
+
+
+# --- Layout ------------------------------------------------------------------------------------------------
+
+
+def _plot(chart: LineChart, lines: Sequence[DrawnLine], width: float, height: float) -> _Plot:
+    bottom = height - _BOTTOM
+    y_ticks = _y_ticks(chart, lines, int((bottom - _TOP) / _TICK_HEIGHT))
+    y = Axis(y_ticks.values[0], y_ticks.values[-1], bottom, _TOP)
+    labels = [chart.y_style.text(value, y_ticks.decimals) for value in y_ticks.values]
+    left = max(text_width(label, TEXT_SIZE) for label in labels) + _GAP
+    right = max(text_width(label, TEXT_SIZE + 2) for _, label in _end_labels(chart, lines)) + 2 * _GAP
+    low, high = span_of(sample.x for line in lines for sample in line.samples)
+    times = {sample.x for line in lines for sample in line.samples}
+    if chart.is_over_time and max(times) - min(times) < 1:
+        low, high = min(times) - _ONE_MOMENT_S, max(times) + _ONE_MOMENT_S
+    x = Axis(low, high, min(left, width / 3), width - min(right, width / 3))
+    return _Plot(x, y, y_ticks, _x_ticks(chart, x), width, height)
+
+
+def _y_ticks(chart: LineChart, lines: Sequence[DrawnLine], most: int) -> Ticks:
+    if chart.limits is not None:
+        return ticks_around(*span_of(chart.limits), most)
+    samples = [sample for line in lines for sample in line.samples]
+    lows = sorted(sample.low for sample in samples if sample.low is not None)
+    highs = sorted(sample.high for sample in samples if sample.high is not None)
+    cut = int(len(lows) * _TRIMMED) if chart.trims_bands else 0
+    values = [sample.y for sample in samples if sample.y is not None]
+    values += [*lows[cut:], *highs[: len(highs) - cut], *(each.y for each in chart.references)]
+    if chart.mark is not None:
+        values.append(chart.mark.y)
+    return ticks_around(*span_of(values), most)
+
+
+def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
+    length = x.end - x.start
+    if chart.is_over_time:
+        return time_ticks(x.low, x.high, max(3, int(length / 72)))
+    widest = max(text_width(chart.x_style.text(value), TEXT_SIZE) for value in (x.low, x.high))
+    ticks = ticks_within(x.low, x.high, max(2, int(length / (widest + 60))))
+    return tuple((value, chart.x_style.text(value, ticks.decimals)) for value in ticks.values)
+
+
+def _end_labels(chart: LineChart, lines: Sequence[DrawnLine]) -> list[tuple[LineSample, str]]:
+    """The last value of each line with its label: the number, or the name where there are two lines."""
+    found = []
+    for line in lines:
+        last = next(sample for sample in reversed(line.samples) if sample.y is not None)
+        found.append((last, line.name if len(lines) > 1 else chart.y_style.text(last.y or 0.0)))
+    return found
+
+
+# --- Parts -----------------------------------------------------------------------------------------------
+
+
+def _grid(chart: LineChart, plot: _Plot) -> Iterator[Markup]:
+    x, y = plot.x, plot.y
+    lines = "".join(f"M{x.start:.1f} {y.at(value):.1f}H{x.end:.1f}" for value in plot.y_ticks.values)
+    yield tag("path", class_="grid", d=lines)
+    for value in plot.y_ticks.values:
+        label = chart.y_style.text(value, plot.y_ticks.decimals)
+        yield tag("text", label, class_="tick end", x=x.start - _GAP, y=y.at(value) + 4)
+    for value, label in plot.x_ticks:
+        half = text_width(label, TEXT_SIZE) / 2
+        at = min(max(x.at(value), half), plot.width - half)
+        yield tag("text", label, class_="tick mid", x=at, y=y.start + 20)
+
+
+def _references(chart: LineChart, plot: _Plot) -> Iterator[Markup]:
+    x, y = plot.x, plot.y
+    for each in chart.references:
+        at = y.at(each.y)
+        if not y.end <= at <= y.start:
+            continue  # beyond the limits that the chart's author has set
+        kind = "limit" if each.is_limit else "axis"
+        yield tag("path", class_=kind, d=f"M{x.start:.1f} {at:.1f}H{x.end:.1f}")
+        if each.label:
+            above = at - 5 if at - y.end >= _LINE_HEIGHT else at + 14
+            anchor, side = (" end", x.end - 4) if _is_late(chart, plot) else ("", x.start + 4)
+            yield tag("text", each.label, class_=f"{kind}-label{anchor}", x=side, y=above)
+
+
+def _runs(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:
+    """The stretches of samples that have a value in this column."""
+    for is_there, run in groupby(samples, lambda sample: getattr(sample, column) is not None):
+        if is_there:
+            yield list(run)
+
+
+def _band(plot: _Plot, samples: Sequence[LineSample], number: int) -> Markup:
+    paths = []
+    for run in _runs(samples, "low"):
+        there = [_point(plot, sample.x, sample.high) for sample in run]
+        back = [_point(plot, sample.x, sample.low) for sample in reversed(run)]
+        if len(run) == 1:  # an interval at one place: a bar three pixels wide
+            centre = plot.x.at(run[0].x)
+            edges = plot.y.at(run[0].high or 0.0), plot.y.at(run[0].low or 0.0)
+            paths.append(f"M{centre - 1.5:.1f} {edges[0]:.1f}h3V{edges[1]:.1f}h-3Z")
+        else:
+            paths.append(path_of(there + back) + "Z")
+    return tag("path", class_=f"band-{number}", d="".join(paths)) if paths else Markup()
+
+
+def _curve(plot: _Plot, samples: Sequence[LineSample], number: int) -> Markup:
+    paths = []
+    for run in _runs(samples, "y"):
+        path = path_of(_point(plot, sample.x, sample.y) for sample in run)
+        # A line of no length is drawn as a dot, thanks to its round ends.
+        paths.append(path if len(run) > 1 else path + "h0")
+    return tag("path", class_=f"line-{number}", d="".join(paths))
+
+
+def _point(plot: _Plot, x: float, y: float | None) -> tuple[float, float]:
+    return plot.x.at(x), plot.y.at(y or 0.0)
+
+
+def _ends(chart: LineChart, lines: Sequence[DrawnLine], plot: _Plot) -> Iterator[Markup]:
+    labels = _end_labels(chart, lines)
+    heights = [min(max(plot.y.at(last.y or 0.0), plot.y.end), plot.y.start) for last, _ in labels]
+    places = list(heights)
+    if len(places) > 1 and abs(places[0] - places[1]) < _LINE_HEIGHT:
+        # Side by side they would cover each other: the same distance up and down from their middle.
+        middle, upper = sum(places) / 2, 0 if places[0] <= places[1] else 1
+        places[upper], places[1 - upper] = middle - _LINE_HEIGHT / 2, middle + _LINE_HEIGHT / 2
+    for number, ((last, text), height, at) in enumerate(zip(labels, heights, places, strict=True), start=1):
+        yield tag("circle", class_=f"dot-{number}", cx=plot.x.at(last.x), cy=height, r=5)
+        yield tag("text", text, class_=f"end-{number}", x=plot.x.end + _GAP + 3, y=at + 4.5)
+
+
+def _mark(chart: LineChart, lines: Sequence[DrawnLine], plot: _Plot) -> Iterator[Markup]:
+    """The marked point, and its caption where there is room: below or above the lines, else beside it."""
+    mark = chart.mark
+    if mark is None:
+        return
+    x, y = plot.x.at(place(mark.x)), plot.y.at(mark.y)
+    if not (plot.x.start <= x <= plot.x.end and plot.y.end <= y <= plot.y.start):
+        return
+    width = max(text_width(mark.caption, TEXT_SIZE + 1.5), text_width(mark.detail, TEXT_SIZE))
+    top, bottom = _occupied(lines, plot, x - width / 2, x + width / 2, y)
+    at = min(max(x, plot.x.start + width / 2), plot.x.end - width / 2)
+    height = _CAPTION_ROOM if mark.detail else _CAPTION_ROOM - _LINE_HEIGHT
+    if plot.y.start - bottom >= height:
+        yield tag("path", class_="leader", d=f"M{x:.1f} {y:.1f}V{bottom + _LEADER:.1f}")
+        yield from _caption(chart, at, bottom + _LEADER + 14, "mid")
+    elif top - plot.y.end >= height:
+        base = top - _LEADER - 4 - (_LINE_HEIGHT if mark.detail else 0)
+        yield tag("path", class_="leader", d=f"M{x:.1f} {y:.1f}V{top - _LEADER:.1f}")
+        yield from _caption(chart, at, base, "mid")
+    else:
+        is_late = _is_late(chart, plot)
+        # Not on a line that goes through the point.
+        height = y + 17 if any(each.y == mark.y for each in chart.references) else y + 4
+        yield from _caption(chart, x - 9 if is_late else x + 9, height, "end" if is_late else "start")
+    yield tag("circle", class_="dot-mark", cx=x, cy=y, r=4.5)
+
+
+def _is_late(chart: LineChart, plot: _Plot) -> bool:
+    """Whether the marked point lies in the right half, so that a caption beside it goes to the left."""
+    return chart.mark is not None and plot.x.at(place(chart.mark.x)) > (plot.x.start + plot.x.end) / 2
+
+
+def _occupied(
+    lines: Sequence[DrawnLine], plot: _Plot, left: float, right: float, y: float
+) -> tuple[float, float]:
+    """The least and the greatest y of the point and of everything drawn between two x, as coordinates."""
+    heights = [y]
+    for line in lines:
+        for one, other in pairwise([line.samples[0], *line.samples]):
+            if plot.x.at(other.x) >= left and plot.x.at(one.x) <= right:
+                heights += [plot.y.at(each) for each in (*one[1:], *other[1:]) if each is not None]
+    return max(min(heights), plot.y.end), min(max(heights), plot.y.start)
+
+
+def _caption(chart: LineChart, x: float, y: float, anchor: str) -> Iterator[Markup]:
+    if chart.mark is not None:
+        yield tag("text", chart.mark.caption, class_=f"caption {anchor}", x=x, y=y)
+        if chart.mark.detail:
+            yield tag("text", chart.mark.detail, class_=f"tick {anchor}", x=x, y=y + _LINE_HEIGHT)

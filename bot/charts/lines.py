@@ -1,0 +1,184 @@
+"""What a line chart shows: its lines, checked and thinned, and its table."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.charts.figure import ChartSize, DataTable
+from bot.charts.numbers import PLAIN, NumberStyle, moment_text, seconds
+from bot.charts.thinning import LineSample, thin
+
+MOST_LINES = 2
+_DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class ChartLine:
+    """One series.  Its sequences are as long as `x`, but for intervals that are not there at all."""
+
+    name: str
+    x: tuple[float, ...] | tuple[datetime, ...]
+    """Never falling: numbers, or moments with a time zone."""
+    y: tuple[float | None, ...]
+    """None: no value; the line has a gap there."""
+    low: tuple[float | None, ...] = ()
+    """Lower ends of the intervals; None: there is none."""
+    high: tuple[float | None, ...] = ()
+    band: str = ""
+    """What the intervals are, for the legend: ``95 % at every moment``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A horizontal line to compare with."""
+
+    y: float
+    label: str = ""
+    is_limit: bool = False
+    """It must not be crossed: red and dotted."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPoint:
+    """A point with a caption."""
+
+    x: float | datetime
+    y: float
+    caption: str
+    detail: str = ""
+    """A second line, in smaller type."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """A line chart."""
+
+    title: str
+    description: str
+    """What the chart shows, in a sentence, for readers who cannot see it."""
+    x_name: str
+    """What x counts: ``games played``."""
+    lines: tuple[ChartLine, ...]
+    """At most two."""
+    y_style: NumberStyle = PLAIN
+    x_style: NumberStyle = PLAIN
+    """Of numbers; moments are written in UTC."""
+    references: tuple[Reference, ...] = ()
+    mark: MarkedPoint | None = None
+    limits: tuple[float, float] | None = None
+    """What the y axis spans at least and, but for ticks, at most; None: all values and references."""
+    trims_bands: bool = False
+    """Without `limits`: the axis need not hold the outermost twentieth of the intervals' ends."""
+    size: ChartSize = ChartSize.HALF
+    nothing: str = "Nothing to show yet."
+    """What to say without any value."""
+
+    @property
+    def is_over_time(self) -> bool:
+        """Whether x are moments; all are, or none."""
+        return any(isinstance(x, datetime) for line in self.lines for x in line.x[:1])
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLine:
+    """A line as it is drawn."""
+
+    name: str
+    band: str
+    """Empty: it has no intervals."""
+    samples: tuple[LineSample, ...]
+
+    def thinned(self, width: int) -> "DrawnLine":
+        """The line for a drawing of this width: whole, or a bucket for each eight pixels; see `thin`.
+
+        Whole where there is no more than a sample for each two pixels.
+        """
+        if len(self.samples) <= width / 2:
+            return self
+        return DrawnLine(self.name, self.band, thin(self.samples, width // 8))
+
+
+def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
+    """The lines of a chart as plain numbers; those without any value are left out.
+
+    Raises:
+        ValueError: Too many lines, sequences of different lengths, a number that is not finite, an x that
+            falls, moments among numbers or without a time zone, or an interval with one end or turned round.
+            The message names the line and the index.
+    """
+    if len(chart.lines) > MOST_LINES:
+        raise ValueError(
+            f"{chart.title!r} has {len(chart.lines)} lines, at most {MOST_LINES} can be told apart"
+        )
+    found = (DrawnLine(line.name, line.band if line.low else "", _samples(line)) for line in chart.lines)
+    lines = tuple(line for line in found if any(sample.y is not None for sample in line.samples))
+    kinds = {isinstance(x, datetime) for line in chart.lines for x in line.x}
+    if chart.mark is not None:
+        kinds.add(isinstance(chart.mark.x, datetime))
+    if len(kinds) > 1 and lines:
+        raise ValueError(f"{chart.title!r} has moments among its numbers")
+    return lines
+
+
+def place(x: float | datetime) -> float:
+    """An x as a number: POSIX time of a moment."""
+    return seconds(x) if isinstance(x, datetime) else x
+
+
+def _samples(line: ChartLine) -> tuple[LineSample, ...]:
+    missing: tuple[None, ...] = (None,) * len(line.x)
+    columns: tuple[tuple[str, Sequence[float | None]], ...] = (
+        ("x", [place(x) for x in line.x]),
+        ("y", line.y),
+        ("low", line.low or missing),
+        ("high", line.high or missing),
+    )
+    for name, column in columns:
+        if len(column) != len(line.x):
+            raise ValueError(f"line {line.name!r} has {len(column)} {name} for {len(line.x)} x")
+        for index, value in enumerate(column):
+            if value is not None and not math.isfinite(value):
+                raise ValueError(f"line {line.name!r}: {name}[{index}] is {value}")
+    samples = tuple(map(LineSample._make, zip(*(column for _, column in columns), strict=True)))
+    for index, sample in enumerate(samples):
+        if index and sample.x < samples[index - 1].x:
+            raise ValueError(f"line {line.name!r}: x[{index}] is less than the x before it")
+        if (sample.low is None) != (sample.high is None):
+            raise ValueError(f"line {line.name!r}: the interval at index {index} has one end")
+        if sample.low is not None and sample.high is not None and sample.low > sample.high:
+            raise ValueError(f"line {line.name!r}: the interval at index {index} ends before it begins")
+    return samples
+
+
+def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:
+    """The numbers of these lines: a row for each x."""
+    head = [chart.x_name]
+    for line in lines or chart.lines:
+        head += [line.name, *([line.band] if line.band else [])]
+    cells: dict[tuple[float, int], dict[int, tuple[str, ...]]] = {}
+    for number, line in enumerate(lines):
+        times: Counter[float] = Counter()  # an x may occur more than once
+        for sample in line.samples:
+            row = cells.setdefault((sample.x, times[sample.x]), {})
+            row[number] = _cells(chart.y_style, sample, has_band=bool(line.band))
+            times[sample.x] += 1
+    is_over_time = chart.is_over_time
+    empty = [("", "") if line.band else ("",) for line in lines]
+    is_daily = all(x % _DAY_S == 0 for x, _ in cells)
+    rows = []
+    for key in sorted(cells):
+        x = moment_text(key[0], is_daily=is_daily) if is_over_time else chart.x_style.text(key[0])
+        values = (cells[key].get(number, empty[number]) for number in range(len(lines)))
+        rows.append((x, *(text for pair in values for text in pair)))
+    return DataTable(chart.title, tuple(head), tuple(rows), tuple(x for x, _ in sorted(cells)))
+
+
+def _cells(style: NumberStyle, sample: LineSample, *, has_band: bool) -> tuple[str, ...]:
+    value = "" if sample.y is None else style.text(sample.y)
+    if not has_band:
+        return (value,)
+    if sample.low is None or sample.high is None:
+        return value, ""
+    return value, style.interval(sample.low, sample.high)

@@ -1,0 +1,83 @@
+"""Sparklines: the course of a number, as small as a word."""
+
+import math
+from dataclasses import dataclass
+from itertools import groupby
+
+from markupsafe import Markup
+
+from bot.charts.figure import DataTable, html_table
+from bot.charts.markup import joined, path_of, tag
+from bot.charts.numbers import PLAIN, Axis, NumberStyle, span_of
+from bot.charts.thinning import LineSample, thin
+
+_WIDTH, _HEIGHT = 240.0, 32.0
+_EDGE = 3.0
+"""Room for the line's own width and its last point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """A sparkline."""
+
+    title: str
+    label_name: str
+    """Head of the labels in the table: ``day``."""
+    value_name: str
+    labels: tuple[str, ...]
+    """One for each value."""
+    values: tuple[float | None, ...]
+    """At equal distances; None: no value."""
+    style: NumberStyle = PLAIN
+    is_alert: bool = False
+    """The number counts falls into traps, or something dangerous: red."""
+
+
+def sparkline(chart: Sparkline) -> Markup:
+    """A sparkline, followed by its table for screen readers only.
+
+    Raises:
+        ValueError: Labels and values are not equally many, or a value is not finite.
+    """
+    samples = _samples(chart)
+    table = html_table(sparkline_table(chart), "visually-hidden")
+    known = [sample.y for sample in samples if sample.y is not None]
+    x = Axis(0.0, max(1.0, len(chart.values) - 1.0), _EDGE, _WIDTH - _EDGE)
+    y = Axis(*span_of(known), _HEIGHT - _EDGE, _EDGE)
+    points = ((x.at(sample.x), None if sample.y is None else y.at(sample.y)) for sample in samples)
+    runs = [list(run) for is_gap, run in groupby(points, lambda point: point[1] is None) if not is_gap]
+    path = "".join(path_of((a, b or 0.0) for a, b in run) + "h0" for run in runs)
+    parts = [tag("title", chart.title), tag("desc", _description(chart, known))]
+    if known:
+        last = next(sample for sample in reversed(samples) if sample.y is not None)
+        parts.append(tag("path", class_="line-1", d=path))
+        parts.append(tag("circle", class_="dot-1", cx=x.at(last.x), cy=y.at(last.y or 0.0), r=_EDGE))
+    kind = "sparkline alert" if chart.is_alert else "sparkline"
+    drawn = tag("svg", *parts, class_=kind, viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}", role="img")
+    return joined(drawn, table)
+
+
+def sparkline_table(chart: Sparkline) -> DataTable:
+    """The numbers that are drawn."""
+    rows = []
+    for sample in _samples(chart):
+        value = "" if sample.y is None else chart.style.text(sample.y)
+        rows.append((chart.labels[int(sample.x)], value))
+    return DataTable(chart.title, (chart.label_name, chart.value_name), tuple(rows))
+
+
+def _samples(chart: Sparkline) -> tuple[LineSample, ...]:
+    if len(chart.labels) != len(chart.values):
+        raise ValueError(f"{chart.title!r} has {len(chart.labels)} labels for {len(chart.values)} values")
+    for label, value in zip(chart.labels, chart.values, strict=True):
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"{chart.title!r}: the value of {label!r} is {value}")
+    samples = [LineSample(float(index), value, None, None) for index, value in enumerate(chart.values)]
+    return thin(samples, int(_WIDTH / 2))
+
+
+def _description(chart: Sparkline, known: list[float]) -> str:
+    if not known:
+        return "No values yet."
+    least, most = (chart.style.text(value) for value in (min(known), max(known)))
+    return f"Lowest {least}, highest {most}, last {chart.style.text(known[-1])}."

@@ -1,0 +1,58 @@
+"""The analysis of a finished game: sound lines for the side to move, only afterwards, and paid for."""
+
+import pytest
+
+from bot.arena.play.analysis import DEEPEST, LINES, WITHIN_CENTI, analyse
+from bot.arena.traffic.budgets import COSTS, USUAL
+from bot.arena.variants import VARIANTS
+from tests.bot.arena.conftest import House
+from tests.bot.arena.test_game import match
+
+MATE = "f2f3 e7e5 g2g4"
+
+
+def test_the_best_move_comes_first_with_its_line() -> None:
+    told = analyse(match(f"{MATE} d8h4", variant=VARIANTS["standard"]), 3)
+    assert (told["ply"], told["toMove"]) == (3, "black")
+    first = told["lines"][0]
+    assert (first["move"], first["squares"], first["score"], first["names"]) == (
+        "d8h4",
+        ["d8", "h4"],
+        "#1",
+        ["Qh4#"],
+    )
+
+
+@pytest.mark.parametrize("variant", ["othello", "xiangqi", "connect4"])
+def test_lines_are_legal_and_ordered(variant: str) -> None:
+    played = match(variant=VARIANTS[variant])
+    told = analyse(played, 0)
+    assert 2 < told["depth"] <= DEEPEST
+    scores = [line["score_centi"] for line in told["lines"]]
+    assert 1 <= len(scores) <= LINES
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] - scores[-1] <= WITHIN_CENTI
+    for line in told["lines"]:
+        assert len(line["names"]) <= told["depth"]
+
+
+def test_a_position_without_a_move_has_no_line() -> None:
+    over = match(f"{MATE} d8h4", variant=VARIANTS["standard"])
+    assert analyse(over, 4) | {"toMove": ""} == {"ply": 4, "depth": 0, "toMove": "", "lines": []}
+
+
+async def test_only_a_finished_game_is_analysed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.arena.play.analysis.NODES", 1000)
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot)
+    await person.move(game, "f5")
+    await bot.move(game, "d6")
+    path = f"/api/arena/game/{game}/analysis"
+    assert await house.request("GET", f"{path}?ply=1") == (403, {"error": "This game is not over yet"})
+    await person.act(game, "resign")
+    status, told = await house.request("GET", f"{path}?ply=1")
+    assert (status, told["toMove"]) == (200, "white")
+    assert {line["move"] for line in told["lines"]} <= {"d6", "f4", "f6"}
+    assert (await house.request("GET", f"{path}?ply=3"))[0] == 400
+    assert (await house.request("GET", path))[0] == 400
+    assert COSTS["/api/arena/game/{game}/analysis"] > 50 * USUAL

@@ -1,0 +1,225 @@
+"""The page of a game for everybody: secret while it runs, all of it afterwards."""
+
+import re
+import struct
+import zlib
+from typing import Any
+
+import pytest
+
+from bot.arena import wire
+from bot.arena.public import routes
+from bot.arena.public.canvas import path
+from bot.arena.public.preview import preview
+from bot.arena.public.rendering import TEMPLATES
+from bot.arena.public.watched import watched
+from bot.arena.traffic.assets import assets
+from engine.formats import ggf, pgn, transcripts
+from tests.bot.arena.conftest import House, Json, Player, Street
+from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns
+
+FULL = {
+    *("type", "id", "variant", "speed", "rated", "createdAt", "white", "black", "initialFen", "clock"),
+    *("keepAlive", "state"),
+}
+STATE = {"wtime", "btime", "winc", "binc", "status", "view"}
+VIEW = {
+    *("rows", "toMove", "highlights", "counts", "game", "title", "sides", "colours", "lastSquares", "moves"),
+    *("names", "legal"),
+}
+PLAYER = {"id", "name", "title", "rating", "provisional"}
+TELLTALE = ("trap", "score", "bait", "engine", "depth", "offer", "draw", "takeback", "expiration", "chat")
+"""No word of these is in anything that a spectator of a running game gets."""
+
+
+def keys_of(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+async def report(_game_id: str) -> Json:
+    return {"secret": "nobody's business before the end"}
+
+
+async def seen(house: House, game: str) -> Json:
+    return await (await house.stream(f"/api/arena/game/{game}/watch", "")).next()
+
+
+async def test_a_running_game_tells_board_clocks_and_moves_only(street: Street) -> None:
+    house = await street.open(report=report, bot="Desdemona")
+    person, bot, game = await meet(house, variant="standard", color="white")
+    await take_turns(game, ["e2e4", "e7e5"], person, bot)
+    await person.act(game, "draw/yes")
+    await bot.act(game, "takeback/yes")
+    told = await seen(house, game)
+    assert (set(told), set(told["state"]), set(told["state"]["view"])) == (FULL, STATE, VIEW)
+    assert set(told["white"]) == set(told["black"]) == PLAYER
+    assert told["state"]["view"]["legal"] == []
+    replay = await house.request("GET", f"/api/arena/game/{game}")
+    for keys in (keys_of(told), keys_of(replay[1])):
+        assert not [key for key in keys for word in TELLTALE if word in key.lower()]
+    status, page = await house.request("GET", f"/game/{game}")
+    assert status == 200
+    assert "Anna against Desdemona" in page
+    head = page.split("<body>")[0].replace("sets traps, and see afterwards", "")  # what the whole site says
+    assert not [word for word in TELLTALE if word in head.lower()]
+    assert f"/game/{game}/preview.png" not in page, "a board that others keep"
+    for hidden in (
+        f"/api/arena/game/{game}/report",
+        f"/api/arena/game/{game}/analysis?ply=1",
+        f"/game/{game}/preview.png",
+        f"/game/{game}/pgn",
+        f"/game/{game}/txt",
+    ):
+        assert (await house.request("GET", hidden))[0] == 403, hidden
+
+
+async def test_what_players_alone_are_told_stays_with_them(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fields are chosen: one that is added for players does not leak."""
+    _, _, game = await meet(house)
+    full, state = wire.game_full, wire.game_state
+    monkeypatch.setattr(wire, "game_state", lambda *a: state(*a) | {"secret": 1})
+    monkeypatch.setattr(
+        wire, "game_full", lambda *a: full(*a) | {"secret": 1, "white": full(*a)["white"] | {"secret": 1}}
+    )
+    assert "secret" not in keys_of(await seen(house, game))
+
+
+async def test_standing_clocks_are_told(house: House) -> None:
+    _, _, game = await meet(house)
+    match = await house.arena._referee.find(game)
+    for is_standing in (False, True):
+        told = watched(match, 0.0, 30.0, 7.0, is_standing=is_standing)
+        assert ("clocksStand" in told["state"]["view"]) is is_standing
+
+
+async def over(house: House, **terms: Any) -> tuple[Player, Player, str]:
+    person, bot, game = await meet(house, **terms)
+    await take_turns(game, WIPE_OUT, person, bot)
+    return person, bot, game
+
+
+async def test_a_finished_game_has_a_preview_and_its_result(street: Street) -> None:
+    house = await street.open(report=report, public_url="https://play.example/")
+    _, _, game = await over(house)
+    status, page = await house.request("GET", f"/game/{game}")
+    tags = dict(re.findall(r'<meta (?:property|name)="((?:og|twitter):[a-z:_]+)" content="([^"]*)">', page))
+    assert status == 200
+    assert tags["og:title"] == "Othello: Anna against Desdemona"
+    assert tags["og:description"] == "Anna won after 9 moves. Step through it, and see the traps."
+    assert tags["og:url"] == f"https://play.example/game/{game}"
+    assert tags["og:image"] == f"https://play.example/game/{game}/preview.png"
+    told = await seen(house, game)
+    assert set(told) == FULL | {"files"}
+    assert told["files"] == ["ggf", "txt"]
+    assert (await house.request("GET", f"/api/arena/game/{game}/report"))[1] == await report(game)
+
+
+def pixels(png: bytes) -> tuple[int, int, bytes]:
+    """Width, height and rows of a picture, checked by hand."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    at, chunks = 8, {}
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        data = png[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + data)
+        chunks[kind] = data
+        at += 12 + length
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    return width, height, zlib.decompress(chunks[b"IDAT"])
+
+
+async def test_the_picture_is_drawn_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+
+    def counted(game: str, *position: Any) -> bytes:
+        drawn.append(game)
+        return preview(game, *position)
+
+    monkeypatch.setattr(routes, "preview", counted)
+    _, _, game = await over(house)
+    for address in (f"/game/{game}/preview.png", "/preview/standard", "/preview/xiangqi"):
+        for _ in range(2):
+            async with house._http.get(house.url + address) as answer:
+                png = await answer.read()
+                assert answer.content_type == "image/png"
+                tag = answer.headers["ETag"]
+        width, height, rows = pixels(png)
+        assert (width, height, len(rows)) == (1200, 630, 630 * (1 + 3 * 1200))
+        async with house._http.get(house.url + address, headers={"If-None-Match": tag}) as answer:
+            assert answer.status == 304
+    assert len(drawn) == 3
+    assert (await house.request("GET", "/preview/ludo"))[0] == 404
+    # The corner is the page's ground; in the middle of d1, black has the disc.
+    width, _, rows = pixels(preview("othello", ["...b...."] + ["........"] * 7))
+    colour = [rows[y * (1 + 3 * width) + 1 + 3 * x :][:3] for x, y in ((0, 0), (565, 68), (635, 68))]
+    assert colour[0] == b"\xf6\xf3\xec"
+    assert max(colour[1]) < 0x50
+    assert colour[2] == b"\x2b\x7d\x58"
+
+
+def test_an_arc_is_part_of_a_circle() -> None:
+    (points, is_closed), *others = path("M50 10a20 20 0 1 0 .01 0z", 2.0, 5.0, 7.0)
+    assert (is_closed, others) == (True, [])
+    distances = [((x - 105) ** 2 + (y - 67) ** 2) ** 0.5 for x, y in points]
+    assert distances == pytest.approx([40.0] * len(points), abs=0.1)
+
+
+async def test_files_in_the_players_formats(house: House) -> None:
+    person, bot, othello = await over(house)
+    chess = await house.start(person, bot, variant="standard", color="white")
+    await take_turns(chess, ["e2e4", "e7e5", "g1f3"], person, bot)
+    await bot.act(chess, "resign")
+    drop = await house.start(person, bot, variant="connect4", color="white")
+    await take_turns(drop, ["d1", "d2"], person, bot)
+    await person.act(drop, "resign")
+
+    async def file(game: str, form: str) -> str:
+        async with house._http.get(f"{house.url}/game/{game}/{form}") as answer:
+            assert answer.status == 200
+            assert answer.headers["Content-Disposition"] == f'attachment; filename="desdemona-{game}.{form}"'
+            return await answer.text()
+
+    (found,) = list(ggf.find(await file(othello, "ggf")))
+    assert isinstance(found, ggf.GgfGame)
+    assert (found.black, found.white, len(found.moves), found.result) == ("Anna", "Desdemona", 9, "+64.000")
+    assert transcripts.parse(await file(othello, "txt")).moves == tuple(WIPE_OUT)
+    record = pgn.parse(await file(chess, "pgn"))
+    assert (record.players, record.moves) == (("Anna", "Desdemona"), ("e2e4", "e7e5", "g1f3"))
+    assert (record.points, record.ending) == (1.0, "resigned")
+    assert await file(drop, "txt") == "d1 d2\n"
+    for game, form in ((othello, "pgn"), (chess, "ggf"), (drop, "pgn")):
+        assert (await house.request("GET", f"/game/{game}/{form}"))[0] == 404
+
+
+@pytest.mark.parametrize("game", ["nogame00", "short", "x" * 300, "<b>", "nul%00nul"])
+async def test_an_unknown_game_is_not_found(house: House, game: str) -> None:
+    status, page = await house.request("GET", f"/game/{game}")
+    assert (status, "og:" in page) == (404, False)
+    assert (await house.request("GET", "/api/arena/game/nogame00/watch"))[0] == 404
+
+
+async def test_games_need_not_be_public(street: Street) -> None:
+    house = await street.open(public_games=False)
+    person, _, game = await over(house)
+    status, page = await house.request("GET", f"/game/{game}")
+    assert (status, "og:" in page, "Anna" in page) == (200, False, False)
+    for closed in (
+        f"/api/arena/game/{game}/watch",
+        f"/game/{game}/preview.png",
+        f"/game/{game}/ggf",
+        "/api/arena/user/anna/games",
+    ):
+        assert (await house.request("GET", closed))[0] == 403, closed
+    status, page = await house.request("GET", "/@/anna")
+    assert (status, game in page) == (200, False)
+    assert [each["id"] for each in (await person.get("/api/arena/games"))["games"]] == [game]
+
+
+def test_pages_name_files_that_exist() -> None:
+    for template in TEMPLATES.glob("*.html"):
+        for name in re.findall(r"asset\('([^']+)'\)", template.read_text()):
+            assert assets().body(name), name

@@ -1,0 +1,90 @@
+"""Falls reach the trainer: all old ones once, and those of each game as soon as it is settled."""
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from sqlalchemy import LargeBinary, func, select, type_coerce, update
+
+from bot.arena.training import intake as module
+from bot.arena.training.intake import POLL_S, Intake
+from storage.database import Database
+from storage.errors import StorageError
+from storage.tables.games import ForecastRow, GameRow
+from storage.tables.training import TrainingFall, TrainingPosition
+from tests.bot.arena.training.samples import add_fall
+
+
+async def count(database: Database, table: Any) -> int:
+    async with database.read() as session:
+        return await session.scalar(select(func.count()).select_from(table)) or 0
+
+
+async def add(database: Database, *keys: str, **options: Any) -> None:
+    async with database.write() as session:
+        for number, key in enumerate(keys):
+            await add_fall(session, "othello", key, "Anna", ply=options.pop("ply", 2 * number), **options)
+
+
+async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(module, "SMALL_BATCH", 1)
+    await add(database, *[f"game{number}" for number in range(5)])
+    assert await Intake(database, "arena").fill() == 5
+    assert await Intake(database, "arena").fill() == 0
+    assert (await count(database, TrainingFall), await count(database, TrainingPosition)) == (5, 5)
+    assert await Intake(database, "elsewhere").fill() == 0
+
+
+async def test_new_games_as_they_are_settled(database: Database) -> None:
+    await add(database, "old")
+    intake = Intake(database, "arena")
+    await intake.fill()
+    assert await intake.poll() == 0
+    await add(database, "going", settled=False)
+    assert await intake.poll() == 0
+    await add(database, "quick", ply=6)
+    assert await intake.poll() == 1
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(is_settled=True))
+    assert await intake.poll() == 1
+    assert await intake.poll() == 0
+    assert await count(database, TrainingFall) == 3
+    assert await count(database, TrainingPosition) == 2  # old and going are the same position
+
+
+async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    await add(database, "first", "second", "third")
+    slept: list[float] = []
+    failures = [StorageError("gone"), StorageError("still gone"), ValueError("a bug")]
+
+    async def sleep(seconds: float) -> None:
+        if seconds and len(slept) == 5:
+            raise asyncio.CancelledError
+        if seconds:
+            slept.append(seconds)
+
+    intake = Intake(database, "arena", sleep)
+    fill = intake.fill
+
+    async def failing() -> int:
+        if failures:
+            raise failures.pop(0)
+        return await fill()
+
+    intake.fill = failing  # type: ignore[method-assign]
+    with caplog.at_level(logging.INFO), pytest.raises(asyncio.CancelledError):
+        await intake.run()
+    assert slept == [POLL_S] * 5
+    assert await count(database, TrainingFall) == 3
+    assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR", "INFO"]
+
+
+async def test_a_damaged_record_is_left_out(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    await add(database, "first", "second")
+    async with database.write() as session:
+        column = type_coerce(ForecastRow.bait_expected, LargeBinary)
+        await session.execute(update(ForecastRow).where(ForecastRow.decision_id == 1).values({column: b"?"}))
+    assert await Intake(database, "arena").fill() == 1
+    assert "the trainer leaves out decision 1" in caplog.text

@@ -1,0 +1,83 @@
+"""The arena's page and the dashboard show the same pieces: one in JavaScript, one in Python."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import bot.arena
+from bot.charts.looks import look_of
+from bot.charts.pieces import FIGURES, river
+from tests.bot.charts.parsing import parsed, with_class
+
+BOARD = Path(bot.arena.__file__).parent / "static" / "board"
+PIECES = (BOARD / "pieces.js").read_text(encoding="utf-8")
+GAMES = (BOARD / "games.js").read_text(encoding="utf-8")
+
+
+def test_chess_pieces_have_the_same_shapes() -> None:
+    (foot,) = re.findall(r'const FOOT = "([^"]+)"', PIECES)
+    (block,) = re.findall(r"const FIGURES = {\n(.*?)\n};", PIECES, re.DOTALL)
+    found = {}
+    for name, outlines, lines in re.findall(
+        r"(\w+): {\s*outlines: \[(.*?)\],\s*lines: \[(.*?)\],", block, re.DOTALL
+    ):
+        shapes = tuple(
+            foot if shape == "FOOT" else shape.strip('"') for shape in re.findall(r'"[^"]+"|FOOT', outlines)
+        )
+        found[name] = (shapes, tuple(re.findall(r'"([^"]+)"', lines)))
+    assert found == FIGURES
+
+
+def test_chess_pieces_have_the_same_letters() -> None:
+    (line,) = re.findall(r"\[\[(.*?)\]\]\.map\(\(\[letter, name\]\) => chessman", GAMES)
+    names = dict(re.findall(r'"(\w)", "(\w+)"', line))
+    assert {
+        letter: piece.name for letter, piece in look_of("chess").pieces.items() if letter.isupper()
+    } == names
+    assert {piece.side for letter, piece in look_of("chess").pieces.items() if letter.islower()} == {"black"}
+
+
+def test_xiangqi_pieces_have_the_same_inscriptions() -> None:
+    found = re.findall(r'\["(\w)", "(\w+)", "(\w)", "(\w)(\w)"\]', GAMES)
+    assert len(found) == 7
+    pieces = look_of("xiangqi").pieces
+    for letter, name, latin, red, black in found:
+        for case, side, han in ((letter, "red", red), (letter.lower(), "black", black)):
+            piece = pieces[case]
+            assert (piece.name, piece.letter, piece.han, piece.side) == (name, latin, han, side)
+    assert len(pieces) == 14
+
+
+def test_boards_have_the_same_edges_and_turns() -> None:
+    for game in ("othello", "chess", "xiangqi", "connect4"):
+        (block,) = re.findall(rf"\n  {game}: {{\n(.*?)\n  }},", GAMES, re.DOTALL)
+        look = look_of(game)
+        edges = re.findall(r"edges: {(.*?)}", block)
+        assert look.edges == (tuple(re.findall(r"(\w+):", edges[0])) if edges else ("top", "left"))
+        assert look.turns == ("turns: true" in block)
+        assert look.starts_at_top == ('topRow: "last"' not in block)
+        assert look.surface == (re.findall(r'board: "(\w+)"', block) or ["felt"])[0]
+        assert look.numbers_files == ("FILES" in "".join(edges))
+
+
+def test_the_river_board_has_its_lines() -> None:
+    (board,) = parsed(river("r"))
+    (lines,) = with_class(board, "river-lines")
+    path = lines.get("d", "")
+    assert [f"M0 {rank}h8" in path for rank in range(10)] == [True] * 10
+    assert path.count("v4M") == 14  # seven files, interrupted by the river
+    assert path.count("v9") == 2
+    # A mark of two strokes in each corner of the points where cannons and soldiers begin, on the board.
+    corners = sum(
+        0 <= file + x <= 8
+        for file in (1, 7, 1, 7, *(0, 2, 4, 6, 8) * 2)
+        for x, _ in product((-1, 1), (-1, 1))
+    )
+    assert path.count("h0.19") + path.count("h-0.19") == corners == 48
+    assert PIECES.count("楚河") == PIECES.count("漢界") == 1
+    assert ["".join(each.itertext()) for each in board.iter("text")] == ["楚河", "漢界"]
+
+
+def test_variants_of_chess_look_like_chess() -> None:
+    assert look_of("crazyhouse") is look_of("chess")
+    assert look_of("tictactoe").pieces == {}

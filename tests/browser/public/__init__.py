@@ -1,0 +1,1 @@
+"""The pages that anybody may open, in a browser."""

@@ -1,0 +1,203 @@
+"""Anybody opens a shared link: a running game, a finished one, its players; on a desktop and a phone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser import axe
+from tests.browser.axe import SETTLE
+from tests.browser.host import Host
+from tests.browser.page import Page
+
+LATEST = "document.querySelector('.move.current')?.dataset.ply"
+LISTEN = """
+    window.asked = [];
+    const real = window.fetch;
+    window.fetch = async (...given) => { window.asked.push(String(given[0])); return real(...given); };
+"""
+
+
+@pytest.fixture(scope="module")
+def world(driver: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Host, str, str]]:
+    """An arena; the ids of a finished game and of a running one, in which it is a person's turn."""
+    with Host(tmp_path_factory.mktemp("public")) as host:
+        host.opponent.sets_traps = True
+        page = Page(driver)
+        page.forget_everything(host.url)
+        page.begin(host.url, "anna", variant="connect4", color="white")
+        finished = page.game_id
+        page.play_to_end()
+        page.find(".moment")
+        page.begin(host.url, None, variant="standard", color="black")
+        for _ in range(2):
+            page.play_one()
+        page.until_our_turn()
+        running = page.game_id
+        yield host, finished, running
+        driver.get("about:blank")
+
+
+@pytest.fixture
+def stranger(world: tuple[Host, str, str], driver: Chrome) -> Iterator[Page]:
+    """A page of somebody without a name; anna's session is kept aside."""
+    host, _, _ = world
+    page = Page(driver)
+    driver.get(f"{host.url}/static/icon.svg")
+    kept = driver.execute_script("return localStorage.getItem('desdemona.person')")
+    page.forget_everything(host.url)
+    yield page
+    assert page.complaints() == []
+    driver.get(f"{host.url}/static/icon.svg")
+    driver.execute_script("localStorage.setItem('desdemona.person', arguments[0])", kept)
+
+
+def press(page: Page, *keys: str) -> None:
+    ActionChains(page.driver, duration=0).send_keys(*keys).perform()
+
+
+def ply(page: Page) -> int:
+    """Number of the move that is on the board, from 1; 0: the start."""
+    found = page.driver.execute_script(f"return {LATEST}")
+    return 0 if found is None else int(found) + 1
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_stranger_steps_through_a_finished_game(
+    stranger: Page, world: tuple[Host, str, str], width: int
+) -> None:
+    host, finished, _ = world
+    with stranger.wide(width):
+        stranger.driver.get(f"{host.url}/game/{finished}")
+        stranger.find(".moment")
+        stranger.until_true("document.querySelector('.step-group[data-loaded]') !== null")
+        count, end = len(stranger.moves), stranger.board
+        assert ply(stranger) == count
+        press(stranger, Keys.ARROW_LEFT)
+        assert ply(stranger) == count - 1
+        press(stranger, Keys.HOME)
+        assert ply(stranger) == 0
+        stranger.until_true("!document.querySelector('.game .square .piece')")
+        assert stranger.board != end
+        # Wherever the focus is: a button that has just become useless, the report, nothing.
+        for focused in ("[data-step=left]", ".chip", "[data-test=share]", "body"):
+            stranger.driver.execute_script(
+                "document.activeElement.blur(); document.querySelector(arguments[0]).focus()", focused
+            )
+            before = ply(stranger)
+            press(stranger, Keys.ARROW_RIGHT)
+            assert ply(stranger) == before + 1, focused
+        press(stranger, Keys.END)
+        stranger.until_true(f"document.querySelectorAll('.game .piece').length === {count}")
+        assert stranger.board == end
+        assert stranger.count("[data-test=file-txt]") == 1
+        assert "“you” is anna" in stranger.text(".report-voice")
+
+
+def test_a_stranger_watches_without_being_told_too_much(stranger: Page, world: tuple[Host, str, str]) -> None:
+    host, _, running = world
+    driver = stranger.driver
+    script = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": LISTEN})
+    try:
+        driver.get(f"{host.url}/game/{running}")
+        stranger.until_moves(4)
+        assert stranger.count(".chat, .report, .tile, .legal, [data-test=resign]") == 0
+        assert stranger.count(".square[role=gridcell]") == 0
+        assert driver.execute_script("return document.querySelector('.report-box').hidden")
+        asked = driver.execute_script("return window.asked")
+        # The icon tells how good the connection is.
+        told = [path for path in asked if not path.endswith("/icon.svg")]
+        assert told == [f"/api/arena/game/{running}/watch"]
+        press(stranger, Keys.ARROW_LEFT)
+        assert ply(stranger) == len(stranger.moves) - 1
+        stranger.until_text(".status-detail", "The board shows an earlier position.")
+        press(stranger, Keys.ARROW_RIGHT)
+        first = driver.execute_script("return document.querySelector('.bar').dataset.colour")
+        press(stranger, "f")
+        assert driver.execute_script("return document.querySelector('.bar').dataset.colour") != first
+        corner = driver.execute_script("return document.querySelector('.game .square').dataset.square")
+        assert corner == "h1"
+    finally:
+        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def test_spectators_see_each_move_and_the_end(page: Page, host: Host) -> None:
+    driver = page.driver
+    page.begin(host.url, "otto", variant="othello")
+    player, address = driver.current_window_handle, driver.current_url
+    driver.switch_to.new_window("tab")
+    driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "localStorage.clear()"})
+    spectator = driver.current_window_handle
+    driver.get(address)
+    page.until_text(".status-line", "otto to move")
+    driver.switch_to.window(player)
+    page.play_one()
+    page.until_our_turn()
+    driver.switch_to.window(spectator)
+    page.until_moves(2)
+    driver.switch_to.window(player)
+    page.click("[data-test=resign]")
+    page.click("[data-test=confirm]")
+    page.find("[data-test=new-game]")
+    driver.switch_to.window(spectator)
+    page.until_text(".status-line", "White won")
+    assert page.text(".status-detail") == "otto resigned."
+    page.until_true("document.querySelector('.step-group[data-loaded]') !== null")
+    page.find("[data-test=file-ggf]")
+
+
+def _prefer(page: Page, scheme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    # Colours glide from one scheme to the other.
+    page.driver.execute_async_script(SETTLE)
+
+
+def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None:
+    host, finished, running = world
+    troubles: list[Any] = []
+    screens = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
+    places = (
+        (f"/game/{finished}", ".moment"),
+        (f"/game/{running}", ".move"),
+        ("/@/anna", ".games"),
+        ("/@/nobody", ".notice"),
+        ("/leaders?variant=connect4", ".people"),
+        ("/history", ".notice"),
+    )
+    try:
+        for number, (path, wanted) in enumerate(places):
+            # All rules on each screen in turn, on the opposite one those that screens influence.
+            for (width, scheme), rules in (
+                (screens[number % 4], ()),
+                (screens[number % 4 ^ 1], axe.OF_SCREENS),
+            ):
+                _prefer(stranger, scheme)
+                with stranger.wide(width):
+                    # Opened anew: colours that are inherited do not always follow the scheme at once.
+                    stranger.driver.get(host.url + path)
+                    stranger.find(wanted)
+                    axe.enter(stranger.driver)
+                    told = axe.violations(stranger.driver, *rules)
+                    if stranger.driver.execute_script("return document.documentElement.scrollWidth") > width:
+                        told.append("it scrolls sideways")
+                troubles += [f"{path}, {scheme}, {width} px: {each}" for each in told]
+    finally:
+        _prefer(stranger, "")
+    assert troubles == []
+
+
+def test_ones_games_are_there_on_another_device(page: Page, host: Host) -> None:
+    page.begin(host.url, "rita")
+    game = page.game_id
+    page.click("[data-test=abort]")
+    page.find("[data-test=new-game]")
+    page.driver.execute_script("localStorage.removeItem('desdemona.games')")
+    page.driver.get(host.url)
+    page.click("[data-test=history]")
+    page.until_text(".games tbody", "Aborted")
+    page.click(f".games a[href='/game/{game}']")
+    page.until_text(".status-line", "Game aborted")
