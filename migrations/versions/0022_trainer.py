@@ -54,6 +54,12 @@ def upgrade() -> None:
     op.create_index("ix_training_falls_game_id", "training_falls", ["game_id"])
     op.create_index("ix_training_falls_opponent_id", "training_falls", ["opponent_id"])
     op.create_table(
+        "training_games",
+        sa.Column("game_id", KEY, nullable=False),
+        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_training_games_game_id")),
+        sa.PrimaryKeyConstraint("game_id", name=op.f("pk_training_games")),
+    )
+    op.create_table(
         "training_players",
         sa.Column("account_id", sa.String(length=32), nullable=False),
         sa.Column("game", sa.String(length=64), nullable=False),
@@ -93,5 +99,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("training_reviews", "training_players", "training_falls", "training_positions"):
-        op.drop_table(table)
+    for table in ("reviews", "players", "games", "falls", "positions"):
+        op.drop_table(f"training_{table}")

@@ -4,6 +4,7 @@
 
     training_positions --< training_falls (one for each decision whose reply was no sound one)
                        +-< training_reviews >-- arena_accounts --< training_players
+    training_games (those that were looked through)
 """
 
 from datetime import datetime
@@ -53,6 +54,14 @@ class TrainingFall(Base):
     position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("training_positions.id"))
     opponent_id: Mapped[int] = mapped_column(BigInt, ForeignKey("opponents.id"))
     """Who fell."""
+
+
+class TrainingGame(Base):
+    """A game whose falls have been taken up, if it has any."""
+
+    __tablename__ = "training_games"
+
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
 
 
 class TrainingPlayer(Base):

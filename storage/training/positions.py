@@ -23,7 +23,7 @@ from storage.records import GameStatus
 from storage.statistics.set_baits import line_key, named_bait
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.training import TrainingFall, TrainingPosition, TrainingReview
+from storage.tables.training import TrainingFall, TrainingGame, TrainingPosition, TrainingReview
 
 TOLERANCE = 350
 """A reply that costs at most this is sound, as in lila's Retrospect; hundredths of a per cent of expected
@@ -85,16 +85,29 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 # --- Taking up ------------------------------------------------------------------------------------------
 
 
-async def list_baits(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys above `after` of decisions that tempted, in all games, ascending."""
-    statement = select(ForecastRow.decision_id).where(
-        ForecastRow.bait.is_not(None), ForecastRow.decision_id > after
+async def list_untaken(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
+    """Our keys above `after` of the arena's settled games that were not taken up yet, ascending."""
+    statement = (
+        select(GameRow.id)
+        .outerjoin(TrainingGame, TrainingGame.game_id == GameRow.id)
+        .where(
+            GameRow.site == site,
+            GameRow.id > after,
+            GameRow.is_settled.is_(True),
+            TrainingGame.game_id.is_(None),
+        )
     )
-    return list(await session.scalars(statement.order_by(ForecastRow.decision_id).limit(limit)))
+    return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
 
 
-async def list_baits_of(session: AsyncSession, games: Collection[int]) -> list[int]:
-    """The same of some games, by our keys."""
+async def mark_taken_up(session: AsyncSession, games: Collection[int]) -> None:
+    """Note that some games have been taken up, by our keys."""
+    for game_id in games:
+        await insert_new(session, TrainingGame, game_id=game_id)
+
+
+async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]:
+    """Keys of decisions that tempted in some games, by our keys, ascending."""
     statement = (
         select(ForecastRow.decision_id)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
 from bot.arena.training.ratings import start_rating
@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 
 POLL_S = 20.0
 """How often we look for games that have been settled."""
-BATCH = 200
-"""Decisions that are read at once."""
+BATCH = 20
+"""Games that are read at once."""
 SMALL_BATCH = 10
 """Falls that are stored in one transaction: a hundredth of a second, in which SQLite stores no move."""
 MOST_WAITING = 1000
@@ -69,11 +69,11 @@ class Intake:
         made = after = 0
         while True:
             async with self._database.read() as session:
-                decisions = await positions.list_baits(session, after, BATCH)
-            if not decisions:
+                games = await positions.list_untaken(session, self._site, after, BATCH)
+            if not games:
                 break
-            made += await self._take_up(decisions)
-            after = decisions[-1]
+            made += await self.take_up_games(games)
+            after = games[-1]
             await self._sleep(0)
         self._newest = newest
         return made
@@ -95,12 +95,10 @@ class Intake:
 
     async def take_up_games(self, games: Collection[int]) -> int:
         """Take up some games, by our keys; returns how many falls were new."""
+        if not games:
+            return 0
         async with self._database.read() as session:
-            decisions = await positions.list_baits_of(session, games)
-        return await self._take_up(decisions)
-
-    async def _take_up(self, decisions: Sequence[int]) -> int:
-        async with self._database.read() as session:
+            decisions = await positions.list_baits(session, games)
             found = await read_batch(
                 decisions, partial(positions.list_new_falls, session, self._site), _damaged
             )
@@ -109,6 +107,8 @@ class Intake:
         for start in range(0, len(falls), SMALL_BATCH):
             async with self._database.write() as session:
                 made += await positions.take_up(session, falls[start : start + SMALL_BATCH], start_rating)
+        async with self._database.write() as session:
+            await positions.mark_taken_up(session, games)
         return made
 
 

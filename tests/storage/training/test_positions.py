@@ -47,7 +47,8 @@ async def fell(session: AsyncSession, key: str, reply: str = "d7d5", person: str
 
 
 async def taken_up(session: AsyncSession) -> int:
-    decisions = await positions.list_baits(session, 0, 100)
+    games = list(await session.scalars(select(GameRow.id)))
+    decisions = await positions.list_baits(session, games)
     return await positions.take_up(session, await positions.list_new_falls(session, SITE, decisions), started)
 
 
@@ -115,7 +116,7 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         assert await positions.find_game(session, SITE, "open") == (open_one.id, False)
         await settle_game(session, open_one.id)
         assert await positions.list_settled(session, [open_one.id, first.id]) == [first.id, open_one.id]
-        decisions = await positions.list_baits_of(session, [open_one.id])
+        decisions = await positions.list_baits(session, [open_one.id])
         found = await positions.list_new_falls(session, SITE, decisions)
         assert [each.game_id for each in found] == [open_one.id]
         assert await positions.find_game(session, SITE, "nothing") is None
@@ -225,7 +226,7 @@ async def test_no_choice_reads_a_whole_table_of_decisions(people: Database) -> N
             await positions.list_near(session, "chess", 1300.0, 12, "anna")
             await positions.own_fall(session, "anna", "chess", SITE)
             await positions.find_source(session, 1, "anna", SITE)
-            await positions.list_baits(session, 5, 100)
+            await positions.list_baits(session, [5, 6])
             await solvers.due_position(session, "anna", "chess", AT)
         finally:
             event.remove(engine, "before_cursor_execute", note)
