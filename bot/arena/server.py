@@ -164,6 +164,7 @@ class Arena:
             referee=self._referee,
             report=report,
             base_url=lambda: self._base_url,
+            is_public=config.public_games,
             keep_alive_s=config.keep_alive_s,
             needs_approval=config.approve_accounts,
             codes=MoveCodes(clock),
