@@ -15,7 +15,7 @@ from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, NOT_PUBLIC, HttpError, RequestGate, as_int, as_text, count, fields, ok
-from bot.arena.play.analysis import analyse
+from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
@@ -265,6 +265,8 @@ class SiteRoutes:
             raise HttpError(400, "ply is missing: after how many moves")
         if ply > len(match.record.moves):
             raise HttpError(400, "This game has fewer moves")
+        if is_played(match, ply, self._referee.running()):  # also where the answer is kept
+            raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> KeptAnswer:
             # In a thread of its own, one at a time: nothing else waits for it.
