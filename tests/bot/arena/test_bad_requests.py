@@ -333,6 +333,13 @@ async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) ->
     assert "Traceback" not in caplog.text
 
 
+async def test_pages_of_other_sites_make_no_accounts(house: House) -> None:
+    for site, status in (("cross-site", 403), ("same-origin", 201)):
+        headers = {"Sec-Fetch-Site": site}
+        answer = await house.request("POST", "/api/person", json={"name": "Anna"}, headers=headers)
+        assert answer[0] == status
+
+
 async def test_the_page_and_its_headers(house: House) -> None:
     for path, status in (("/", 200), ("/game/abcdefgh", 404), ("/static/index.html", 200)):
         async with house._http.get(house.url + path) as response:
