@@ -96,7 +96,7 @@ class PublicRoutes:
         self._keep_alive_s = keep_alive_s
         self._first_move_s = first_move_s
         self._is_standing = is_standing
-        self.watching = Watching(self._told, keep_alive_s)
+        self.watching = Watching(self._told, keep_alive_s, referee.clock)
         """The spectators."""
         self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
 
@@ -180,8 +180,7 @@ class PublicRoutes:
                 watcher.seen = line = self.watching.line(match)
                 await response.write(line.plain)
             self.watching.join(match, watcher)
-            if (now := await self._referee.find(match.id)).is_over:  # it has ended meanwhile
-                self.watching.publish(now)
+            self.watching.catch_up(await self._referee.find(match.id))
             await watcher.ended.wait()
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.write_eof()
