@@ -907,7 +907,7 @@ class MannersConfig(Section):
     """Do not resign against a lower rating; an unknown rating passes."""
     takebacks: int = Field(default=5, ge=0, le=1000)
     """Takebacks that we grant a person per casual game; bots get none, and neither do people in a trial's
-    games."""
+    games or where the player was drawn by lot, as `balanced` does."""
     takebacks_rated: bool = False
     """Grant them in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)

@@ -37,6 +37,8 @@ class OfferFacts:
     """Players of this game can agree on a draw at this site."""
     in_trial: bool = False
     """The game belongs to a trial (`storage.trials`)."""
+    by_lot: bool = False
+    """A lot chose our player, or chooses its moves."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
@@ -88,9 +90,11 @@ def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
 def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     """How many takebacks the opponent gets in this game.
 
-    None in a trial, which counts no decision that was taken back: those would be the costly ones.
+    None in a trial or where a lot chose the player or its moves: no comparison counts a decision that was
+    taken back, and those would be the costly ones.
     """
-    if facts.opponent_is_bot or facts.in_trial or (facts.rated and not config.takebacks_rated):
+    is_compared = facts.in_trial or facts.by_lot
+    if facts.opponent_is_bot or is_compared or (facts.rated and not config.takebacks_rated):
         return 0
     return config.takebacks
 

@@ -1,7 +1,7 @@
 """What the arena's pages tell of players: games, ratings, replies to traps over time, the best ratings."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -183,8 +183,8 @@ async def best_rated(
     return [RatedPlayer(*found) for found in rows]
 
 
-async def trap_histories(session: AsyncSession, site: str, account_id: str) -> list[TrapHistory]:
-    """How an account replied to our moves, by game, those with the most games first.
+async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dict[str, list[PlayedReplies]]:
+    """How an account replied to our moves, by game, the oldest first.
 
     Only in games that are over and judged to the end, of these the latest.
     """
@@ -206,7 +206,15 @@ async def trap_histories(session: AsyncSession, site: str, account_id: str) -> l
     played: dict[str, list[PlayedReplies]] = defaultdict(list)
     for row in reversed(rows):
         played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
-    found = [TrapHistory(game, block_of(games), _blocks(games)) for game, games in played.items()]
+    return dict(played)
+
+
+def trap_histories(replies: Mapping[str, Sequence[PlayedReplies]]) -> list[TrapHistory]:
+    """The courses of `trap_replies`, those with the most games first.
+
+    With intervals: arithmetic, for which no transaction should wait.
+    """
+    found = [TrapHistory(game, block_of(games), _blocks(games)) for game, games in replies.items()]
     return sorted(found, key=lambda each: (-each.everything.last, each.game))
 
 

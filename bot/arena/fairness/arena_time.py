@@ -160,6 +160,7 @@ class ArenaTime:
     async def _write(self) -> None:
         now = self.now()
         outages = self._unrecorded[:]
+        count = len(outages)
         if self._is_away and self._is_confirmed and self._stopped_at is not None:
             began = now_utc() - timedelta(seconds=self._clock() - self._stopped_at)
             outages.append(self._detail("database", began))
@@ -167,7 +168,7 @@ class ArenaTime:
             await arena.save_time(session, round(now * 1000), now_utc())
             for detail in outages:
                 await record_event(session, self._owner, OUTAGE, detail)
-        self._unrecorded.clear()
+        del self._unrecorded[:count]  # not what froze meanwhile
 
     def _detail(self, why: str, began: datetime) -> dict[str, str]:
         """Of the event of an outage that is over, but for the moment after it."""

@@ -1,4 +1,4 @@
-"""Notices that the process did not run for a while: it was stopped, or its machine slept.
+"""Notices that the process did not run for a while: it was stopped.
 
 A beat of the event loop's own, once a second, comes late then; and it comes before any deadline of a game
 that has passed meanwhile, since timers run in the order of their times.

@@ -33,22 +33,24 @@ from bot.arena.public.watched import watched
 from bot.arena.public.watching import Watcher, Watching
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
-from bot.arena.traffic.assets import FOR_EVER, assets
+from bot.arena.traffic.assets import assets
 from bot.arena.traffic.once import Once
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena import AccountRecord, ArenaAccess
 from storage.database import Database
 from storage.queries.arena_people import (
     ArenaGameLine,
-    TrapHistory,
     arena_ratings,
     best_rated,
     list_arena_games,
     trap_histories,
+    trap_replies,
 )
+from storage.statistics.reply_progress import PlayedReplies
 
 _KEPT_BYTES = 16 * 1024 * 1024
 _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
+_FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
 _HTML = "text/html; charset=utf-8"
 _JSON = "application/json; charset=utf-8"
 _IS_ID = re.compile(ID)
@@ -95,7 +97,7 @@ class PublicRoutes:
         self._keep_alive_s = keep_alive_s
         self._first_move_s = first_move_s
         self._is_standing = is_standing
-        self.watching = Watching(self._told, keep_alive_s)
+        self.watching = Watching(self._told, keep_alive_s, referee.clock)
         """The spectators."""
         self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
 
@@ -135,14 +137,14 @@ class PublicRoutes:
         match = await self._finished(request)
         make = partial(self._answers.elsewhere, _drawn, match)
         answer = await self._answers.get(("preview", match.id), make)
-        return answer.send(request, "public, max-age=86400")
+        return answer.send(request, _FOR_A_DAY)
 
     async def start_preview(self, request: web.Request) -> web.StreamResponse:
         variant = VARIANTS.get(request.match_info["variant"])
         if variant is None:
             raise web.HTTPNotFound
         make = partial(self._answers.elsewhere, _drawn_start, variant)
-        return (await self._answers.get(("start", variant.key), make)).send(request, FOR_EVER)
+        return (await self._answers.get(("start", variant.key), make)).send(request, _FOR_A_DAY)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         match = await self._finished(request)
@@ -179,8 +181,7 @@ class PublicRoutes:
                 watcher.seen = line = self.watching.line(match)
                 await response.write(line.plain)
             self.watching.join(match, watcher)
-            if (now := await self._referee.find(match.id)).is_over:  # it has ended meanwhile
-                self.watching.publish(now)
+            self.watching.catch_up(await self._referee.find(match.id))
             await watcher.ended.wait()
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.write_eof()
@@ -227,14 +228,14 @@ class PublicRoutes:
         async def make() -> KeptAnswer:
             points: dict[str, list[tuple[datetime, int]]] = {}
             lines: list[ArenaGameLine] = []
-            found: list[TrapHistory] = []
+            replies: dict[str, list[PlayedReplies]] = {}
             async with self._database.read() as session:
                 if self._is_public:
                     lines = await list_arena_games(session, account.id, GAMES + 1, before)
                 if not before:  # later pages have the list alone
                     points = await arena_ratings(session, account.id)
                 if not before and self._is_public:
-                    found = await trap_histories(session, self._site, account.id)
+                    replies = await trap_replies(session, self._site, account.id)
             online = self._referee.is_online(account.id)
             running = self._referee.games_of(account.id) if self._is_public else []
 
@@ -242,7 +243,7 @@ class PublicRoutes:
                 view = PlayerView(
                     account=account,
                     ratings=variant_ratings(account, points),
-                    traps=trap_courses(found),
+                    traps=trap_courses(trap_histories(replies)),
                     page=GamePage.of(account.id, lines, GAMES) if self._is_public else None,
                     is_first=not before,
                     is_ours=account.id in self._door.embedded,

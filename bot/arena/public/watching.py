@@ -7,12 +7,16 @@ come first: lines go out in slices, between which the event loop does its other 
 
 import asyncio
 import json
+import logging
+import time
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol
 
 from bot.arena.game import ReplayedGame
+from bot.base.line_limit import LineLimit
+
+logger = logging.getLogger(__name__)
 
 SLICE = 50
 """Connections that are written to before others have their turn."""
@@ -20,15 +24,24 @@ MOST_BUFFERED = 64 * 1024
 """Bytes that may wait for a slow reader; while they do it gets no more."""
 BEHIND_S = 30.0
 """A connection whose client has not read for so long is cut."""
+FRESH_S = 1.0
+"""A running game's line that is older tells the clocks of then, and is made anew for who gets it now."""
+_LINES_PER_MINUTE = 5
 
 
 class FeedLine:
-    """A line of a stream, ready to be sent to any number of connections."""
+    """A line of a stream, ready to be sent to any number of connections.
 
-    __slots__ = ("chunk", "plain")
+    Args:
+        plain: Its text, with the line feed.
+        made_at: When its clocks were read, by the arena's clock.
+    """
 
-    def __init__(self, plain: bytes) -> None:
+    __slots__ = ("chunk", "made_at", "plain")
+
+    def __init__(self, plain: bytes, made_at: float = 0.0) -> None:
         self.plain = plain
+        self.made_at = made_at
         self.chunk = b"%x\r\n%b\r\n" % (len(plain), plain)
         """In HTTP's chunked encoding."""
 
@@ -61,6 +74,11 @@ class Watcher:
         self.seen: FeedLine | None = None
         """The newest line that it has got or missed."""
         self._behind_since: float | None = None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it has missed a line."""
+        return self._behind_since is not None
 
     def close(self) -> None:
         """End the stream."""
@@ -98,40 +116,97 @@ class Watcher:
         self._wire.write(line.chunk if self._is_chunked else line.plain)
 
 
-class Feed:
-    """The spectators of one game, and the newest line."""
+class _Failures:
+    """Keeps what fails for spectators from the rest of the arena, and tells the log, a few times a minute."""
 
-    def __init__(self, line: FeedLine) -> None:
+    def __init__(self) -> None:
+        self._lines = LineLimit(_LINES_PER_MINUTE, time.monotonic)
+
+    def tell(self) -> None:
+        """Log the exception that is being handled."""
+        if (dropped := self._lines.next()) is not None:
+            logger.exception("spectators may have missed something%s", dropped)
+
+
+class Feed:
+    """The spectators of one game, and the newest line.
+
+    Args:
+        match: The game.
+        line: What is told of it.
+        encode: Makes such a line.
+        clock: The arena's.
+        failures: Told of what goes wrong.
+    """
+
+    def __init__(
+        self,
+        match: ReplayedGame,
+        line: FeedLine,
+        encode: Callable[[ReplayedGame], FeedLine],
+        clock: Callable[[], float],
+        failures: _Failures,
+    ) -> None:
+        self.match = match
         self.line = line
         self.watchers: dict[Watcher, None] = {}
-        self.is_over = False
-        self._spreading: asyncio.Task[None] | None = None
+        self._encode = encode
+        self._clock = clock
+        self._failures = failures
+        self.spreading: asyncio.Task[None] | None = None
 
-    def publish(self, line: FeedLine, *, is_over: bool = False) -> None:
-        """Send a line to everybody, soon; the last one ends the streams."""
-        self.line, self.is_over = line, is_over
-        if self._spreading is None:
-            self._spreading = asyncio.create_task(self._spread(), name="spectators")
+    def fresh_line(self) -> FeedLine:
+        """The newest line, with the clocks as they are now.
+
+        While a line is being spread it stays, so that nobody gets it twice.
+        """
+        is_old = self._clock() - self.line.made_at > FRESH_S
+        if is_old and not self.match.is_over and self.spreading is None:
+            self.line = self._encode(self.match)
+        return self.line
+
+    def publish(self, match: ReplayedGame) -> None:
+        """Send a changed game to everybody, soon; the last line ends the streams."""
+        self.match = match
+        try:
+            self.line = self._encode(match)
+        except Exception:  # whoever moved is not to suffer
+            self._failures.tell()
+        if self.spreading is None:
+            self.spreading = asyncio.create_task(self._spread(), name="spectators")
 
     async def _spread(self) -> None:
         now = asyncio.get_running_loop().time
         try:
             while some := list(islice((each for each in self.watchers if each.seen is not self.line), SLICE)):
                 for watcher in some:
-                    watcher.offer(self.line, now())
+                    self._offer(watcher, now())
                 await asyncio.sleep(0)
-            while self.is_over and (some := [each for each in self.watchers if not each.ended.is_set()]):
+            while self.match.is_over and (
+                some := [each for each in self.watchers if not each.ended.is_set()]
+            ):
                 for watcher in some[:SLICE]:
                     watcher.close()
                 await asyncio.sleep(0)
         finally:
-            self._spreading = None
+            self.spreading = None
+
+    def _offer(self, watcher: Watcher, now: float) -> None:
+        try:
+            watcher.offer(self.line, now)
+        except Exception:  # one connection's; the others get the line
+            self._failures.tell()
+            watcher.close()
 
     async def beat(self) -> None:
         """Keep all connections alive."""
         now = asyncio.get_running_loop().time
         for number, watcher in enumerate(list(self.watchers)):
-            watcher.beat(self.line, now())
+            try:
+                watcher.beat(self.fresh_line() if watcher.is_behind else self.line, now())
+            except Exception:  # one connection's; the others stay alive
+                self._failures.tell()
+                watcher.close()
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
 
@@ -142,29 +217,44 @@ class Watching:
     Args:
         tell: What spectators are told of a game.
         keep_alive_s: Seconds between keep-alives.
+        clock: The arena's, by which the games' clocks run.
     """
 
-    def __init__(self, tell: Callable[[ReplayedGame], dict[str, Any]], keep_alive_s: float) -> None:
+    def __init__(
+        self,
+        tell: Callable[[ReplayedGame], dict[str, Any]],
+        keep_alive_s: float,
+        clock: Callable[[], float],
+    ) -> None:
         self._tell = tell
         self._keep_alive_s = keep_alive_s
+        self._clock = clock
+        self._failures = _Failures()
         self._feeds: dict[str, Feed] = {}
         self._beating: asyncio.Task[None] | None = None
 
     def line(self, match: ReplayedGame) -> FeedLine:
-        """The newest line of a game, made now unless somebody watches it."""
+        """The newest line of a game; made now, unless its spectators have just got one."""
         feed = self._feeds.get(match.id)
-        return self._encode(match) if feed is None else feed.line
+        return self._encode(match) if feed is None else feed.fresh_line()
 
     def join(self, match: ReplayedGame, watcher: Watcher) -> None:
         """Add a spectator, who has got the line `watcher.seen` already."""
         feed = self._feeds.get(match.id)
         if feed is None:
-            feed = self._feeds[match.id] = Feed(watcher.seen or self._encode(match))
+            line = watcher.seen or self._encode(match)
+            feed = self._feeds[match.id] = Feed(match, line, self._encode, self._clock, self._failures)
         feed.watchers[watcher] = None
         if watcher.seen is not feed.line:
             watcher.offer(feed.line, asyncio.get_running_loop().time())
         if self._beating is None:
             self._beating = asyncio.create_task(self._beat(), name="spectators' keep-alives")
+
+    def catch_up(self, match: ReplayedGame) -> None:
+        """Publish a game that has changed, or ended, while a spectator joined, unless all know that."""
+        feed = self._feeds.get(match.id)
+        if feed is not None and (feed.match is not match or match.is_over):
+            feed.publish(match)
 
     def leave(self, game_id: str, watcher: Watcher) -> None:
         """Remove a spectator; a second call does nothing."""
@@ -185,21 +275,24 @@ class Watching:
     def publish(self, match: ReplayedGame) -> None:
         """Tell the spectators of a game, if there are any, that it has changed."""
         if feed := self._feeds.get(match.id):
-            feed.publish(self._encode(match), is_over=match.is_over)
+            feed.publish(match)
 
     async def close_all(self) -> None:
         """End all streams, for a shutdown."""
-        for feed in self._feeds.values():
+        feeds = list(self._feeds.values())
+        for feed in feeds:
             for watcher in feed.watchers:
                 watcher.close()
+        tasks = [feed.spreading for feed in feeds if feed.spreading is not None]
         if self._beating is not None:
             self._beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._beating
+            tasks.append(self._beating)
             self._beating = None
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _encode(self, match: ReplayedGame) -> FeedLine:
-        return FeedLine(json.dumps(self._tell(match), separators=(",", ":")).encode() + b"\n")
+        plain = json.dumps(self._tell(match), separators=(",", ":")).encode() + b"\n"
+        return FeedLine(plain, self._clock())
 
     async def _beat(self) -> None:
         while True:

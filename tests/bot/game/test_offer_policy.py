@@ -101,6 +101,7 @@ def test_takebacks() -> None:
     assert takebacks(casual, config) == 2
     assert takebacks(casual, MannersConfig(takebacks=0)) == 0
     assert takebacks(replace(casual, in_trial=True), config) == 0
+    assert takebacks(replace(casual, by_lot=True), config) == 0
     assert takebacks(FACTS, config) == 0
     assert takebacks(FACTS, MannersConfig(takebacks=2, takebacks_rated=True)) == 2
     assert takebacks(replace(casual, opponent_is_bot=True), config) == 0

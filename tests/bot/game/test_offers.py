@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import Config, MannersConfig
+from bot.base.config import Config, MannersConfig, SelectionConfig
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
@@ -360,17 +360,19 @@ async def test_takebacks_before_a_restart_count(database: Database) -> None:
     assert server.calls.count("takeback True") == 1
 
 
-@pytest.mark.parametrize("what", ["rated", "a program", "not at this site"])
+@pytest.mark.parametrize("what", ["rated", "a program", "drawn by lot", "not at this site"])
 async def test_takebacks_that_are_not_granted(database: Database, what: str) -> None:
-    server = casual()
+    server, settings = casual(), mannered(takebacks=5)
     match what:
         case "rated":
             server.rated = True
         case "a program":
             server.opponent = replace(OPPONENT, is_bot=True)
+        case "drawn by lot":
+            settings = settings.model_copy(update={"selection": SelectionConfig()})
         case _:
             server.cannot = {Ability.TAKEBACK}
-    async with playing(server, database, settings=mannered(takebacks=5)):
+    async with playing(server, database, settings=settings):
         await server.until(lambda: len(server.moves) == 1)
         server.ask_takeback()
         server.reply()

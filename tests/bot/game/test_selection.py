@@ -9,7 +9,16 @@ import pytest
 
 from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
 from bot.base.events import Speed
-from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, Occasion, Selection, drawn, select
+from bot.game.selection import (
+    BLIND_FAVOUR,
+    FAVOUR,
+    NUMBER_BITS,
+    Occasion,
+    Selection,
+    drawn,
+    select,
+    was_drawn,
+)
 
 
 def occasion(**changes: Any) -> Occasion:
@@ -193,3 +202,13 @@ def test_balanced_with_one_player() -> None:
     config = SelectionConfig(players=("trappy",))
     chosen = select(occasion(overall={"standard": 3}), config, number(1))
     assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
+
+
+def test_what_a_lot_chose() -> None:
+    two = SelectionConfig(players=["standard", "trappy"])
+    ahead = occasion(against_opponent={"standard": 9})
+    assert all(was_drawn(select(each, two, number(1)).detail) for each in (occasion(), ahead))
+    one = select(occasion(), SelectionConfig(players=["trappy"]), 1)
+    fixed = select(occasion(), SelectionConfig(method=SelectionMethod.FIXED), 1)
+    assert not any(was_drawn(each.detail) for each in (one, fixed))
+    assert was_drawn(fixed.detail | {"randomised": {}})

@@ -8,7 +8,13 @@ from storage.arena import ArenaAccess, RatingRecord
 from storage.control.arena_accounts import set_access
 from storage.database import Database
 from storage.games import finish_game, settle_game
-from storage.queries.arena_people import arena_ratings, best_rated, list_arena_games, trap_histories
+from storage.queries.arena_people import (
+    arena_ratings,
+    best_rated,
+    list_arena_games,
+    trap_histories,
+    trap_replies,
+)
 from storage.records import GameResult
 from tests.storage.samples import NEW_GAME, opened
 from tests.storage.test_arena import AT, add, game
@@ -78,9 +84,9 @@ async def test_only_settled_games_tell_of_traps(database: Database) -> None:
     who = (NEW_GAME.site, NEW_GAME.opponent_id)
     async with database.write() as session:
         key = (await opened(session)).id
-        assert await trap_histories(session, *who) == []
+        assert await trap_replies(session, *who) == {}
         await finish_game(session, key, result=GameResult.WIN, end_reason="", moves=["f5"], settled=False)
-        assert await trap_histories(session, *who) == []
+        assert await trap_replies(session, *who) == {}
         await settle_game(session, key)
-        (found,) = await trap_histories(session, *who)
+        (found,) = trap_histories(await trap_replies(session, *who))
     assert (found.game, found.everything.last) == ("othello", 1)

@@ -12,11 +12,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.arena import game as rules
+from bot.arena.fairness.arena_time import OUTAGE, ArenaTime
 from bot.arena.game import ReplayedGame
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
+from storage import arena
 from storage.arena import STARTED, AccountRecord, ArenaGameRecord, SavedTime
+from storage.database import Database
 from storage.errors import StorageError
+from storage.events import list_events
 from storage.tables.types import now_utc
 from tests.bot.arena.conftest import FakeClock
 from tests.storage.test_arena import AT, game
@@ -202,3 +206,25 @@ async def live(steps: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch) 
 def test_a_clock_runs_for_as_long_as_its_side_is_served(steps: list[tuple[str, float]]) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         asyncio.run(live(steps, monkeypatch))
+
+
+async def test_a_freeze_while_another_one_is_stored_is_recorded_later(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock()
+    time = ArenaTime(database, clock, grace_s=0.0)
+    save_time = arena.save_time
+
+    async def freezing(*args: Any) -> None:
+        clock.advance(LIMIT_S)
+        time.froze(LIMIT_S)
+        await save_time(*args)
+
+    time.froze(0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(arena, "save_time", freezing)
+        await time.close()
+    for _ in range(2):
+        await time.close()
+    async with database.read() as session:
+        assert len(await list_events(session, kind=OUTAGE)) == 2

@@ -5,6 +5,7 @@ import pytest
 from bot.arena.fairness import freeze_watch
 from bot.arena.fairness.freeze_watch import FROZEN_S, FreezeWatch
 from tests.bot.arena.conftest import FakeClock
+from tests.patience import PATIENCE_S
 
 
 def test_a_late_beat_is_told_with_its_length() -> None:
@@ -22,7 +23,8 @@ async def test_it_beats_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> 
     watch = FreezeWatch(lambda _seconds: told.set(), clock)
     watch.start()
     clock.advance(60)
-    await told.wait()
+    async with asyncio.timeout(PATIENCE_S):
+        await told.wait()
     watch.stop()
     assert watch._timer is not None
     assert watch._timer.cancelled()

@@ -146,6 +146,7 @@ async def test_the_picture_is_drawn_once(house: House, monkeypatch: pytest.Monke
             async with house._http.get(house.url + address) as answer:
                 png = await answer.read()
                 assert answer.content_type == "image/png"
+                assert answer.headers["Cache-Control"] == "public, max-age=86400"
                 tag = answer.headers["ETag"]
         width, height, rows = pixels(png)
         assert (width, height, len(rows)) == (1200, 630, 630 * (1 + 3 * 1200))

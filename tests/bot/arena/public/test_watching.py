@@ -2,13 +2,24 @@
 
 import asyncio
 import json
+import logging
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from bot.arena.public import watching
-from bot.arena.public.watching import BEHIND_S, BLANK, MOST_BUFFERED, SLICE, FeedLine, Watcher, Watching
-from tests.bot.arena.conftest import House, Json, Street
+from bot.arena.public.watching import (
+    BEHIND_S,
+    BLANK,
+    FRESH_S,
+    MOST_BUFFERED,
+    SLICE,
+    FeedLine,
+    Watcher,
+    Watching,
+)
+from tests.bot.arena.conftest import FakeClock, House, Json, Street
 from tests.bot.arena.test_connection_limit import connect
 from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns
 from tests.patience import PATIENCE_S
@@ -22,8 +33,11 @@ class FakeWire:
         self.waiting = 0
         self.is_gone = False
         self.is_aborted = False
+        self.is_broken = False
 
     def write(self, data: bytes) -> None:
+        if self.is_broken:
+            raise RuntimeError("unable to write")
         self.sent.append(data)
 
     def is_closing(self) -> bool:
@@ -46,15 +60,19 @@ class FakeGame:
         self.is_over = is_over
 
 
-def crowd(size: int) -> tuple[Watching, list[FakeWire], list[Watcher], list[int]]:
+def crowd(
+    size: int, clock: FakeClock | None = None, keep_alive_s: float = 3600
+) -> tuple[Watching, list[FakeWire], list[Watcher], list[int]]:
     """Spectators of one game who have got its first line; what has been told, by ply."""
     told: list[int] = []
 
     def tell(game: Any) -> Json:
         told.append(game.ply)
-        return {"ply": game.ply}
+        if game.ply < 0:
+            raise ValueError("a game that cannot be told")
+        return {"ply": game.ply} | ({} if clock is None else {"at": clock.now})
 
-    shared = Watching(tell, keep_alive_s=3600)
+    shared = Watching(tell, keep_alive_s, clock or FakeClock())
     wires = [FakeWire() for _ in range(size)]
     watchers = [Watcher(wire) for wire in wires]
     game: Any = FakeGame(0)
@@ -67,8 +85,8 @@ def crowd(size: int) -> tuple[Watching, list[FakeWire], list[Watcher], list[int]
 
 async def publish(shared: Watching, game: Any) -> None:
     shared.publish(game)
-    while (feed := shared._feeds.get(game.id)) and feed._spreading is not None:
-        await feed._spreading
+    while (feed := shared._feeds.get(game.id)) and feed.spreading is not None:
+        await feed.spreading
 
 
 async def test_a_line_is_encoded_once_and_the_same_for_all() -> None:
@@ -171,6 +189,93 @@ async def test_who_joins_late_gets_what_came_meanwhile() -> None:
     await shared.close_all()
 
 
+async def test_a_late_spectator_gets_the_clocks_as_they_are_now() -> None:
+    clock = FakeClock()
+    shared, (wire,), _, told = crowd(1, clock)
+    game: Any = FakeGame(0)
+    await publish(shared, FakeGame(1))
+    clock.advance(FRESH_S)
+    recent = shared.line(game)
+    assert recent.made_at == clock.now - FRESH_S
+    clock.advance(60)
+    late = shared.line(game)  # of the newest state, whatever the caller knows
+    assert late.plain == b'{"ply":1,"at":%.1f}\n' % clock.now
+    assert shared.line(game) is late
+    assert (told, len(wire.sent)) == ([0, 1, 1], 1)
+    await publish(shared, FakeGame(2, is_over=True))
+    clock.advance(60)
+    assert shared.line(game).made_at == clock.now - 60
+    await shared.close_all()
+
+
+async def test_a_slow_reader_gets_the_clocks_as_they_are_now() -> None:
+    clock = FakeClock()
+    shared, (slow, quick), _, _ = crowd(2, clock)
+    slow.waiting = MOST_BUFFERED + 1
+    await publish(shared, FakeGame(1))
+    slow.waiting = 0
+    clock.advance(60)
+    await shared._feeds["abcdefgh"].beat()
+    assert slow.sent == [FeedLine(b'{"ply":1,"at":%.1f}\n' % clock.now).chunk]
+    assert quick.sent[1:] == [BLANK.chunk]
+    await shared.close_all()
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+async def test_a_game_that_cannot_be_told_harms_no_move(
+    caplog: pytest.LogCaptureFixture, is_over: bool
+) -> None:
+    shared, (wire,), (watcher,), _ = crowd(1)
+    for _ in range(20):
+        await publish(shared, FakeGame(-1, is_over=is_over))
+    assert watcher.ended.is_set() == is_over
+    assert 1 <= len(caplog.records) < 10
+    assert caplog.records[0].levelno == logging.ERROR
+    assert wire.sent == []
+    await publish(shared, FakeGame(1))
+    assert len(wire.sent) == (not is_over)
+    await shared.close_all()
+
+
+async def test_a_connection_that_fails_costs_no_other_one_its_line(caplog: pytest.LogCaptureFixture) -> None:
+    shared, (broken, sound, late), watchers, _ = crowd(3, keep_alive_s=0.0)
+    broken.is_broken = True
+    await publish(shared, FakeGame(1))
+    assert sound.sent[0] == FeedLine(b'{"ply":1}\n').chunk
+    late.is_broken = True
+    async with asyncio.timeout(PATIENCE_S):
+        await watchers[2].ended.wait()
+    assert [each.ended.is_set() for each in watchers] == [True, False, True]
+    assert "unable to write" in caplog.text
+    assert shared._beating is not None
+    assert not shared._beating.done()
+    await shared.close_all()
+
+
+async def test_nothing_runs_on_after_the_end() -> None:
+    shared, _, _, _ = crowd(3 * SLICE)
+    game: Any = FakeGame(1)
+    shared.publish(game)
+    spreading, beating = shared._feeds["abcdefgh"].spreading, shared._beating
+    await shared.close_all()
+    assert spreading is not None
+    assert spreading.done()
+    assert beating is not None
+    assert beating.done()
+
+
+async def test_a_spectator_who_has_joined_knows_what_came_meanwhile() -> None:
+    shared, (wire,), (watcher,), told = crowd(1)
+    game, end = FakeGame(1), FakeGame(2, is_over=True)
+    for each, plies, is_ended in ((game, [0, 1], False), (game, [0, 1], False), (end, [0, 1, 2], True)):
+        now: Any = each
+        shared.catch_up(now)
+        if (spreading := shared._feeds["abcdefgh"].spreading) is not None:
+            await spreading
+        assert (told, len(wire.sent), watcher.ended.is_set()) == (plies, len(plies) - 1, is_ended)
+    await shared.close_all()
+
+
 # --- Over HTTP ------------------------------------------------------------------------------------------
 
 
@@ -179,7 +284,7 @@ async def test_a_stranger_watches_a_game_to_its_end(house: House) -> None:
     stranger, other = [await house.stream(f"/api/arena/game/{game}/watch", "") for _ in range(2)]
     first = await stranger.next()
     assert (first["type"], first["state"]["view"]["moves"]) == ("watch", [])
-    assert await other.next() == first
+    assert (await other.next())["state"]["view"] == first["state"]["view"]
     await take_turns(game, WIPE_OUT, person, bot)
     lines = await stranger.rest()
     assert lines == await other.rest()
@@ -207,6 +312,22 @@ async def test_a_game_that_ends_while_one_joins_ends_the_stream(
     assert lines[-1]["state"]["status"] == "aborted"
     assert (await ends[0])[0] == 200
     assert bot.id == "desdemona"
+
+
+async def test_a_move_while_one_joins_is_not_missed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    person, _, game = await meet(house)
+    write = web.StreamResponse.write
+    moves = ["f5"]
+
+    async def late(self: web.StreamResponse, data: Any) -> None:
+        if moves:
+            await person.move(game, moves.pop())
+        await write(self, data)
+
+    monkeypatch.setattr(web.StreamResponse, "write", late)
+    stream = await house.stream(f"/api/arena/game/{game}/watch", "")
+    seen = [(await stream.next())["state"]["view"]["moves"] for _ in range(2)]
+    assert seen == [[], ["f5"]]
 
 
 async def test_spectators_give_way_to_players(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
