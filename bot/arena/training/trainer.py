@@ -57,6 +57,15 @@ class _Asked:
     """With a valid signature: whoever has it may answer, and nothing is rated."""
 
 
+def _numbers(seen: Sequence[str]) -> set[int]:
+    """The positions of some names, without names that are none.
+
+    To leave one out needs no signature: a page may still have names from before a restart.
+    """
+    found = map(_POSITION.fullmatch, seen[-MOST_SEEN:])
+    return {int(each.group(1)) for each in found if each is not None}
+
+
 class ReplyTrainer:
     """Everything but HTTP.
 
@@ -96,9 +105,10 @@ class ReplyTrainer:
         Args:
             account_id: The person; None: somebody without an account.
             game: The game's name.
-            seen: Positions that somebody without an account has been shown, as they were named.
+            seen: Positions that somebody without an account has been shown, as they were named.  With an
+                account they are ignored: nobody chooses what is rated.
         """
-        left_out = {asked.position_id for asked in map(self._parsed, seen[-MOST_SEEN:])}
+        left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_TRIES):
             async with self._database.read() as session:
                 found = await self._choice(session, account_id, game, left_out)
@@ -175,7 +185,7 @@ class ReplyTrainer:
             sources = [await self._source(session, each, account_id) for each in listed]
             is_own = bool(listed) and await self._fell_there(session, listed[0], account_id)
         visible = [each for each in sources if each is not None]
-        done = {asked.position_id for asked in map(self._parsed, seen[-MOST_SEEN:])}
+        done = _numbers(seen)
         for number, source in enumerate(visible, start=1):
             if source.position_id in done:
                 continue
