@@ -213,6 +213,8 @@ async def test_ratings_and_reviews_are_kept(people: Database) -> None:
         source = await fell(session, "mine")
         one, two = await add_positions(session, [1000.0, 1200.0], source)
         assert await solvers.get_solver(session, "anna", "chess") is None
+        assert await solvers.lock_solver(session, "anna", "chess", START) == SolverRecord(START, None)
+        assert await solvers.get_solver(session, "anna", "chess") == SolverRecord(START, None)
         for answers in (1, 2):
             record = SolverRecord(TrainingRating(1500.5, 300.0, 0.05, answers, 1), one)
             await solvers.save_solver(session, "anna", "chess", record)

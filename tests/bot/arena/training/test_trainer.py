@@ -257,7 +257,16 @@ async def test_a_solution_that_was_looked_up_wins_nothing(room: Room, anna: Play
     assert (await room.strength(anna)).answers == 0
     assert (await room.post(anna, "answer", name, reply=BEST))[0] == 409
     room.now += timedelta(days=1)
-    assert (await room.answer(anna, await room.open(anna), BEST))["unrated"] == "again"
+    assert (await room.answer(anna, await room.open(anna), BEST))["unrated"] == "hint"
+
+
+async def test_a_free_answer_takes_the_win_and_not_the_loss(room: Room, anna: Player) -> None:
+    free = await room.open(None)
+    assert (await room.answer(anna, free, CHESS.poor))["unrated"] == "free"
+    room.now += timedelta(days=1)
+    told = await room.answer(anna, await room.open(anna), CHESS.bait)
+    assert told["unrated"] is None
+    assert told["you"]["diff"] < 0
 
 
 async def test_what_there_is_to_find_in_a_game(room: Room, anna: Player) -> None:
