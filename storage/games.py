@@ -32,6 +32,7 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
 )
+from storage.tables.training import SearchedGame
 from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
@@ -233,6 +234,8 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
         .where(GameRow.id == game_id)
         .values(state=GameStatus.OPEN, is_settled=False, result=None, end_reason=None, ended_at=None)
     )
+    # The trainer looks through it again when it is settled.
+    await session.execute(delete(SearchedGame).where(SearchedGame.game_id == game_id))
     game = await get_game_by_id(session, game_id)
     plies = 0 if game is None else len(game.moves)
     decisions = DecisionRow.game_id == game_id

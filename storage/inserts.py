@@ -3,6 +3,7 @@
 The statements are built once for each table and database: to build one costs more than to run it.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,13 @@ async def insert_new(session: AsyncSession, table: type[Base], **values: Any) ->
     statement = _insert(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
     return inserted
+
+
+async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows in one statement, without those of which a unique key is taken."""
+    if rows:
+        statement = _dialect_insert(table, session.get_bind().dialect.name)
+        await session.execute(statement.values(rows).on_conflict_do_nothing())
 
 
 async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) -> int | None:

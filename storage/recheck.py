@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Select, Text, cast, func, select
+from sqlalchemy import Select, Text, cast, delete, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
@@ -23,6 +23,7 @@ from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 from storage.statistics.summaries import summarise
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from storage.tables.training import SearchedGame
 from storage.tables.types import as_stored
 
 T = TypeVar("T")
@@ -295,6 +296,8 @@ async def settle_later(
     if made is not None:
         await store_forecast(session, found.id, decision, made)
     is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
+    if made is not None or is_judged:  # the trainer has to look again
+        await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))
     await summarise(session, [found.game_id])
     return is_judged
 

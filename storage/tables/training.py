@@ -56,7 +56,7 @@ class TrainingFall(Base):
     """Who fell."""
 
 
-class TrainingGame(Base):
+class SearchedGame(Base):
     """A game whose falls have been taken up, if it has any."""
 
     __tablename__ = "training_games"

@@ -18,12 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.judgement import RULE
 from storage.damage import read_rows, require_number, require_texts
 from storage.filters import standing
-from storage.inserts import insert_new
+from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus
 from storage.statistics.set_baits import line_key, named_bait
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.training import TrainingFall, TrainingGame, TrainingPosition, TrainingReview
+from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition, TrainingReview
 
 TOLERANCE = 350
 """A reply that costs at most this is sound, as in lila's Retrospect; hundredths of a per cent of expected
@@ -89,12 +89,12 @@ async def list_untaken(session: AsyncSession, site: str, after: int, limit: int)
     """Our keys above `after` of the arena's settled games that were not taken up yet, ascending."""
     statement = (
         select(GameRow.id)
-        .outerjoin(TrainingGame, TrainingGame.game_id == GameRow.id)
+        .outerjoin(SearchedGame, SearchedGame.game_id == GameRow.id)
         .where(
             GameRow.site == site,
             GameRow.id > after,
             GameRow.is_settled.is_(True),
-            TrainingGame.game_id.is_(None),
+            SearchedGame.game_id.is_(None),
         )
     )
     return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
@@ -102,8 +102,7 @@ async def list_untaken(session: AsyncSession, site: str, after: int, limit: int)
 
 async def mark_taken_up(session: AsyncSession, games: Collection[int]) -> None:
     """Note that some games have been taken up, by our keys."""
-    for game_id in games:
-        await insert_new(session, TrainingGame, game_id=game_id)
+    await insert_all_new(session, SearchedGame, [{"game_id": game_id} for game_id in games])
 
 
 async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]:
@@ -195,22 +194,7 @@ async def take_up(
     """
     made = 0
     for fall in falls:
-        found = select(TrainingPosition.id).where(TrainingPosition.key == fall.key)
-        position_id = await session.scalar(found)
-        if position_id is None:
-            first = start(fall)
-            position_id = await insert_new(
-                session,
-                TrainingPosition,
-                key=fall.key,
-                game=fall.game,
-                rating=first.rating,
-                deviation=first.deviation,
-                volatility=first.volatility,
-                answers=0,
-                solved=0,
-                bait_line=None,
-            )
+        position_id = await _position_of(session, fall, start)
         inserted = await insert_new(
             session,
             TrainingFall,
@@ -223,21 +207,35 @@ async def take_up(
     return made
 
 
-async def list_arena_games(session: AsyncSession, site: str, after: int) -> list[tuple[int, bool]]:
-    """Our keys above `after` of the arena's games, and whether each is settled, ascending."""
-    statement = select(GameRow.id, GameRow.is_settled).where(GameRow.site == site, GameRow.id > after)
-    return [(row.id, row.is_settled) for row in await session.execute(statement.order_by(GameRow.id))]
+async def _position_of(
+    session: AsyncSession, fall: NewFall, start: Callable[[NewFall], TrainingRating]
+) -> int:
+    """Our key of the position in which somebody fell; made if it is new."""
+    found = select(TrainingPosition.id).where(TrainingPosition.key == fall.key)
+    position_id = await session.scalar(found)
+    if position_id is None:
+        first = start(fall)
+        position_id = await insert_new(
+            session,
+            TrainingPosition,
+            key=fall.key,
+            game=fall.game,
+            rating=first.rating,
+            deviation=first.deviation,
+            volatility=first.volatility,
+            answers=0,
+            solved=0,
+            bait_line=None,
+        )
+    if position_id is None:  # somebody else has made it since we looked
+        position_id = (await session.execute(found)).scalar_one()
+    return position_id
 
 
-async def newest_game(session: AsyncSession) -> int:
-    """Our key of the newest game; 0: there is none."""
-    return await session.scalar(select(func.max(GameRow.id))) or 0
-
-
-async def list_settled(session: AsyncSession, games: Collection[int]) -> list[int]:
-    """Those of some games, by our keys, that are settled."""
-    found = select(GameRow.id).where(GameRow.id.in_(games), GameRow.is_settled.is_(True))
-    return list(await session.scalars(found)) if games else []
+async def first_unsettled(session: AsyncSession, site: str) -> int | None:
+    """Our key of the arena's oldest game that is not settled; None: there is none."""
+    found = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
+    return await session.scalar(found)
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:

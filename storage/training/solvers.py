@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.inserts import insert_new
 from storage.tables.training import TrainingPlayer, TrainingReview
 from storage.training.positions import TrainingRating, left_out
 
@@ -57,6 +58,32 @@ async def get_solver(
         return None
     strength = TrainingRating(row.rating, row.deviation, row.volatility, row.answers, row.solved)
     return SolverRecord(strength, row.position_id)
+
+
+async def lock_solver(
+    session: AsyncSession, account_id: str, game: str, newcomer: TrainingRating
+) -> SolverRecord:
+    """A person in one game, whom nobody else changes until we commit; made from `newcomer` if new.
+
+    Made first: a row that is not there cannot be locked.
+    """
+    found = await get_solver(session, account_id, game, is_locked=True)
+    if found is None:
+        await insert_new(
+            session,
+            TrainingPlayer,
+            account_id=account_id,
+            game=game,
+            rating=newcomer.rating,
+            deviation=newcomer.deviation,
+            volatility=newcomer.volatility,
+            answers=newcomer.answers,
+            solved=newcomer.solved,
+            position_id=None,
+        )
+        found = await get_solver(session, account_id, game, is_locked=True)
+    assert found is not None  # noqa: S101 - nobody deletes one
+    return found
 
 
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:

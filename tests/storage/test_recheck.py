@@ -21,6 +21,7 @@ from storage.recheck import (
 )
 from storage.records import DecisionState, GameResult, GameStatus
 from storage.tables.games import DecisionRow, GameRow
+from storage.training.positions import list_untaken, mark_taken_up
 from tests.storage.samples import FELL, decision, opened, settled
 
 MOVES = ("f5", "d6", "f5", "d6")
@@ -165,12 +166,17 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
     await filled(database)
     found = (await read(database))[0]
     async with database.write() as session:
+        await mark_taken_up(session, [found.game_id])
         assert await settle_later(session, found, decision(quality=225.0), FELL)
+        # The trainer has to look through the game again.
+        assert found.game_id in await list_untaken(session, found.site, 0, 9)
+        await mark_taken_up(session, [found.game_id])
     async with database.read() as session:
         stored = (await list_decisions(session, found.game_id))[0]
     assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, FELL)
     async with database.write() as session:  # by another one meanwhile: no change
         assert await settle_later(session, found, decision(), replace(FELL, cost_centi=1)) is False
+        assert found.game_id not in await list_untaken(session, found.site, 0, 9)
     async with database.read() as session:
         assert (await list_decisions(session, found.game_id))[0] == stored
 

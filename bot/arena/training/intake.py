@@ -20,8 +20,6 @@ BATCH = 20
 """Games that are read at once."""
 SMALL_BATCH = 10
 """Falls that are stored in one transaction: a hundredth of a second, in which SQLite stores no move."""
-MOST_WAITING = 1000
-"""Games that may wait to be settled; the oldest are then left to the next start."""
 
 
 class Intake:
@@ -39,8 +37,7 @@ class Intake:
         self._database = database
         self._site = site
         self._sleep = sleep
-        self._newest = 0
-        self._waiting: dict[int, None] = {}
+        self._floor = 0  # our key of a game; all up to it were taken up
 
     async def run(self) -> None:
         """Do so until cancelled; a failure of the database delays it."""
@@ -64,9 +61,15 @@ class Intake:
 
     async def fill(self) -> int:
         """Take up whatever there is; returns how many falls were new."""
+        self._floor = 0
+        return await self.poll()
+
+    async def poll(self) -> int:
+        """Take up what was settled since; returns how many falls were new."""
+        # Read first: a game that is settled meanwhile lies above it.
         async with self._database.read() as session:
-            newest = await positions.newest_game(session)
-        made = after = 0
+            unsettled = await positions.first_unsettled(session, self._site)
+        made, after = 0, self._floor
         while True:
             async with self._database.read() as session:
                 games = await positions.list_untaken(session, self._site, after, BATCH)
@@ -75,22 +78,7 @@ class Intake:
             made += await self.take_up_games(games)
             after = games[-1]
             await self._sleep(0)
-        self._newest = newest
-        return made
-
-    async def poll(self) -> int:
-        """Take up the games that were settled since; returns how many falls were new."""
-        async with self._database.read() as session:
-            seen = await positions.list_arena_games(session, self._site, self._newest)
-            self._waiting |= dict.fromkeys(game_id for game_id, _ in seen)
-            settled = await positions.list_settled(session, self._waiting)
-        if seen:
-            self._newest = seen[-1][0]
-        made = await self.take_up_games(settled)
-        for game_id in settled:
-            del self._waiting[game_id]
-        for game_id in list(self._waiting)[:-MOST_WAITING]:
-            del self._waiting[game_id]
+        self._floor = after if unsettled is None else unsettled - 1
         return made
 
     async def take_up_games(self, games: Collection[int]) -> int:

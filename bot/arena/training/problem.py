@@ -152,11 +152,12 @@ def bait_line(problem: Problem) -> tuple[str, ...]:
     rules = problem.rules
     position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
     searcher = make_searcher(rules.name, _TABLE_MB)
-    for depth in range(LINE_PLIES, 1, -1):
-        stop = StopFlag()
-        stop.set_node_limit(_LINE_NODES)
+    stop = StopFlag()
+    stop.set_node_limit(_LINE_NODES)  # of all depths together
+    line: tuple[str, ...] = ()
+    for depth in range(2, LINE_PLIES + 1):
         try:
-            return principal_variation(rules, searcher, position, depth, stop)
+            line = principal_variation(rules, searcher, position, depth, stop)
         except Stopped:
-            continue
-    return ()
+            break
+    return line

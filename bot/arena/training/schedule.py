@@ -9,12 +9,23 @@ WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
 """From a miss, and from each right answer on its day, to the next time; then it is done."""
 
 
-def after_answer(review: ReviewRecord, *, is_right: bool, now: datetime) -> ReviewRecord:
+def after_answer(
+    review: ReviewRecord, *, is_right: bool, now: datetime, is_free: bool = False
+) -> ReviewRecord:
     """What follows an answer; a look at the solution counts as a wrong one.
 
     A right answer brings a position on only on its day: not a second try, nor one ahead of time.
+
+    Args:
+        review: What was before.
+        is_right: Whether the reply is sound.
+        now: The time.
+        is_free: The answer could not be rated: it is no first one, and tells as much as a hint.
     """
-    answered = replace(review, answers=review.answers + 1)
+    if is_free:
+        answered = replace(review, has_hint=review.has_hint or review.answers == 0)
+    else:
+        answered = replace(review, answers=review.answers + 1)
     if not is_right:
         return _missed(answered, now)
     if review.due_at is None or review.due_at > now:

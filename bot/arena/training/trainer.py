@@ -1,8 +1,9 @@
 """The trainer: chooses positions, judges replies, and keeps everybody's rating and what they missed.
 
 A person with an account has one position of each game in front of them, and only the answer to that one can
-be rated, once.  Everybody else gets positions with a signature, whose answers change no rating: so nobody can
-look up the solution of the position in front of them without that it counts as a miss.
+be rated, once.  Everybody else gets positions with a signature, whose answers change no rating; what a person
+with an account learns by such an answer counts like a hint.  It cannot prevent that somebody looks up a
+solution signed out, or on a second device.
 """
 
 import hmac
@@ -57,6 +58,15 @@ class _Asked:
     """With a valid signature: whoever has it may answer, and nothing is rated."""
 
 
+def _numbers(seen: Sequence[str]) -> set[int]:
+    """The positions of some names, without names that are none.
+
+    To leave one out needs no signature: a page may still have names from before a restart.
+    """
+    found = map(_POSITION.fullmatch, seen[-MOST_SEEN:])
+    return {int(each.group(1)) for each in found if each is not None}
+
+
 class ReplyTrainer:
     """Everything but HTTP.
 
@@ -87,6 +97,8 @@ class ReplyTrainer:
         self._random = random or Random()  # noqa: S311 - a choice of puzzles needs no secret
         self._secret = secrets.token_bytes(32)
         self._problems: Once[Problem] = Once(MOST_PROBLEMS)
+        self._lines: Once[str] = Once(MOST_PROBLEMS)
+        self._solutions: Once[Json] = Once(MOST_PROBLEMS)
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
@@ -96,9 +108,10 @@ class ReplyTrainer:
         Args:
             account_id: The person; None: somebody without an account.
             game: The game's name.
-            seen: Positions that somebody without an account has been shown, as they were named.
+            seen: Positions that somebody without an account has been shown, as they were named.  With an
+                account they are ignored: nobody chooses what is rated.
         """
-        left_out = {asked.position_id for asked in map(self._parsed, seen[-MOST_SEEN:])}
+        left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_TRIES):
             async with self._database.read() as session:
                 found = await self._choice(session, account_id, game, left_out)
@@ -175,7 +188,7 @@ class ReplyTrainer:
             sources = [await self._source(session, each, account_id) for each in listed]
             is_own = bool(listed) and await self._fell_there(session, listed[0], account_id)
         visible = [each for each in sources if each is not None]
-        done = {asked.position_id for asked in map(self._parsed, seen[-MOST_SEEN:])}
+        done = _numbers(seen)
         for number, source in enumerate(visible, start=1):
             if source.position_id in done:
                 continue
@@ -237,7 +250,8 @@ class ReplyTrainer:
             raise ArenaRefusal(f"{reply!r:.40} is not a legal reply here; legal: {', '.join(problem.costs)}")
         is_right = reply is not None and problem.is_sound(reply)
         is_done = is_right or reply is None
-        line = await self._line(problem) if is_done else ()
+        # Before anything is rated: the server may be too busy for it.
+        solution = await self._solution(problem, reply if is_right else None) if is_done else {}
         async with self._database.read() as session:
             met = await positions.get_position_rating(session, asked.position_id)
         told: Json = {"right": is_right, "done": is_done}
@@ -250,7 +264,6 @@ class ReplyTrainer:
             return told | {"reply": problem.verdict(reply)}
         if met is not None:
             told["met"] = {"answers": met.answers, "solved": met.solved}
-        solution = await self._problems.elsewhere(problem.solution, reply if is_right else None, line)
         return told | solution
 
     async def _settle(
@@ -270,7 +283,7 @@ class ReplyTrainer:
                 assert difficulty is not None  # noqa: S101 - its problem has just been made
                 after, difficulty = ratings.rate(before, difficulty, is_solved=is_right)
                 await positions.save_position_rating(session, position_id, difficulty)
-            review = schedule.after_answer(review, is_right=is_right, now=now)
+            review = schedule.after_answer(review, is_right=is_right, now=now, is_free=asked.is_free)
             await solvers.save_review(session, account_id, position_id, game, review)
             is_closed = is_done and solver.position_id == position_id
             left = None if is_closed else solver.position_id
@@ -311,8 +324,7 @@ class ReplyTrainer:
                 await solvers.save_solver(session, account_id, game, replace(solver, position_id=None))
 
     async def _locked(self, session: AsyncSession, account_id: str, game: str) -> SolverRecord:
-        found = await solvers.get_solver(session, account_id, game, is_locked=True)
-        return SolverRecord(ratings.NEWCOMER, None) if found is None else found
+        return await solvers.lock_solver(session, account_id, game, ratings.NEWCOMER)
 
     @staticmethod
     def _require_open(solver: SolverRecord, asked: _Asked) -> None:
@@ -390,8 +402,23 @@ class ReplyTrainer:
             raise RecordError(f"decision {source.decision_id} is not there")
         return await self._problems.elsewhere(make_problem, source, stored, made, forecast)
 
+    async def _solution(self, problem: Problem, reply: str | None) -> Json:
+        """What is told at the end; `reply`: the sound one that was found."""
+
+        async def make() -> Json:
+            line = await self._line(problem)
+            return await self._problems.elsewhere(problem.solution, reply, line)
+
+        return await self._solutions.get((problem.source.decision_id, reply), make)
+
     async def _line(self, problem: Problem) -> tuple[str, ...]:
         """What follows the bait: found once, and stored."""
+        stored = await self._lines.get(problem.source.position_id, partial(self._stored_line, problem))
+        bait, *line = stored.split()
+        # A position that several games reached may be shown with another bait than the one looked at.
+        return tuple(line) if bait == problem.bait.reply else ()
+
+    async def _stored_line(self, problem: Problem) -> str:
         position_id = problem.source.position_id
         async with self._database.read() as session:
             stored = await positions.get_bait_line(session, position_id)
@@ -400,6 +427,4 @@ class ReplyTrainer:
             stored = " ".join((problem.bait.reply, *line))
             async with self._database.write() as session:
                 await positions.save_bait_line(session, position_id, stored)
-        bait, *line_ = stored.split()
-        # A position that several games reached may be shown with another bait than the one looked at.
-        return tuple(line_) if bait == problem.bait.reply else ()
+        return stored

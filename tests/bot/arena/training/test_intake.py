@@ -12,7 +12,7 @@ from bot.arena.training.intake import POLL_S, Intake
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.games import ForecastRow, GameRow
-from storage.tables.training import TrainingFall, TrainingGame, TrainingPosition
+from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition
 from tests.bot.arena.training.samples import add_fall
 
 
@@ -32,7 +32,7 @@ async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "SMALL_BATCH", 1)
     await add(database, *[f"game{number}" for number in range(5)])
     assert await Intake(database, "arena").fill() == 5
-    assert await count(database, TrainingGame) == 5
+    assert await count(database, SearchedGame) == 5
     monkeypatch.setattr(module, "read_batch", None)  # what is done is not read again
     assert await Intake(database, "arena").fill() == 0
     assert (await count(database, TrainingFall), await count(database, TrainingPosition)) == (5, 5)
@@ -52,8 +52,19 @@ async def test_new_games_as_they_are_settled(database: Database) -> None:
         await session.execute(update(GameRow).values(is_settled=True))
     assert await intake.poll() == 1
     assert await intake.poll() == 0
-    assert await count(database, TrainingFall) == await count(database, TrainingGame) == 3
+    assert await count(database, TrainingFall) == await count(database, SearchedGame) == 3
     assert await count(database, TrainingPosition) == 2  # old and going are the same position
+
+
+async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None:
+    await add(database, "going", settled=False)
+    await add(database, "old", ply=2)
+    intake = Intake(database, "arena")
+    assert await intake.fill() == 1
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(is_settled=True))
+    assert await intake.poll() == 1
+    assert await count(database, TrainingFall) == await count(database, SearchedGame) == 2
 
 
 async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptureFixture) -> None:

@@ -233,6 +233,20 @@ async def test_without_an_account_one_trains_without_a_rating(room: Room, anna: 
             assert list(told) == ["error"]
 
 
+async def test_names_from_before_a_restart_are_still_left_out(room: Room, anna: Player) -> None:
+    number = await room.open(anna)
+    other = ReplyTrainer(room.house.database, "arena", room.house.arena.intake)
+    old = other._signed(int(number))
+    for query in ("game=chess", "from=gameofBe"):
+        assert (await room.next(None, f"{query}&seen=x,-1,{'9' * 30}"))["position"] is not None
+        assert (await room.next(None, f"{query}&seen=x,{old}"))["position"] is None
+    # Whoever is rated leaves out nothing.
+    told = await room.post(anna, "skip", number)
+    assert told[0] == 200
+    room.now += timedelta(days=1)
+    assert (await room.next(anna, f"game=chess&seen={number}"))["position"]["id"] == number
+
+
 async def test_a_solution_that_was_looked_up_wins_nothing(room: Room, anna: Player) -> None:
     """Whoever answers the position in front of them by another way has answered it."""
     name = await room.open(anna)
@@ -243,7 +257,16 @@ async def test_a_solution_that_was_looked_up_wins_nothing(room: Room, anna: Play
     assert (await room.strength(anna)).answers == 0
     assert (await room.post(anna, "answer", name, reply=BEST))[0] == 409
     room.now += timedelta(days=1)
-    assert (await room.answer(anna, await room.open(anna), BEST))["unrated"] == "again"
+    assert (await room.answer(anna, await room.open(anna), BEST))["unrated"] == "hint"
+
+
+async def test_a_free_answer_takes_the_win_and_not_the_loss(room: Room, anna: Player) -> None:
+    free = await room.open(None)
+    assert (await room.answer(anna, free, CHESS.poor))["unrated"] == "free"
+    room.now += timedelta(days=1)
+    told = await room.answer(anna, await room.open(anna), CHESS.bait)
+    assert told["unrated"] is None
+    assert told["you"]["diff"] < 0
 
 
 async def test_what_there_is_to_find_in_a_game(room: Room, anna: Player) -> None:
@@ -315,7 +338,6 @@ async def test_bad_requests(room: Room, anna: Player) -> None:
     assert (status, told["error"]) == (
         400, "There is no game 'go'; there are othello, chess, xiangqi, connect4",
     )  # fmt: skip
-    assert (await room.ask(anna, "GET", "/api/train/next?game=chess&seen=x"))[0] == 404
     assert (await room.strength(anna)).answers == 0
 
 
