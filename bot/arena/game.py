@@ -234,8 +234,12 @@ def answer_takeback(match: ReplayedGame, side: int, *, yes: bool, now: float, at
         )
     if record.rated:
         raise ArenaRefusal("Moves cannot be taken back in a rated game")
-    if len(record.moves) < _plies_back(match, side):
+    left = len(record.moves) - _plies_back(match, side)
+    if left < 0:
         raise ArenaRefusal("You have not moved yet")
+    if not match.is_abortable and left < 2:
+        # The clocks run: the time for first moves, and aborting, must not come back.
+        raise ArenaRefusal("The first moves stand once both have moved")
     return replace(match, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
 
 

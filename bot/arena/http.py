@@ -38,6 +38,8 @@ SILENT_S = 10.0
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
+NOT_PUBLIC = "Games are not public here: only their players see them"
+"""To others, where `arena.public_games` is off."""
 _LINES_PER_MINUTE = 20
 """Failed requests in the log: while the database is away each of them fails."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone

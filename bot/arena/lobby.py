@@ -118,7 +118,8 @@ class ArenaLobby:
     ) -> ArenaChallenge:
         """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
 
-        If the opponent has already offered a rematch, accept that challenge.
+        If the opponent has already offered a rematch, accept that challenge.  A game has one rematch: whoever
+        asks again gets the challenge that waits or was accepted.
 
         Raises:
             ArenaRefusal: The game is still running; or as for `create`.
@@ -133,6 +134,8 @@ class ArenaLobby:
             ):
                 await self.accept(offer.id, account, address)
                 return self.find(offer.id, account)
+        if found := self._rematch_of(match.id):
+            return found
         side = match.record.players.index(account.id)
         return self.create(
             account,
@@ -146,6 +149,12 @@ class ArenaLobby:
             initial_fen=match.record.initial_fen if match.variant.key == FROM_POSITION else None,
             address=address,
         )
+
+    def _rematch_of(self, game_id: str) -> ArenaChallenge | None:
+        """The rematch of a game that waits, is about to start, or has been accepted."""
+        accepted = (each for each in self._settled.values() if each.status is ChallengeStatus.ACCEPTED)
+        open_ones = chain(self._waiting.values(), self._starting.values())
+        return next((each for each in chain(open_ones, accepted) if each.rematch_of == game_id), None)
 
     async def accept(self, challenge_id: str, account: AccountRecord, address: str) -> ReplayedGame:
         """Accept a challenge to the account, which is at an address, and start its game.

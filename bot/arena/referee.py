@@ -158,6 +158,10 @@ class Referee:
         """The account's running games, oldest first."""
         return [self._live[game_id].match for game_id in self._game_ids.get(account_id, ())]
 
+    def running(self) -> Iterator[ReplayedGame]:
+        """The games that are not over."""
+        return (live.match for live in self._live.values())
+
     def is_playing(self, account_id: str) -> bool:
         """Whether the account is in a running game."""
         return account_id in self._game_ids

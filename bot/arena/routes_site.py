@@ -14,8 +14,8 @@ from bot.arena.accounts import NAME, Accounts
 from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, HttpError, RequestGate, as_int, as_text, count, fields, ok
-from bot.arena.play.analysis import analyse
+from bot.arena.http import GAME, NOT_PUBLIC, HttpError, RequestGate, as_int, as_text, count, fields, ok
+from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
@@ -49,6 +49,7 @@ class SiteRoutes:
         referee: Referee,
         report: LoadReport | None,
         base_url: Callable[[], str],
+        is_public: bool,
         keep_alive_s: float,
         needs_approval: bool = False,
         codes: MoveCodes,
@@ -62,6 +63,7 @@ class SiteRoutes:
             referee: Its games.
             report: Loads trap reports; None: there are none.
             base_url: The arena's address for people.
+            is_public: Whether games are for everybody.
             keep_alive_s: Seconds between the keep-alive lines of a stream.
             needs_approval: Whether the owner has to approve new accounts.
             codes: Take nicknames to other devices.
@@ -73,6 +75,7 @@ class SiteRoutes:
         self._referee = referee
         self._report = report
         self._base_url = base_url
+        self._is_public = is_public
         self._keep_alive_s = keep_alive_s
         self._needs_approval = needs_approval
         self._codes = codes
@@ -115,6 +118,9 @@ class SiteRoutes:
         return web.json_response(wire.user(account, self._base_url()))
 
     async def add_person(self, request: web.Request) -> web.Response:
+        # Another site's page could use up the accounts of its visitors' addresses.
+        if request.headers.get("Sec-Fetch-Site") == "cross-site":
+            raise HttpError(403, "Names are given on this server's own page only")
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
@@ -208,11 +214,25 @@ class SiteRoutes:
     async def replay(self, request: web.Request) -> web.Response:
         return (await self._of_game(request, _replayed_json)).send(request)
 
+    async def _visible(self, request: web.Request) -> ReplayedGame:
+        """The game that a request is about, if the visitor may see it.
+
+        Raises:
+            HttpError: 403, games are for their players only, and the visitor is none of them.
+            NotFound: There is no such game.
+        """
+        match = await self._referee.find(request.match_info["game"])
+        if not self._is_public:
+            you = await self._door.visitor(request)
+            if you is None or match.side_of(you.id) is None:
+                raise HttpError(403, NOT_PUBLIC)
+        return match
+
     async def _of_game(
         self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
     ) -> KeptAnswer:
         """What is told of a game: made once, and again after each move."""
-        match = await self._referee.find(request.match_info["game"])
+        match = await self._visible(request)
         key = (render.__name__, match.record, self._accounts.edition)
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
@@ -224,7 +244,7 @@ class SiteRoutes:
         return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.Response:
-        game_id = request.match_info["game"]
+        game_id = (await self._visible(request)).id
 
         async def make() -> KeptAnswer:
             match = await self._referee.find(game_id)
@@ -240,7 +260,7 @@ class SiteRoutes:
         return (await self._answers.get(key, make)).send(request)
 
     async def analysis(self, request: web.Request) -> web.Response:
-        match = await self._referee.find(request.match_info["game"])
+        match = await self._visible(request)
         if not match.is_over:
             raise HttpError(403, "This game is not over yet")
         ply = as_int(request.query, "ply")
@@ -248,6 +268,8 @@ class SiteRoutes:
             raise HttpError(400, "ply is missing: after how many moves")
         if ply > len(match.record.moves):
             raise HttpError(400, "This game has fewer moves")
+        if is_played(match, ply, self._referee.running()):  # also where the answer is kept
+            raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> KeptAnswer:
             # In a thread of its own, one at a time: nothing else waits for it.

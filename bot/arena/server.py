@@ -53,7 +53,7 @@ _RETRY_S = 1.0  # after a failure of the clock task, for instance of the databas
 
 
 def _http_logger() -> logging.Logger:
-    """For aiohttp: a request that is not HTTP, with which anybody could fill the log, gets no traceback."""
+    """For aiohttp: what is not HTTP, or ends halfway, leaves no traceback: anybody could fill the log."""
     found = logging.getLogger(f"{__name__}.http")
     if not found.filters:
         found.addFilter(OthersFailures())
@@ -61,18 +61,26 @@ def _http_logger() -> logging.Logger:
 
 
 class OthersFailures(logging.Filter):
-    """Makes one bounded line of each request that is not HTTP, and leaves out all but a few in a minute."""
+    """Keeps what strangers cause out of the log, but for a few lines in a minute.
+
+    Of a request that is not HTTP one bounded line is left, of a client that hung up halfway nothing.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
+        self._not_http = LineLimit(_LINES_PER_MINUTE, clock)
+        self._others = LineLimit(_LINES_PER_MINUTE, clock)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record in place; false: leave it out."""
         error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, ConnectionResetError):
+            return False
         if not isinstance(error, HttpProcessingError):
-            return True
-        dropped = self._lines.next()
+            if (dropped := self._others.next()) is not None:
+                record.msg, record.args = "%s%s", (record.getMessage(), dropped)
+            return dropped is not None
+        dropped = self._not_http.next()
         if dropped is None:
             return False
         record.msg, record.args = "a request that is not HTTP: %.100r%s", (error.message, dropped)
@@ -156,6 +164,7 @@ class Arena:
             referee=self._referee,
             report=report,
             base_url=lambda: self._base_url,
+            is_public=config.public_games,
             keep_alive_s=config.keep_alive_s,
             needs_approval=config.approve_accounts,
             codes=MoveCodes(clock),

@@ -1176,10 +1176,20 @@ class Config(BaseSettings):
         """The settings of each account, as if it were the only one, by the account's name.
 
         Raises:
-            ConfigError: An account's table has an unknown or invalid setting.
+            ConfigError: An account's table has an unknown or invalid setting, or the name of a level's bot.
         """
         accounts = {account.name: self._of(account) for account in self.accounts}
-        return (accounts or {self.server.dialect: self}) | self._levels()
+        accounts = accounts or {self.server.dialect: self}
+        levels = self._levels()
+        names = {name.casefold(): name for name in levels}
+        for account, config in accounts.items():
+            for name in (account, config.server.name if config.uses_arena else ""):
+                if level := names.get(name.casefold()):
+                    raise ConfigError(
+                        f"account {account}: the bot of a level of arena.levels has the name {level}; "
+                        "choose another name, or leave out that level"
+                    )
+        return accounts | levels
 
     def _levels(self) -> dict[str, "Config"]:
         """The settings of the bots that play at the arena at a level, by name."""

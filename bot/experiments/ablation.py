@@ -33,7 +33,7 @@ from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, st
 
 GAMES = ("chess", "othello")
 WORTH_HAVING = 0.005
-"""Nats a reply: a part that surely adds less earns nothing."""
+"""Nats a reply: a part that adds less may be measurable, but is not worth having."""
 _REPLIES = {"chess": 3000, "othello": 9000}
 _BATCH = 100
 CONTROL, PAPER = "standard", "paper"
@@ -262,19 +262,30 @@ def _less(
 def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:
     for game, found in recorded.items():
         gain = found.of[PRIMARY]
-        verdict = (
-            ClaimVerdict.HOLDS
-            if gain.low > 0
-            else ClaimVerdict.FAILS
-            if gain.high < WORTH_HAVING
-            else ClaimVerdict.OPEN
-        )
+        verdict, words = worth_having(gain)
         yield PaperClaim(
-            f"Primary: trappiness tells which reply people play ({game}), beyond {', '.join(KNOWN)}",
+            f"Primary: trappiness tells which reply people play ({game}), beyond {', '.join(KNOWN)}, by "
+            f"{WORTH_HAVING:g} nats or more",
             verdict,
-            f"{number(gain, 1, 4, '+')} nats a reply (97.5 %); {found.positions:,} replies of "
+            f"{number(gain, 1, 4, '+')} nats a reply (97.5 %): {words}; {found.positions:,} replies of "
             f"{found.persons:,} persons",
         )
+
+
+def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
+    """Whether a gain is at least `WORTH_HAVING`, by its interval; and in words, also whether there is any."""
+    if gain.low >= WORTH_HAVING:
+        return ClaimVerdict.HOLDS, "worth having"
+    is_measurable = gain.low > 0
+    if gain.high < WORTH_HAVING:
+        return (
+            ClaimVerdict.FAILS,
+            f"{'measurable, but' if is_measurable else 'none measurable,'} not worth having",
+        )
+    return (
+        ClaimVerdict.OPEN,
+        f"{'' if is_measurable else 'none '}measurable; worth having or not cannot be told",
+    )
 
 
 def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperClaim]:

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
-from bot.experiments.matches import paired
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from bot.experiments.words import MeanEstimate, mean_of, number, percent, points
 from bot.match.conditions import Terms
@@ -121,7 +120,10 @@ class Blog400(Experiment):
         charts: tuple[Chart, ...] = ()
         if found:
             every = _Compared(
-                *(np.concatenate([getattr(both, which) for both in found.values()]) for which in ("a", "b"))
+                *(
+                    np.concatenate([getattr(both, which) for both in found.values()])
+                    for which in ("a", "b", "openings")
+                )
             )
             claims += _claims(every)
             tables = [_results(found, every), _replies(found, every)]
@@ -215,6 +217,18 @@ class _Compared:
     """The standard player's."""
     b: np.ndarray[Any, Any]
     """The opponent-model player's."""
+    openings: np.ndarray[Any, Any]
+    """The number of each pair's opening."""
+
+    def mean(self, values: np.ndarray[Any, Any]) -> MeanEstimate:
+        """Mean over the openings of what each pair has; NaN: unknown.
+
+        All levels play the same openings, against people with the same seeds: an opening is the mean of its
+        levels, and counts once.
+        """
+        known = np.isfinite(values)
+        _, at = np.unique(self.openings[known], return_inverse=True)
+        return mean_of(np.bincount(at, values[known]) / np.bincount(at))
 
 
 def _name(level: int | None, player: str, first: int) -> str:
@@ -223,14 +237,17 @@ def _name(level: int | None, player: str, first: int) -> str:
 
 def _both(results: Mapping[str, Result], level: int | None, size: Size) -> _Compared | None:
     parts: dict[str, list[Any]] = {STANDARD: [], MODEL: []}
+    openings: list[int] = []
     for first in range(0, _PAIRS[size], _BATCH):
         some = {player: results.get(_name(level, player, first)) for player in parts}
         if all(found is not None for found in some.values()):
             for player, found in some.items():
                 parts[player] += (found or {})["games"]
+            openings += range(first, first + len(parts[MODEL]) // 2 - len(openings))
     if not parts[MODEL]:
         return None
-    return _Compared(*(np.array(parts[player], float).reshape(-1, 2, 6) for player in (STANDARD, MODEL)))
+    a, b = (np.array(parts[player], float).reshape(-1, 2, 6) for player in (STANDARD, MODEL))
+    return _Compared(a, b, np.array(openings))
 
 
 def _share(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -243,10 +260,6 @@ def _moves(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     won = games[..., 0] == 1
     total = (games[..., 1] * won).sum(axis=1)
     return np.where(won.any(axis=1), total / np.maximum(1, won.sum(axis=1)), math.nan)
-
-
-def _known(values: np.ndarray[Any, Any]) -> MeanEstimate:
-    return mean_of(values[np.isfinite(values)])
 
 
 def _rate(games: np.ndarray[Any, Any], column: int) -> np.ndarray[Any, Any]:
@@ -269,14 +282,14 @@ def _worked() -> PaperClaim:
 
 
 def _claims(every: _Compared) -> Iterator[PaperClaim]:
-    faster = _known(_moves(every.b) - _moves(every.a))
+    faster = every.mean(_moves(every.b) - _moves(every.a))
     yield PaperClaim(
         "Opponent-model search beats people faster than minimax",
         _less(faster),
-        f"{number(faster, 1, 1, '+')} moves to win, {faster.n} openings",
+        f"{number(faster, 1, 2, '+')} moves to win, {faster.n} openings",
     )
     for column, what in ((3, "errors (a tenth of expected score)"), (4, "blunders (two pawns)")):
-        more = _known(_rate(every.b, column) - _rate(every.a, column))
+        more = every.mean(_rate(every.b, column) - _rate(every.a, column))
         yield PaperClaim(
             f"It provokes more {what}",
             _less(MeanEstimate(-more.value, -more.high, -more.low, more.n)),
@@ -321,17 +334,18 @@ def _results(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
                 name,
                 _tally(both.a),
                 _tally(both.b),
-                percent(mean_of(_share(both.a))),
-                percent(mean_of(_share(both.b))),
-                points(paired(_share(both.b), _share(both.a))),
-                number(_known(_moves(both.a)), 1, 1),
-                number(_known(_moves(both.b)), 1, 1),
-                number(_known(_moves(both.b) - _moves(both.a)), 1, 1, "+"),
+                percent(both.mean(_share(both.a))),
+                percent(both.mean(_share(both.b))),
+                points(both.mean(_share(both.b) - _share(both.a))),
+                number(both.mean(_moves(both.a)), 1, 1),
+                number(both.mean(_moves(both.b)), 1, 1),
+                number(both.mean(_moves(both.b) - _moves(both.a)), 1, 1, "+"),
             )
             for name, both in _rows(found, every)
         ),
         "Moves to win: our moves in won games after the opening, averaged by opening; the difference is over "
-        "openings that both won with some colour.  The blog's own table is not printed on its page.",
+        "openings that both won with some colour.  All levels play the same openings: in the last row each "
+        "is the mean of its levels.  The blog's own table is not printed on its page.",
     )
 
 
@@ -341,8 +355,8 @@ def _replies(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
         cells = []
         for column in (3, 4):
             a, b = _rate(both.a, column), _rate(both.b, column)
-            cells += [percent(_known(a)), percent(_known(b)), points(_known(b - a))]
-        pawns = _known(_rate(both.b, 5) - _rate(both.a, 5))
+            cells += [percent(both.mean(a)), percent(both.mean(b)), points(both.mean(b - a))]
+        pawns = both.mean(_rate(both.b, 5) - _rate(both.a, 5))
         rows.append((name, *cells, number(pawns, 1, 3, "+")))
     return Table(
         "What the people's replies cost, by our search of the same depth",
@@ -367,7 +381,7 @@ def _charts(found: Mapping[int | None, _Compared]) -> tuple[Chart, ...]:
     for name, which in (("standard", "a"), ("opponent model", "b")):
         marks = []
         for level, both in found.items():
-            each = _known(_moves(getattr(both, which)))
+            each = both.mean(_moves(getattr(both, which)))
             if level is not None and each.n > 1:
                 marks.append((float(level), each.value, each.low, each.high))
         if marks:

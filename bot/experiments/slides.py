@@ -119,6 +119,10 @@ def _verdict(holds: bool) -> ClaimVerdict:
     return ClaimVerdict.HOLDS if holds else ClaimVerdict.FAILS
 
 
+def _same(holds: bool) -> str:
+    return "the same" if holds else "another"
+
+
 def _thought(searcher: SelectiveSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
     """The strong search's answer, with one thread and no clock."""
     return searcher.think(position, depth, None, StopFlag(), confidence_percent=100, threads=1, **limits)
@@ -146,9 +150,12 @@ def _minimax(_: Mapping[str, Any], __: int) -> Result:
 def _judge_minimax(found: Result) -> tuple[ClaimVerdict, str]:
     side, core_side, centre, core_centre = found["scores"]
     holds = found["slide"] == 5 and side == core_side >= WIN_CENTI and centre == core_centre == 0
+    agrees = side == core_side and centre == core_centre
     return _verdict(holds), (
-        f"slide 10: {found['slide']}; a corner taken, the answer on a side loses by force and the centre "
-        f"draws ({centre}); the program's search says the same"
+        f"slide 10: {found['slide']}; a corner taken, the answer on a side "
+        f"{'loses by force' if side >= WIN_CENTI else f'is worth {side}'} and the centre "
+        f"{'draws (0)' if centre == 0 else f'is worth {centre}'}; the program's search says "
+        + ("the same" if agrees else f"{core_side} and {core_centre}")
     )
 
 
@@ -177,8 +184,9 @@ def _bags(_: Mapping[str, Any], __: int) -> Result:
 
 
 def _judge_bags(found: Result) -> tuple[ClaimVerdict, str]:
-    holds = found["value"] == found["plain"] and found["seen"] == [*BAGS[0], BAGS[1][0]]
-    return _verdict(holds), f"{len(found['seen'])} of 6 things looked at, the same choice"
+    same = found["value"] == found["plain"]
+    holds = same and found["seen"] == [*BAGS[0], BAGS[1][0]]
+    return _verdict(holds), f"{len(found['seen'])} of 6 things looked at, {_same(same)} choice"
 
 
 def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> list[int]:
@@ -214,7 +222,7 @@ def _alpha_beta(arguments: Mapping[str, Any], _: int) -> Result:
 def _judge_alpha_beta(found: Result) -> tuple[ClaimVerdict, str]:
     (score, all_nodes, _), (same, nodes, cuts) = found["plain"], found["pruned"]
     return _verdict(score == same and nodes < all_nodes), (
-        f"{all_nodes:,} positions without, {nodes:,} with {cuts:,} cut-offs; the same score"
+        f"{all_nodes:,} positions without, {nodes:,} with {cuts:,} cut-offs; {_same(score == same)} score"
     )
 
 
@@ -228,7 +236,7 @@ def _judge_order(found: Result) -> tuple[ClaimVerdict, str]:
     same = len({found[name][0] for name in found}) == 1
     return _verdict(same and best < given < worst), (
         f"best moves first {best:,} positions, from left to right {given:,}, worst first {worst:,} "
-        f"(not none pruned: {found['worst'][2]:,} cut-offs are left)"
+        f"({found['worst'][2]:,} cut-offs are left{'' if same else '; the scores differ'})"
     )
 
 
@@ -279,7 +287,7 @@ def _judge_negascout(found: Result) -> tuple[ClaimVerdict, str]:
     (plain, scout), (one, other) = found["nodes"], found["best"]
     return _verdict(one == other and scout < plain), (
         f"{plain:,} positions with an open window for every move, {scout:,} with a null window for all but "
-        "the first"
+        f"the first; {_same(one == other)} score"
     )
 
 
@@ -307,8 +315,7 @@ def _judge_deepening(found: Result) -> tuple[ClaimVerdict, str]:
     shallow, deep = found["stopped"]
     return _verdict(0 < shallow < deep), (
         f"stopped after 2,000 positions it has a move of depth {shallow}, after 20,000 one of depth {deep}; "
-        f"depths 1 to {found['depth']} together visit {ratio:.2f} times the positions of the last alone, "
-        "since each orders the moves of the next"
+        f"depths 1 to {found['depth']} together visit {ratio:.2f} times the positions of the last alone"
     )
 
 
@@ -349,10 +356,16 @@ def _exchange(_: Mapping[str, Any], __: int) -> Result:
 def _judge_exchange(found: Result) -> tuple[ClaimVerdict, str]:
     holds = found["plain"] == ["d2d6"] and "d2d6" not in found["quiet"] and found["core"] != "d2d6"
     return _verdict(holds), (
-        f"by material one ply deep {found['plain'][0]} wins a pawn ({found['score'] / 100:+.0f}), and the "
-        f"queen is lost; with captures searched on it is not played ({found['quiet_score'] / 100:+.0f}), nor "
-        f"by our strong search ({found['core']})"
+        "d2d6 takes a pawn that is protected; by material one ply deep the best is "
+        f"{_some(found['plain'])} ({found['score'] / 100:+.0f}), with captures searched on "
+        f"{_some(found['quiet'])} ({found['quiet_score'] / 100:+.0f}), by our strong search {found['core']}"
     )
+
+
+def _some(moves: Sequence[str]) -> str:
+    """Equally good moves, the first three by name."""
+    more = len(moves) - 3
+    return ", ".join(moves[:3]) + (f" and {more} more" if more > 0 else "")
 
 
 def _horizon(_: Mapping[str, Any], __: int) -> Result:
@@ -373,10 +386,10 @@ def _horizon(_: Mapping[str, Any], __: int) -> Result:
 def _judge_horizon(found: Result) -> tuple[ClaimVerdict, str]:
     shallow, middle, deep = found["costs"]
     return _verdict(found["plain"] == ["e5e6"] and shallow == 0 < middle), (
-        "the bishop is lost; by material four plies deep only e6 seems to save it, since the loss is pushed "
-        f"beyond the horizon; with captures searched on it is one of {found['quiet']} equal moves.  Our "
-        f"exact search says that e6 costs {shallow / 100:.2f} pawns at depth 4, {middle / 100:.2f} at depth "
-        f"8, {deep / 100:.2f} at depth 10"
+        f"by material four plies deep the best is {_some(found['plain'])}, with captures searched on "
+        f"{found['quiet']} moves are equally good.  Our exact "
+        f"search says that e6 costs {shallow / 100:.2f} pawns at depth 4, {middle / 100:.2f} at depth 8, "
+        f"{deep / 100:.2f} at depth 10"
     )
 
 
@@ -463,12 +476,13 @@ def _joins(arguments: Mapping[str, Any], _: int) -> Result:
 
 def _judge_joins(found: Result) -> tuple[ClaimVerdict, str]:
     small, large = found["nodes"]
-    holds = found["positions"] < found["lines"] and not found["is_cycle"]
-    return _verdict(holds), (
-        f"joins: yes, {found['lines']:,} lines of four plies lead to {found['positions']:,} positions of "
-        f"Connect Four, and a table finds them again ({found['depth']} plies: {small:,} positions visited "
-        f"with 1 MB, {large:,} with 16).  Cycles: chess has them, four knight moves lead back to the start; "
-        "this program counts repetitions as part of the state"
+    joins = found["positions"] < found["lines"]
+    return _verdict(joins and not found["is_cycle"]), (
+        f"joins: {'yes' if joins else 'no'}, {found['lines']:,} lines of four plies lead to "
+        f"{found['positions']:,} positions of Connect Four (a search of {found['depth']} plies visits "
+        f"{small:,} positions with a table of 1 MB, {large:,} with 16).  Cycles: four knight moves at chess "
+        + ("lead" if found["is_cycle"] else "do not lead")
+        + " back to the start"
     )
 
 
@@ -505,9 +519,10 @@ def _judge_library(found: Result) -> tuple[ClaimVerdict, str]:
     ours, plain = found["solved"]
     holds = found["move"] == "e2e4" and known == 0 < unknown and found["is_solved"] and ours == plain
     return _verdict(holds), (
-        f"a book with one move plays it ({found['move']}) from depth {known}, outside it the search goes to "
-        f"depth {unknown}; an ending of Othello with seven empty squares is solved, with the score of a "
-        "search to the end"
+        f"with a book whose one move is e2e4 the player plays {found['move']}, from depth {known}; outside "
+        f"it the search goes to depth {unknown}; an ending of Othello with seven empty squares is "
+        f"{'' if found['is_solved'] else 'not '}solved, with {_same(ours == plain)} score "
+        f"{'as' if ours == plain else 'than'} that of a search to the end"
     )
 
 
@@ -528,9 +543,13 @@ def _contempt(_: Mapping[str, Any], __: int) -> Result:
 def _judge_contempt(found: Result) -> tuple[ClaimVerdict, str]:
     (draws, score), (plays_on, lower) = found["chosen"]
     return _verdict(draws == "f6g8" != plays_on), (
-        f"a pawn down, Black repeats ({draws}, {score / 100:+.2f}); with a contempt of two pawns he plays on "
-        f"({plays_on}, {lower / 100:+.2f})"
+        f"a pawn down, Black {_repeats(draws)} ({draws}, {score / 100:+.2f}); with a contempt of two pawns "
+        f"he {_repeats(plays_on)} ({plays_on}, {lower / 100:+.2f})"
     )
+
+
+def _repeats(move: str) -> str:
+    return "repeats" if move == "f6g8" else "plays on"
 
 
 IDEAS = (

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.inference.student import t_quantile
 from storage.intervals import Share
 
 ALPHA = 0.05
@@ -23,7 +23,7 @@ class MeanEstimate:
 
 
 def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
-    """The mean of independent values with its 95 % interval, by the normal distribution.
+    """The mean of independent values with its 95 % interval, by Student's t.
 
     Args:
         looks: Number of intervals that shall all hold together (Bonferroni).
@@ -33,7 +33,7 @@ def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
         return MeanEstimate(0.0, float("-inf"), float("inf"), 0)
     if n == 1:
         return MeanEstimate(float(values[0]), float("-inf"), float("inf"), 1)
-    half = NormalDist().inv_cdf(1 - ALPHA / looks / 2) * float(values.std(ddof=1)) / sqrt(n)
+    half = t_quantile(1 - ALPHA / looks / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
     value = float(values.mean())
     return MeanEstimate(value, value - half, value + half, n)
 

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 
 # Where a bare ValueError may be caught, and what raises it there: never the engine, whose own have types.
 PARSING = {
-    "storage/statistics/group_rows.py": {"_table"},
     "storage/queries/baits.py": {"bait_counts"},
     "storage/queries/filter_language.py": {"parse_filters", "parse_moment"},
     "storage/packing/records.py": {"pack", "unpack"},
@@ -29,6 +28,7 @@ PARSING = {
     "bot/arena/connection_limit.py": {"_is_local"},  # addresses
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
+    "bot/arena/traffic/assets.py": {"_languages"},  # JSON
     "bot/base/config.py": {"_placeholders_are_known", "_read", "_require_host", "_token_in"},
     "bot/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},

@@ -13,7 +13,11 @@ TRUSTED = (
 )  # fmt: skip
 """Who only the owner of the arena may be."""
 
+LEVEL = "Level"
+"""With a number: a bot that plays at a level, perhaps from the next start on."""
+
 _ALIKE = str.maketrans("0123456789i", "olzeasbtbgl")
+_NUMBERED = re.compile(r"(.+?)[-_]*(\d+)[-_]*")
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
@@ -24,6 +28,9 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
         name: The name.
         own: Names of our own accounts.
     """
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered and _shape(numbered[1]) == _shape(LEVEL):
+        return f"{LEVEL}-{numbered[2]}"
     parts = {name, *re.split("[-_]", name)}
     parts |= {part.rstrip("0123456789-_") for part in parts}
     shapes = {_shape(part) for part in parts if part}

@@ -3,6 +3,7 @@
 The work is bounded by a number of positions, so that a busy machine is not asked for more, nor answers worse.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -27,6 +28,39 @@ _FIRST_DEPTH = 2
 _TABLE_MB = 16
 
 
+def is_played(match: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
+    """Whether a rated game is at the same position now, so that an analysis of it would be help in that game.
+
+    Args:
+        match: The game to analyse.
+        ply: The number of moves, at most as many as it has.
+        running: Games that are not over.
+    """
+    asked = _on_board(match, _after(match, ply))
+    return any(
+        each.record.rated
+        and each.variant.game_name == match.variant.game_name
+        and _on_board(each, each.position) == asked
+        for each in running
+    )
+
+
+def _on_board(match: ReplayedGame, position: Any) -> list[str]:
+    """The board and the side to move.
+
+    Without counters of moves and castling rights: with others of these the best move is mostly the same.
+    """
+    return match.variant.game.board_text(position).split()[:2]
+
+
+def _after(match: ReplayedGame, ply: int) -> Any:
+    game = match.variant.game
+    position = match.variant.start(match.record.initial_fen)
+    for text in match.record.moves[:ply]:
+        position = game.play(position, game.parse_move(position, text))
+    return position
+
+
 def analyse(match: ReplayedGame, ply: int) -> Json:
     """The best moves after some moves of a game, for the side to move; one call at a time.
 
@@ -34,10 +68,7 @@ def analyse(match: ReplayedGame, ply: int) -> Json:
         match: The game.
         ply: The number of moves, at most as many as it has.
     """
-    game = match.variant.game
-    position = match.variant.start(match.record.initial_fen)
-    for text in match.record.moves[:ply]:
-        position = game.play(position, game.parse_move(position, text))
+    game, position = match.variant.game, _after(match, ply)
     told: Json = {"ply": ply, "depth": 0, "toMove": game.sides[game.side_to_move(position)], "lines": []}
     if not game.legal_moves(position):
         return told

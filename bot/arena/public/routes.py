@@ -13,7 +13,7 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, ID, WRITE_TIMEOUT_S, HttpError, RequestGate, expire_silent
+from bot.arena.http import GAME, ID, NOT_PUBLIC, WRITE_TIMEOUT_S, HttpError, RequestGate, expire_silent
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
     GAMES,
@@ -53,7 +53,6 @@ _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as 
 _FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
 _HTML = "text/html; charset=utf-8"
 _JSON = "application/json; charset=utf-8"
-_NOT_PUBLIC = "Games are not public here: only their players see them"
 _IS_ID = re.compile(ID)
 _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 
@@ -207,7 +206,7 @@ class PublicRoutes:
 
     def _require_public(self) -> None:
         if not self._is_public:
-            raise HttpError(403, _NOT_PUBLIC)
+            raise HttpError(403, NOT_PUBLIC)
 
     async def _finished(self, request: web.Request) -> ReplayedGame:
         self._require_public()

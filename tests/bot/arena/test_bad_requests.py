@@ -286,6 +286,22 @@ def test_what_is_not_http_leaves_one_short_line_and_few_of_them(caplog: pytest.L
     assert ours.exc_info is not None
 
 
+def test_who_hangs_up_halfway_leaves_no_line_and_other_failures_few() -> None:
+    clock = FakeClock()
+    mine = OthersFailures(clock)
+
+    def is_kept(error: Exception) -> bool:
+        about = (type(error), error, None)
+        return mine.filter(logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error in %s", ("x",), about))
+
+    assert not any(is_kept(ConnectionResetError("Connection lost")) for _ in range(20))
+    assert sum(is_kept(ValueError()) for _ in range(20)) == 5
+    clock.advance(60)
+    later = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error in %s", ("x",), None)
+    assert mine.filter(later)
+    assert later.getMessage() == "Error in x (15 such lines were left out before)"
+
+
 async def test_failures_fill_no_log(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -315,6 +331,13 @@ async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) ->
         await writer.wait_closed()
     assert (await house.request("GET", "/healthz"))[1] == {"ok": True, "games": 0}
     assert "Traceback" not in caplog.text
+
+
+async def test_pages_of_other_sites_make_no_accounts(house: House) -> None:
+    for site, status in (("cross-site", 403), ("same-origin", 201)):
+        headers = {"Sec-Fetch-Site": site}
+        answer = await house.request("POST", "/api/person", json={"name": "Anna"}, headers=headers)
+        assert answer[0] == status
 
 
 async def test_the_page_and_its_headers(house: House) -> None:

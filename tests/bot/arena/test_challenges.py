@@ -231,12 +231,26 @@ async def test_a_rematch_offered_both_ways_is_one_game(house: House) -> None:
     anna, bert = await house.person("Anna"), await house.person("Bert")
     game = await house.start(anna, bert)
     await anna.act(game, "abort")
-    (_, offered), (status, answer) = await anna.act(game, "rematch"), await bert.act(game, "rematch")
+    (_, offered), (_, again) = await anna.act(game, "rematch"), await anna.act(game, "rematch")
+    assert again == offered
+    status, answer = await bert.act(game, "rematch")
     assert (status, answer["id"], answer["status"]) == (200, offered["id"], "accepted")
     for player in (anna, bert):
         playing = (await player.get("/api/account/playing"))["nowPlaying"]
         assert [each["gameId"] for each in playing] == [offered["id"]]
         assert await player.get("/api/challenge") == {"in": [], "out": []}
+        _, later = await player.act(game, "rematch")
+        assert (later["id"], later["status"]) == (offered["id"], "accepted")
+
+
+async def test_a_rematch_that_was_declined_can_be_offered_again(house: House) -> None:
+    anna, bert = await house.person("Anna"), await house.person("Bert")
+    game = await house.start(anna, bert)
+    await anna.act(game, "abort")
+    _, declined = await anna.act(game, "rematch")
+    await bert.post(f"/api/challenge/{declined['id']}/decline")
+    status, offered = await anna.act(game, "rematch")
+    assert (status, offered["id"] != declined["id"]) == (200, True)
 
 
 async def test_an_upgrade_while_a_game_begins(street: Street) -> None:

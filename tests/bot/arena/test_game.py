@@ -171,7 +171,13 @@ def test_takebacks() -> None:
     assert back.last_squares == ("d6",)
     assert back.record.remaining_ms == (60_000, 50_000)
     # On one's own turn, both the last move and the one before it are taken back.
-    assert answer(answer(game, 1, True), 0, True).record.moves == ("f5",)
+    longer = play(game, "d3")
+    assert answer(answer(longer, 0, True), 1, True).record.moves == ("f5", "d6")
+    # Before both have moved, the first may move anew; afterwards the game does not become one to be aborted.
+    assert answer(answer(match("f5"), 0, True), 1, True).record.moves == ()
+    for begun, side in ((game, 1), (match("f5 d6"), 0), (match("f5 d6"), 1)):
+        with pytest.raises(ArenaRefusal, match="first moves stand"):
+            answer(begun, side, True)
     with pytest.raises(ArenaRefusal, match="You have not moved"):
         answer(match("f5"), 1, True)
     with pytest.raises(ArenaRefusal, match="no takeback"):

@@ -230,15 +230,14 @@ async def test_a_game_from_a_position_that_black_moves_in(house: House) -> None:
     assert (challenge["variant"]["key"], challenge["initialFen"]) == ("fromPosition", fen)
     lines = await bot.game(game)
     assert (await lines.next())["initialFen"] == fen
-    await bot.move(game, "e2e1q")
-    await person.move(game, "h1g2")
+    for player, move in ((bot, "e2e1q"), (person, "h1g2"), (bot, "e8d8"), (person, "g2h3")):
+        await player.move(game, move)
     taken = await bot.act(game, "takeback/yes"), await person.act(game, "takeback/yes")
     assert taken == ((200, {"ok": True}),) * 2
-    await bot.move(game, "e2e1r")
-    await person.move(game, "h1g2")
+    await bot.move(game, "e8e7")
     assert await person.act(game, "resign") == (200, {"ok": True})
     *_, end = await lines.rest()
-    assert (end["status"], end["winner"], end["moves"]) == ("resign", "black", "e2e1r h1g2")
+    assert (end["status"], end["winner"], end["moves"]) == ("resign", "black", "e2e1q h1g2 e8e7")
     _, text = await house.request("GET", f"/game/export/{game}")
     assert f'[FEN "{fen}"]' in text
 

@@ -440,3 +440,17 @@ def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
     assert (weak.selection.method, weak.selection.player, weak.selection.level) == ("fixed", "gentle", 1)
     with pytest.raises(ValueError, match="levels"):
         ArenaConfig(levels=(7,))
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        {"server": {"name": "Level-3"}},
+        {"accounts": [{"name": "level-3", "dialect": "lichess"}]},
+        {"accounts": [{"name": "mine", "dialect": "arena", "login": "LEVEL-3"}]},
+    ],
+)
+def test_an_account_does_not_share_its_name_with_a_level(taken: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"account .*: the bot of a level .* has the name Level-3"):
+        Config.model_validate({"arena": {"levels": [3]}, **taken}).by_account()
+    Config.model_validate({"arena": {"levels": [2]}, **taken}).by_account()

@@ -29,8 +29,7 @@ def test_chess_pieces_have_the_same_shapes() -> None:
 
 
 def test_chess_pieces_have_the_same_letters() -> None:
-    (line,) = re.findall(r"\[\[(.*?)\]\]\.map\(\(\[letter, name\]\) => chessman", GAMES)
-    names = dict(re.findall(r'"(\w)", "(\w+)"', line))
+    names = dict(re.findall(r'chessman\("(\w)", "(\w+)", say\("white \2"\), say\("black \2"\)\)', GAMES))
     assert {
         letter: piece.name for letter, piece in look_of("chess").pieces.items() if letter.isupper()
     } == names
@@ -38,7 +37,8 @@ def test_chess_pieces_have_the_same_letters() -> None:
 
 
 def test_xiangqi_pieces_have_the_same_inscriptions() -> None:
-    found = re.findall(r'\["(\w)", "(\w+)", "(\w)", "(\w)(\w)"\]', GAMES)
+    names = r'\[say\("red (\w+)"\), say\("black \2"\)\]'
+    found = re.findall(rf'\["(\w)", {names}, "(\w)", "(\w)(\w)"\]', GAMES)
     assert len(found) == 7
     pieces = look_of("xiangqi").pieces
     for letter, name, latin, red, black in found:

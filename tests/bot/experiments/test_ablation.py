@@ -11,6 +11,7 @@ from bot.experiments.ablation import ARMS, COST, PAPER, TEMPTATION, Ablation, ch
 from bot.experiments.ablation_replies import COLUMNS, PARTS, PRIMARY, gains
 from bot.experiments.experiment import Size
 from bot.experiments.report import ClaimVerdict
+from bot.experiments.words import MeanEstimate
 from engine.choice import choose
 from engine.decision import Candidate, ReplyProfile
 from engine.params import TrapParams
@@ -89,6 +90,23 @@ def test_the_endpoint_is_the_gain_of_the_paper_s_trappiness(
     assert claim.verdict is verdict
     assert "400 replies of 60 persons" in claim.found
     assert [row[0] for row in report.tables[0].rows] == list(SOME)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "words"),
+    [
+        (0.005, 0.009, ClaimVerdict.HOLDS, "worth having"),
+        (0.001, 0.003, ClaimVerdict.FAILS, "measurable, but not worth having"),
+        (-0.001, 0.003, ClaimVerdict.FAILS, "none measurable, not worth having"),
+        (0.001, 0.005, ClaimVerdict.OPEN, "measurable; worth having or not cannot be told"),
+        (-0.001, 0.009, ClaimVerdict.OPEN, "none measurable; worth having or not cannot be told"),
+    ],
+)
+def test_a_small_gain_is_measurable_but_not_worth_having(
+    low: float, high: float, verdict: ClaimVerdict, words: str
+) -> None:
+    gain = MeanEstimate((low + high) / 2, low, high, 9)
+    assert ablation.worth_having(gain) == (verdict, words)
 
 
 def test_the_endpoint_has_the_wider_interval(monkeypatch: pytest.MonkeyPatch) -> None:

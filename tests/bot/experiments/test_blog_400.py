@@ -12,6 +12,7 @@ from bot.match.player_specs import OurSpec, parse_spec
 from engine.external.settings import Allowance
 from engine.games import get_game
 from engine.stop import StopFlag
+from storage.inference.student import t_quantile
 
 MATE_IN_TWO = "6k1/5ppp/8/8/8/8/5PPP/1R4K1 w - - 0 1"
 """A rook on the last rank: mate in one, in fact."""
@@ -67,7 +68,7 @@ def test_the_worked_example_and_the_verdicts(monkeypatch: pytest.MonkeyPatch) ->
     assert worked.found.startswith("3.25 and 3.585;")
     assert (faster.verdict, faster.found) == (
         ClaimVerdict.HOLDS,
-        "-10.0 (-10.0 to -10.0) moves to win, 45 openings",
+        "-10.00 (-10.00 to -10.00) moves to win, 5 openings",
     )
     assert (more_errors.verdict, more_blunders.verdict) == (ClaimVerdict.HOLDS, ClaimVerdict.OPEN)
     assert report.tables[0].rows[-1][:3] == ("all", "+90 =0 -0", "+90 =0 -0")
@@ -75,6 +76,20 @@ def test_the_worked_example_and_the_verdicts(monkeypatch: pytest.MonkeyPatch) ->
     assert [line.points[0][:2] for line in chart.lines] == [(1100.0, 30.5), (1100.0, 20.5)]
     some = {name: each for name, each in results.items() if not name.startswith(f"{STANDARD} v maia-1900")}
     assert len(Blog400().report(some, Size.FULL).tables[0].rows) == 9  # eight levels, and all
+
+
+def test_an_opening_counts_once_whatever_the_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blog_400, "_PAIRS", {Size.FULL: 9})
+    results: dict[str, Any] = {}
+    for job in Blog400().jobs(Size.FULL):
+        first, is_model = job.arguments["first"], job.arguments["player"] == MODEL
+        pairs = range(first, first + job.arguments["pairs"])
+        games = [[1.0, 30 - pair * is_model, 10, 0, 0, 0.0] for pair in pairs for _ in (0, 1)]
+        results[job.name] = {"games": games}
+    del results[blog_400._name(1100, MODEL, 0)]  # the openings left are those from 5 on
+    found = Blog400().report(results, Size.FULL).claims[1].found
+    half = t_quantile(0.975, 8) * np.std(np.arange(9), ddof=1) / 3
+    assert found == f"-4.00 ({-4 - half:+.2f} to {-4 + half:+.2f}) moves to win, 9 openings"
 
 
 def test_moves_to_win_are_those_of_won_games() -> None:

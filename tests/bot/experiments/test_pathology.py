@@ -50,7 +50,7 @@ def test_a_fall_beyond_chance_is_pathology() -> None:
     assert verdicts["Figure 3: N is pathological: wins fall as search deepens"] is ClaimVerdict.HOLDS
     assert verdicts["Figure 3: Y is not pathological"] is ClaimVerdict.OPEN  # neither a rise nor a fall
     assert verdicts["H sees level 10 of 12 at her first move: N wins 66 of 100"] is ClaimVerdict.FAILS
-    assert report.tables[0].rows[0][4:] == ("75.0 (26.0 to 124.0)", "-")
+    assert report.tables[0].rows[0][4:] == ("75.0 (-242.7 to 392.7)", "-")
     assert "50.0 (35.2 to 64.8)" in report_text(report)
     assert report_json(report)["charts"][0]["name"] == "figure-3"
 
@@ -62,7 +62,9 @@ def test_steps_are_paired_and_hold_together() -> None:
     }
     found = steps(FIGURES[0], NUMBER, wins)
     assert [step.value for step in found] == [0.25, 0.0, 0.25]
-    assert found[0].high - found[0].value == pytest.approx(2.39398 * 0.5 / 2)  # Bonferroni over three
+    assert found[0].high - found[0].value == pytest.approx(
+        4.85666 * 0.5 / 2
+    )  # t of 3 degrees, Bonferroni over three
 
 
 def test_chances_of_traps_by_the_paper_s_formulas() -> None:

@@ -816,7 +816,7 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
 def test_abilities() -> None:
     missing = {name: frozenset(Ability) - dialect.abilities for name, dialect in DIALECTS.items()}
     assert missing["lichess"] == set()
-    assert missing["arena"] == {Ability.TOURNAMENTS}
+    assert missing["arena"] == {Ability.TOURNAMENTS, Ability.CORRESPONDENCE}
     assert missing["playstrategy"] == {Ability.TAKEBACK, Ability.CLAIM, Ability.TOURNAMENTS}
 
 

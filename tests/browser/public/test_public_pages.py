@@ -95,6 +95,9 @@ def test_a_stranger_steps_through_a_finished_game(
         assert stranger.board == end
         assert stranger.count("[data-test=file-txt]") == 1
         assert "“you” is anna" in stranger.text(".report-voice")
+        stranger.driver.get("about:blank")
+        stranger.driver.get(f"{host.url}/game/{finished}#0")  # as the trainer links to it
+        stranger.until_true("document.querySelector('.move.current')?.dataset.ply === '0'")
 
 
 def test_a_stranger_watches_without_being_told_too_much(stranger: Page, world: tuple[Host, str, str]) -> None:

@@ -316,6 +316,7 @@ export class GameView {
     this.onPly = onPly;
     this.reportBox.hidden = false;
     this.moves.loadSteps();
+    this.moves.showAddressed();
     this.analysis.open(this.model.view.moves.length);
   }
 

@@ -99,6 +99,12 @@ export class Moves {
     }
   }
 
+  /** Show the move that the page's address names by its ply, as in `/game/ID#12`. */
+  showAddressed() {
+    const ply = /^#([0-9]{1,4})$/.exec(location.hash)?.[1];
+    if (ply !== undefined && ply < this.count) this.#show(Number(ply) + 1);
+  }
+
   #step(by) {
     this.#show((this.at ?? this.count) + by);
   }

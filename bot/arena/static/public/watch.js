@@ -1,6 +1,7 @@
 // A game as anybody sees it: live without scores or traps, and after its end with replay, files and the trap report.
 
 import { ApiError, follow } from "/static/common/api.js";
+import { looks } from "/static/board/games.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
 import { fromServer, say, sayParts } from "/static/common/language.js";
 import { GameView } from "/static/game/game_view.js";

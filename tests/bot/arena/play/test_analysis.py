@@ -1,8 +1,10 @@
 """The analysis of a finished game: sound lines for the side to move, only afterwards, and paid for."""
 
+from dataclasses import replace
+
 import pytest
 
-from bot.arena.play.analysis import DEEPEST, LINES, WITHIN_CENTI, analyse
+from bot.arena.play.analysis import DEEPEST, LINES, WITHIN_CENTI, analyse, is_played
 from bot.arena.traffic.budgets import COSTS, USUAL
 from bot.arena.variants import VARIANTS
 from tests.bot.arena.conftest import House
@@ -39,6 +41,36 @@ def test_lines_are_legal_and_ordered(variant: str) -> None:
 def test_a_position_without_a_move_has_no_line() -> None:
     over = match(f"{MATE} d8h4", variant=VARIANTS["standard"])
     assert analyse(over, 4) | {"toMove": ""} == {"ply": 4, "depth": 0, "toMove": "", "lines": []}
+
+
+def test_a_position_of_a_rated_game_is_known_whatever_led_there() -> None:
+    standard, set_up = VARIANTS["standard"], VARIANTS["fromPosition"]
+    rated = match("e2e4 e7e5 g1f3", variant=standard, rated=True)
+    other_way = match("g1f3 e7e5 e2e4", variant=standard)
+    counted = match(
+        variant=set_up, initial_fen="rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b - - 7 30"
+    )
+    assert is_played(other_way, 3, [rated])
+    assert is_played(counted, 0, [match(), rated])
+    assert not is_played(other_way, 2, [rated])
+    assert not is_played(other_way, 3, [replace(rated, record=replace(rated.record, rated=False))])
+    assert not is_played(match(), 0, [rated])
+
+
+async def test_the_analysis_is_no_help_in_a_rated_game(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.arena.play.analysis.NODES", 1000)
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    aborted = await house.start(person, bot)
+    await person.move(aborted, "f5")
+    await person.act(aborted, "abort")
+    path = f"/api/arena/game/{aborted}/analysis?ply=1"
+    assert (await person.request("GET", path))[0] == 200
+    rated = await house.start(person, bot, rated="true")
+    await person.move(rated, "f5")
+    refused = (403, {"error": "A rated game is at this position now; please try again later"})
+    assert await person.request("GET", path) == refused  # although the answer is kept
+    await bot.move(rated, "d6")
+    assert (await person.request("GET", path))[0] == 200
 
 
 async def test_only_a_finished_game_is_analysed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

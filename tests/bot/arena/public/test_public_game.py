@@ -204,11 +204,23 @@ async def test_an_unknown_game_is_not_found(house: House, game: str) -> None:
 
 
 async def test_games_need_not_be_public(street: Street) -> None:
-    house = await street.open(public_games=False)
-    person, _, game = await over(house)
+    house = await street.open(report=report, public_games=False)
+    person, bot, game = await over(house)
+    own = [
+        f"/game/export/{game}",
+        *(f"/api/arena/game/{game}{of}" for of in ("", "/report", "/analysis?ply=9")),
+    ]
+    for call in own:  # what is kept for the players is for no others
+        for player in (person, bot):
+            assert (await player.request("GET", call))[0] == 200, call
+    stranger = await house.person("Eve")
+    for call in own:
+        refused = (403, {"error": "Games are not public here: only their players see them"})
+        assert await stranger.request("GET", call) == refused
     status, page = await house.request("GET", f"/game/{game}")
     assert (status, "og:" in page, "Anna" in page) == (200, False, False)
     for closed in (
+        *own,
         f"/api/arena/game/{game}/watch",
         f"/game/{game}/preview.png",
         f"/game/{game}/ggf",
