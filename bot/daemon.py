@@ -190,6 +190,7 @@ def _spare_garbage_collector() -> None:
     """Let full collections pass over what is loaded by now, and stays: else each holds up games and searches
     for a tenth of a second.
     """
+    gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 
 
