@@ -73,8 +73,8 @@ def select(occasion: Occasion, config: SelectionConfig, number: int, favour: flo
 
 def was_drawn(detail: Mapping[str, Any]) -> bool:
     """Whether a lot chose the player of a game, or chooses its moves, by what is stored of its selection."""
-    draws_moves = bool(detail.get("randomised"))
-    return draws_moves or detail.get("chance", 1.0) < 1.0
+    drawing = detail.get("randomised")
+    return drawing is not None or detail.get("chance", 1.0) < 1.0
 
 
 def _by_rules(occasion: Occasion, config: SelectionConfig) -> Selection:
