@@ -125,14 +125,13 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
     """Replace the names that an account had in what others, our own bots first of all, said in its games."""
-    ours = select(ArenaGame.id).where(
-        or_(*(side == new for side in (ArenaGame.first_id, ArenaGame.second_id)))
-    )
+    ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
+    words = [_word(name) for name in names]
     for row in (await session.execute(lines)).all():
         text = row.text
-        for name in names:
-            text = _word(name).sub(new, text)
+        for word in words:
+            text = word.sub(new, text)
         if text != row.text:
             await session.execute(update(ArenaChatLine).where(ArenaChatLine.id == row.id).values(text=text))
 
