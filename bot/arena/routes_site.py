@@ -243,10 +243,9 @@ class SiteRoutes:
         return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.Response:
-        game_id = (await self._visible(request)).id
+        match = await self._visible(request)
 
         async def make() -> KeptAnswer:
-            match = await self._referee.find(game_id)
             if not match.is_over:
                 raise HttpError(403, "The report is available when the game is over")
             report = None if self._report is None else await self._report(match.id)
@@ -255,7 +254,7 @@ class SiteRoutes:
             return await self._answers.elsewhere(KeptAnswer.of_json, report)
 
         # A deeper search may add to it for a while.
-        key = ("report", game_id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        key = ("report", match.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
 
     async def analysis(self, request: web.Request) -> web.Response:
