@@ -40,6 +40,12 @@ GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
 NOT_PUBLIC = "Games are not public here: only their players see them"
 """To others, where `arena.public_games` is off."""
+STREAM_HEADERS: Mapping[str, str] = {
+    "Content-Type": "application/x-ndjson",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+}
+"""Of every stream of lines; proxies must not hold them back."""
 _LINES_PER_MINUTE = 20
 """Failed requests in the log: while the database is away each of them fails."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
@@ -479,8 +485,7 @@ async def send_stream(
     keep_alive_s: float,
 ) -> web.StreamResponse:
     """Send a stream's lines, and blank ones as keep-alives, until it ends or the client has gone."""
-    headers = {"Content-Type": "application/x-ndjson", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    response = web.StreamResponse(headers=headers)
+    response = web.StreamResponse(headers=STREAM_HEADERS)
     time = asyncio.get_running_loop().time
     try:
         await response.prepare(request)

@@ -1,7 +1,6 @@
 """HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -237,26 +236,25 @@ class SiteRoutes:
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
     def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
-        return _json_answer(export.export(match))
+        return KeptAnswer.of_json(export.export(match))
 
     def _exported_text(self, match: ReplayedGame) -> KeptAnswer:
         text = export.export_text(match, self._base_url())
         return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.Response:
-        game_id = (await self._visible(request)).id
+        match = await self._visible(request)
 
         async def make() -> KeptAnswer:
-            match = await self._referee.find(game_id)
             if not match.is_over:
                 raise HttpError(403, "The report is available when the game is over")
             report = None if self._report is None else await self._report(match.id)
             if report is None:
                 raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
-            return await self._answers.elsewhere(_json_answer, report)
+            return await self._answers.elsewhere(KeptAnswer.of_json, report)
 
         # A deeper search may add to it for a while.
-        key = ("report", game_id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        key = ("report", match.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
 
     async def analysis(self, request: web.Request) -> web.Response:
@@ -273,7 +271,7 @@ class SiteRoutes:
 
         async def make() -> KeptAnswer:
             # In a thread of its own, one at a time: nothing else waits for it.
-            return _json_answer(await self._analyses.elsewhere(analyse, match, ply))
+            return KeptAnswer.of_json(await self._analyses.elsewhere(analyse, match, ply))
 
         return (await self._analyses.get((match.id, ply), make)).send(request)
 
@@ -299,12 +297,8 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
 
 
-def _json_answer(value: dict[str, Any]) -> KeptAnswer:
-    return KeptAnswer.of(json.dumps(value).encode(), "application/json; charset=utf-8")
-
-
 def _replayed_json(match: ReplayedGame) -> KeptAnswer:
-    return _json_answer(views.replay_json(match))
+    return KeptAnswer.of_json(views.replay_json(match))
 
 
 def _json_line(value: dict[str, Any]) -> str:

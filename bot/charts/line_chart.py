@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -16,7 +16,7 @@ from bot.charts.figure import (
 from bot.charts.lines import DrawnLine, LineChart, drawn_lines, line_table, place
 from bot.charts.markup import path_of, tag, text_width
 from bot.charts.numbers import Axis, Ticks, span_of, ticks_around, ticks_within, time_ticks
-from bot.charts.thinning import LineSample
+from bot.charts.thinning import LineSample, runs_of
 
 _NARROW_HEIGHT = 230
 _TOP, _BOTTOM = 14.0, 28.0
@@ -184,16 +184,9 @@ def _references(chart: LineChart, plot: _Plot) -> Iterator[Markup]:
             yield tag("text", each.label, class_=f"{kind}-label{anchor}", x=side, y=above)
 
 
-def _runs(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:
-    """The stretches of samples that have a value in this column."""
-    for is_there, run in groupby(samples, lambda sample: getattr(sample, column) is not None):
-        if is_there:
-            yield list(run)
-
-
 def _band(plot: _Plot, samples: Sequence[LineSample], number: int) -> Markup:
     paths = []
-    for run in _runs(samples, "low"):
+    for run in runs_of(samples, "low"):
         there = [_point(plot, sample.x, sample.high) for sample in run]
         back = [_point(plot, sample.x, sample.low) for sample in reversed(run)]
         if len(run) == 1:  # an interval at one place: a bar three pixels wide
@@ -207,7 +200,7 @@ def _band(plot: _Plot, samples: Sequence[LineSample], number: int) -> Markup:
 
 def _curve(plot: _Plot, samples: Sequence[LineSample], number: int) -> Markup:
     paths = []
-    for run in _runs(samples, "y"):
+    for run in runs_of(samples, "y"):
         path = path_of(_point(plot, sample.x, sample.y) for sample in run)
         # A line of no length is drawn as a dot, thanks to its round ends.
         paths.append(path if len(run) > 1 else path + "h0")

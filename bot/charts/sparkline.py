@@ -2,14 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from itertools import groupby
 
 from markupsafe import Markup
 
 from bot.charts.figure import DataTable, html_table
 from bot.charts.markup import joined, path_of, tag
 from bot.charts.numbers import PLAIN, Axis, NumberStyle, span_of
-from bot.charts.thinning import LineSample, thin
+from bot.charts.thinning import LineSample, runs_of, thin
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0
@@ -44,9 +43,8 @@ def sparkline(chart: Sparkline) -> Markup:
     known = [sample.y for sample in samples if sample.y is not None]
     x = Axis(0.0, max(1.0, len(chart.values) - 1.0), _EDGE, _WIDTH - _EDGE)
     y = Axis(*span_of(known), _HEIGHT - _EDGE, _EDGE)
-    points = ((x.at(sample.x), None if sample.y is None else y.at(sample.y)) for sample in samples)
-    runs = [list(run) for is_gap, run in groupby(points, lambda point: point[1] is None) if not is_gap]
-    path = "".join(path_of((a, b or 0.0) for a, b in run) + "h0" for run in runs)
+    runs = runs_of(samples, "y")
+    path = "".join(path_of((x.at(each.x), y.at(each.y or 0.0)) for each in run) + "h0" for run in runs)
     parts = [tag("title", chart.title), tag("desc", _description(chart, known))]
     if known:
         last = next(sample for sample in reversed(samples) if sample.y is not None)

@@ -1,6 +1,7 @@
-"""Thins a series to what a drawing can show, without losing an extreme."""
+"""Thins a series to what a drawing can show, without losing an extreme, and parts it at its gaps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 
@@ -59,3 +60,10 @@ def _extremes(samples: Sequence[LineSample], start: int, stop: int) -> set[int]:
                 kept.add(best(there, key=lambda each: each[0])[1])
     gap = next((i for i in range(start, stop) if samples[i].y is None), None)
     return kept if gap is None else kept | {gap}
+
+
+def runs_of(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:
+    """The stretches of samples that have a value in this column."""
+    for is_there, run in groupby(samples, lambda sample: getattr(sample, column) is not None):
+        if is_there:
+            yield list(run)

@@ -9,7 +9,7 @@ choice reads neither decisions nor forecasts.  The caller owns the transaction.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, exists, func, literal, select, update
@@ -47,7 +47,7 @@ class NewFall:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRating:
-    """A rating of the trainer's, of a position or of a person."""
+    """A rating of the trainer's, of a position or of a person; both tables have columns of these names."""
 
     rating: float
     deviation: float
@@ -214,18 +214,8 @@ async def _position_of(
     found = select(TrainingPosition.id).where(TrainingPosition.key == fall.key)
     position_id = await session.scalar(found)
     if position_id is None:
-        first = start(fall)
         position_id = await insert_new(
-            session,
-            TrainingPosition,
-            key=fall.key,
-            game=fall.game,
-            rating=first.rating,
-            deviation=first.deviation,
-            volatility=first.volatility,
-            answers=0,
-            solved=0,
-            bait_line=None,
+            session, TrainingPosition, key=fall.key, game=fall.game, **asdict(start(fall)), bait_line=None
         )
     if position_id is None:  # somebody else has made it since we looked
         position_id = (await session.execute(found)).scalar_one()
@@ -411,15 +401,7 @@ async def get_position_rating(
 async def save_position_rating(session: AsyncSession, position_id: int, found: TrainingRating) -> None:
     """Set how hard a position is."""
     await session.execute(
-        update(TrainingPosition)
-        .where(TrainingPosition.id == position_id)
-        .values(
-            rating=found.rating,
-            deviation=found.deviation,
-            volatility=found.volatility,
-            answers=found.answers,
-            solved=found.solved,
-        )
+        update(TrainingPosition).where(TrainingPosition.id == position_id).values(**asdict(found))
     )
 
 

@@ -4,7 +4,7 @@ The caller owns the transaction.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, func, select
@@ -26,7 +26,7 @@ class SolverRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """What a person has done with a position."""
+    """What a person has done with a position; the table has columns of these names."""
 
     answers: int = 0
     """Of all kinds, a look at the solution among them."""
@@ -74,11 +74,7 @@ async def lock_solver(
             TrainingPlayer,
             account_id=account_id,
             game=game,
-            rating=newcomer.rating,
-            deviation=newcomer.deviation,
-            volatility=newcomer.volatility,
-            answers=newcomer.answers,
-            solved=newcomer.solved,
+            **asdict(newcomer),
             position_id=None,
         )
         found = await get_solver(session, account_id, game, is_locked=True)
@@ -88,17 +84,9 @@ async def lock_solver(
 
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:
     """Set all of a person's row."""
-    strength = found.strength
     await session.merge(
         TrainingPlayer(
-            account_id=account_id,
-            game=game,
-            rating=strength.rating,
-            deviation=strength.deviation,
-            volatility=strength.volatility,
-            answers=strength.answers,
-            solved=strength.solved,
-            position_id=found.position_id,
+            account_id=account_id, game=game, **asdict(found.strength), position_id=found.position_id
         )
     )
     await session.flush()
@@ -115,15 +103,7 @@ async def save_review(
 ) -> None:
     """Set all of it."""
     await session.merge(
-        TrainingReview(
-            account_id=account_id,
-            position_id=position_id,
-            game=game,
-            answers=found.answers,
-            has_hint=found.has_hint,
-            stage=found.stage,
-            due_at=found.due_at,
-        )
+        TrainingReview(account_id=account_id, position_id=position_id, game=game, **asdict(found))
     )
     await session.flush()
 

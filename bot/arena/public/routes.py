@@ -1,7 +1,6 @@
 """HTTP routes of the public pages: games to watch and to step through, players, the best of them."""
 
 import asyncio
-import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +12,16 @@ from aiohttp import web
 
 from bot.arena.accounts import Accounts
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, ID, NOT_PUBLIC, WRITE_TIMEOUT_S, HttpError, RequestGate, expire_silent
+from bot.arena.http import (
+    GAME,
+    ID,
+    NOT_PUBLIC,
+    STREAM_HEADERS,
+    WRITE_TIMEOUT_S,
+    HttpError,
+    RequestGate,
+    expire_silent,
+)
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
     GAMES,
@@ -52,7 +60,6 @@ _KEPT_BYTES = 16 * 1024 * 1024
 _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
 _FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
 _HTML = "text/html; charset=utf-8"
-_JSON = "application/json; charset=utf-8"
 _IS_ID = re.compile(ID)
 _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 
@@ -160,19 +167,14 @@ class PublicRoutes:
         """A game as it goes on; a finished one is told once."""
         self._require_public()
         match = await self._referee.find(request.match_info["game"])
-        headers = {
-            "Content-Type": "application/x-ndjson",
-            "Cache-Control": "no-store",
-            "X-Accel-Buffering": "no",
-        }
         if match.is_over:
             body = self.watching.line(match).plain
-            return web.Response(body=body, headers=headers)
+            return web.Response(body=body, headers=STREAM_HEADERS)
         transport = request.transport
         if transport is None:
             raise ConnectionResetError
         expire_silent(request)
-        response = web.StreamResponse(headers=headers)
+        response = web.StreamResponse(headers=STREAM_HEADERS)
         watcher = Watcher(transport, is_chunked=request.version >= (1, 1))
         leave = self._door.open_watch(request, watcher)
         try:
@@ -292,7 +294,7 @@ class PublicRoutes:
 
     async def leaders_json(self, request: web.Request) -> web.StreamResponse:
         def plain(view: LeadersView) -> KeptAnswer:
-            return KeptAnswer.of(json.dumps(view.to_json()).encode(), _JSON)
+            return KeptAnswer.of_json(view.to_json())
 
         return await self._leaders(request, plain)
 

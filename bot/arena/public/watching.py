@@ -107,10 +107,7 @@ class Watcher:
             self._wire.abort()
             self.ended.set()
         else:
-            since = self._behind_since
             self.offer(newest, now)
-            if self._behind_since is not None:
-                self._behind_since = since
 
     def _write(self, line: FeedLine) -> None:
         self._wire.write(line.chunk if self._is_chunked else line.plain)

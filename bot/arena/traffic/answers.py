@@ -1,7 +1,9 @@
 """Answers that are kept: a body with its tag, and 304 for whoever has it already."""
 
 import hashlib
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import ETag, web
 
@@ -18,6 +20,11 @@ class KeptAnswer:
     def of(cls, body: bytes, content_type: str) -> "KeptAnswer":
         """An answer with the tag of its body."""
         return cls(body, hashlib.sha256(body).hexdigest()[:16], content_type)
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> "KeptAnswer":
+        """An answer in JSON."""
+        return cls.of(json.dumps(value).encode(), "application/json; charset=utf-8")
 
     def send(self, request: web.Request, cache: str = "no-cache") -> web.Response:
         """The response to a request.

@@ -42,6 +42,7 @@ _NEAR = 12  # positions to choose from, on each side of the rating
 _SPREAD = 250.0  # of the ratings that people without an account are shown
 _TRIES = 5  # positions that cannot be shown, before we say that there is none
 _GONE = "There is no such position, or no longer: ask for the next one"
+_NEWCOMER = SolverRecord(ratings.NEWCOMER, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
@@ -138,8 +139,8 @@ class ReplyTrainer:
             rating = self._random.gauss(ratings.NEWCOMER.rating, _SPREAD)
             near = await positions.list_near(session, game, rating, _NEAR, without=left_out)
             return self._random.choice(near) if near else None
-        solver = await solvers.get_solver(session, account_id, game)
-        if solver is not None and solver.position_id not in (None, *left_out):
+        solver = await solvers.get_solver(session, account_id, game) or _NEWCOMER
+        if solver.position_id not in (None, *left_out):
             return solver.position_id
         due = await solvers.due_position(session, account_id, game, self._now(), left_out)
         if due is not None:
@@ -147,8 +148,7 @@ class ReplyTrainer:
         own = await positions.own_fall(session, account_id, game, self._site, left_out)
         if own is not None or not self._is_public:
             return own
-        rating = (solver or SolverRecord(ratings.NEWCOMER, None)).strength.rating
-        near = await positions.list_near(session, game, rating, _NEAR, account_id, left_out)
+        near = await positions.list_near(session, game, solver.strength.rating, _NEAR, account_id, left_out)
         return self._random.choice(near) if near else None
 
     async def _shown(self, account_id: str | None, problem: Problem) -> Json:
@@ -209,10 +209,10 @@ class ReplyTrainer:
         """A person's rating, and what is left to them."""
         now = self._now()
         async with self._database.read() as session:
-            solver = await solvers.get_solver(session, account_id, game)
+            solver = await solvers.get_solver(session, account_id, game) or _NEWCOMER
             due = await solvers.count_due(session, account_id, game, now)
             next_at = await solvers.next_due_at(session, account_id, game)
-        strength = ratings.NEWCOMER if solver is None else solver.strength
+        strength = solver.strength
         return {
             "rating": round(strength.rating),
             "provisional": ratings.is_provisional(strength),
@@ -346,8 +346,8 @@ class ReplyTrainer:
         async with self._database.read() as session:
             game = await positions.get_game_name(session, asked.position_id)
             if game is not None and account_id is not None and not asked.is_free:
-                solver = await solvers.get_solver(session, account_id, game)
-                self._require_open(solver or SolverRecord(ratings.NEWCOMER, None), asked)
+                solver = await solvers.get_solver(session, account_id, game) or _NEWCOMER
+                self._require_open(solver, asked)
             source = await self._source(session, asked.position_id, account_id)
         if source is None:
             raise NotFound(_GONE)
