@@ -1,6 +1,6 @@
 // A game as anybody sees it: live without scores or traps, and after its end with replay, files and the trap report.
 
-import { ApiError, follow } from "/static/common/api.js";
+import { ApiError, followUntilStopped } from "/static/common/api.js";
 import { looks } from "/static/board/games.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
 import { fromServer, say, sayParts } from "/static/common/language.js";
@@ -46,21 +46,16 @@ export class WatchScreen {
     this.report?.close();
   }
 
-  async #follow() {
-    const attempt = new AbortController();
-    const stop = () => attempt.abort();
-    this.closing.signal.addEventListener("abort", stop);
-    this.restart = stop;
-    try {
-      await follow(`/api/arena/game/${this.id}/watch`, {
-        signal: attempt.signal,
-        keepAliveS: this.full?.keepAlive,
-        onEvent: (event) => this.#onEvent(event),
-        onLink: (link) => this.#onLink(link),
-      });
-    } finally {
-      this.closing.signal.removeEventListener("abort", stop);
-    }
+  #follow() {
+    return followUntilStopped(`/api/arena/game/${this.id}/watch`, {
+      signal: this.closing.signal,
+      keepAliveS: this.full?.keepAlive,
+      onStart: (stop) => {
+        this.restart = stop;
+      },
+      onEvent: (event) => this.#onEvent(event),
+      onLink: (link) => this.#onLink(link),
+    });
   }
 
   #fail(error) {
