@@ -3,7 +3,7 @@
 import { ApiError, followUntilStopped } from "/static/common/api.js";
 import { looks } from "/static/board/games.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
-import { fromServer, say, sayParts } from "/static/common/language.js";
+import { say, sayParts } from "/static/common/language.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
 import { ReportSection } from "/static/report/report.js";
 import { WAYS } from "/static/game/result.js";
@@ -70,7 +70,7 @@ export class WatchScreen {
         "div",
         { class: "card notice" },
         el("h1", {}, error.status === 404 ? say("There is no such game.") : say("The game cannot be opened.")),
-        error.status === 404 ? null : el("p", {}, fromServer(error.message)),
+        error.status === 404 ? null : el("p", {}, error.message),
         el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game")),
       ),
     );
