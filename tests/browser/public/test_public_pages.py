@@ -9,7 +9,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import axe
-from tests.browser.axe import SETTLE
+from tests.browser.axe import SCREENS, prefer
 from tests.browser.host import Host
 from tests.browser.page import Page
 
@@ -152,17 +152,9 @@ def test_spectators_see_each_move_and_the_end(page: Page, host: Host) -> None:
     page.find("[data-test=file-ggf]")
 
 
-def _prefer(page: Page, scheme: str) -> None:
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    # Colours glide from one scheme to the other.
-    page.driver.execute_async_script(SETTLE)
-
-
 def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None:
     host, finished, running = world
     troubles: list[Any] = []
-    screens = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
     places = (
         (f"/game/{finished}", ".moment"),
         (f"/game/{running}", ".move"),
@@ -175,10 +167,10 @@ def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None
         for number, (path, wanted) in enumerate(places):
             # All rules on each screen in turn, on the opposite one those that screens influence.
             for (width, scheme), rules in (
-                (screens[number % 4], ()),
-                (screens[number % 4 ^ 1], axe.OF_SCREENS),
+                (SCREENS[number % 4], ()),
+                (SCREENS[number % 4 ^ 1], axe.OF_SCREENS),
             ):
-                _prefer(stranger, scheme)
+                prefer(stranger, scheme)
                 with stranger.wide(width):
                     # Opened anew: colours that are inherited do not always follow the scheme at once.
                     stranger.driver.get(host.url + path)
@@ -189,7 +181,7 @@ def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None
                         told.append("it scrolls sideways")
                 troubles += [f"{path}, {scheme}, {width} px: {each}" for each in told]
     finally:
-        _prefer(stranger, "")
+        prefer(stranger, "")
     assert troubles == []
 
 

@@ -193,6 +193,12 @@ export function pieceElement(game, letter) {
   return picture;
 }
 
+/** Width of a board in heights, with the names above and below it. */
+export function boardShape(game, rows) {
+  const { edges } = looks(game);
+  return rows[0].length / (rows.length + (edges.top && edges.bottom ? 0.5 : 0));
+}
+
 /** Name of a square: column letter, then row number. */
 export function squareName(game, rows, row, column) {
   const number = looks(game).topRow === "first" ? row + 1 : rows - row;

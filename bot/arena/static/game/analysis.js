@@ -2,7 +2,7 @@
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { fromServer, say, withFractions } from "/static/common/language.js";
+import { say, withFractions } from "/static/common/language.js";
 
 const WAIT_MS = 250; // somebody who steps quickly does not look at each position
 
@@ -61,7 +61,7 @@ export class Analysis {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (this.isOn && this.ply === ply) {
-        this.#note(fromServer(error.message));
+        this.#note(error.message);
         if (error.status === 429) this.timer = setTimeout(() => this.#load(ply), 1000 * Math.min(30, error.waitS || 2));
       }
       return;

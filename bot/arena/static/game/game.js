@@ -1,6 +1,6 @@
 // One game: follows its stream, holds the server's latest state, and performs the person's actions.
 
-import { ApiError, call, follow, session } from "/static/common/api.js";
+import { ApiError, call, followUntilStopped, session } from "/static/common/api.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { announce, confirmDialog, el, toast } from "/static/common/dom.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
@@ -69,21 +69,16 @@ export class GameScreen {
   }
 
   /** Follow the stream until the game is over or `restart` requests a new stream. */
-  async #follow() {
-    const attempt = new AbortController();
-    const stop = () => attempt.abort();
-    this.closing.signal.addEventListener("abort", stop);
-    this.restart = stop;
-    try {
-      await follow(`/api/board/game/stream/${this.id}`, {
-        signal: attempt.signal,
-        keepAliveS: this.arena.keepAlive,
-        onEvent: (event) => this.#onEvent(event),
-        onLink: (link) => this.#onLink(link),
-      });
-    } finally {
-      this.closing.signal.removeEventListener("abort", stop);
-    }
+  #follow() {
+    return followUntilStopped(`/api/board/game/stream/${this.id}`, {
+      signal: this.closing.signal,
+      keepAliveS: this.arena.keepAlive,
+      onStart: (stop) => {
+        this.restart = stop;
+      },
+      onEvent: (event) => this.#onEvent(event),
+      onLink: (link) => this.#onLink(link),
+    });
   }
 
   #fail(error) {

@@ -6,7 +6,7 @@ import { Chat } from "/static/game/chat.js";
 import { Clocks } from "/static/game/clock.js";
 import { LinkQuality } from "/static/game/link_quality.js";
 import { el, icon } from "/static/common/dom.js";
-import { looks, pieceElement, pieceName } from "/static/board/games.js";
+import { boardShape, looks, pieceElement, pieceName } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
 import { resultOf } from "/static/game/result.js";
 import { fromServer, say, sayAll } from "/static/common/language.js";
@@ -72,8 +72,7 @@ export class GameView {
     this.detail = el("p", { class: "status-detail" });
     this.buttons = el("div", { class: "actions" });
     this.reportBox = el("section", { class: "report-box", id: "report", hidden: true, "aria-label": say("Trap report"), tabindex: "-1" });
-    const { edges } = this.looks;
-    main.style.setProperty("--shape", view.rows[0].length / (view.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
+    main.style.setProperty("--shape", boardShape(this.gameKey, view.rows));
     const clock = full.clock ? `${full.clock.initial / 60_000}+${full.clock.increment / 1000}` : say("no clock");
     const terms = [fromServer(this.gameName), clock, full.rated ? say("rated") : say("casual")].join(" · ");
     const names = { game: fromServer(this.gameName), one: full[above].name, other: full[below].name };

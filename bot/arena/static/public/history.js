@@ -62,7 +62,7 @@ export class HistoryScreen {
         this.#note(say("This arena no longer knows your name."));
         return;
       }
-      this.status.textContent = fromServer(error.message);
+      this.status.textContent = error.message;
       this.more.textContent = say("Try again");
       this.more.hidden = this.more.disabled = false;
       return;

@@ -1,10 +1,10 @@
 // A game as anybody sees it: live without scores or traps, and after its end with replay, files and the trap report.
 
-import { ApiError, follow } from "/static/common/api.js";
+import { ApiError, followUntilStopped } from "/static/common/api.js";
 import { looks } from "/static/board/games.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
-import { fromServer, say, sayParts } from "/static/common/language.js";
-import { GameView } from "/static/game/game_view.js";
+import { say, sayParts } from "/static/common/language.js";
+import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
 import { ReportSection } from "/static/report/report.js";
 import { WAYS } from "/static/game/result.js";
 import { play } from "/static/common/sound.js";
@@ -46,21 +46,16 @@ export class WatchScreen {
     this.report?.close();
   }
 
-  async #follow() {
-    const attempt = new AbortController();
-    const stop = () => attempt.abort();
-    this.closing.signal.addEventListener("abort", stop);
-    this.restart = stop;
-    try {
-      await follow(`/api/arena/game/${this.id}/watch`, {
-        signal: attempt.signal,
-        keepAliveS: this.full?.keepAlive,
-        onEvent: (event) => this.#onEvent(event),
-        onLink: (link) => this.#onLink(link),
-      });
-    } finally {
-      this.closing.signal.removeEventListener("abort", stop);
-    }
+  #follow() {
+    return followUntilStopped(`/api/arena/game/${this.id}/watch`, {
+      signal: this.closing.signal,
+      keepAliveS: this.full?.keepAlive,
+      onStart: (stop) => {
+        this.restart = stop;
+      },
+      onEvent: (event) => this.#onEvent(event),
+      onLink: (link) => this.#onLink(link),
+    });
   }
 
   #fail(error) {
@@ -75,7 +70,7 @@ export class WatchScreen {
         "div",
         { class: "card notice" },
         el("h1", {}, error.status === 404 ? say("There is no such game.") : say("The game cannot be opened.")),
-        error.status === 404 ? null : el("p", {}, fromServer(error.message)),
+        error.status === 404 ? null : el("p", {}, error.message),
         el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game")),
       ),
     );
@@ -118,23 +113,20 @@ export class WatchScreen {
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
     this.tools = el("div", { class: "watch-links" });
-    this.view.link.close(); // of no use to somebody who makes no moves
     const key = (text) => el("kbd", {}, text);
     const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
     const told = looks(game).canFlip
       ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
       : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
-    this.keys = el("p", { class: "watch-keys" }, told);
-    this.main.querySelector(".status").append(this.tools, this.keys);
+    this.main.querySelector(".status").append(this.tools, el("p", { class: "watch-keys" }, told));
     this.#drawTools();
     document.addEventListener("keydown", this.onKey, true);
   }
 
   #draw() {
     const { state } = this.full;
-    this.model = { state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, premove: null, gone: false, rematchId: null };
-    this.view.draw(this.model);
-    const way = state.winner ? WAYS[state.status]?.(this.full[state.winner === "white" ? "black" : "white"].name) : null;
+    this.view.draw({ state, view: state.view, isOver: this.isOver, isLive: this.isLive, sent: null, premove: null, gone: false, rematchId: null });
+    const way = state.winner ? WAYS[state.status]?.(this.full[otherColour(state.winner)].name) : null;
     if (way) this.view.detail.textContent = way;
     document.title = `${this.full.white.name} – ${this.full.black.name} – Desdemona`;
   }
@@ -189,8 +181,8 @@ export class WatchScreen {
   }
 
   #openReplay() {
-    const bot = ["white", "black"].find((colour) => this.full[colour].title === "BOT");
-    if (bot) this.#openReport(this.full[bot].name, this.full[bot === "white" ? "black" : "white"].name);
+    const bot = COLOURS.find((colour) => this.full[colour].title === "BOT");
+    if (bot) this.#openReport(this.full[bot].name, this.full[otherColour(bot)].name);
     this.view.openReplay((ply) => this.report?.showPly(ply));
     // Without a bot there is no report to show.
     this.view.reportBox.hidden = !bot;

@@ -1,6 +1,7 @@
 // The chart of reply scores by search depth, person's view: one line per reply.  In a blind report the depths are three
 // fixed steps, since their number would tell the depth of the search, and so the player.
 
+import { looks } from "/static/board/games.js";
 import { el, svg } from "/static/common/dom.js";
 import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
 import { marginOf, scoreText } from "/static/report/verdict.js";
@@ -85,8 +86,12 @@ function draw(lines, width) {
   return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": say("How the replies look by search depth: {words}.", { words }) }, grid, below, inside, dots, labelled);
 }
 
-/** A figure whose chart is redrawn to fill the width, so that its text stays readable. */
-export function depthChart({ replies, decision, unit, hasMargins, whose, isBlind }) {
+/** A figure whose chart is redrawn to fill the width, so that its text stays readable; null: there is nothing to compare. */
+export function depthChart({ decision, game, isPlayer, isBlind }) {
+  const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
+  if (replies.length < 2) return null;
+  const { unit, hasMargins } = looks(game);
+  const whose = isPlayer ? say("for you") : say("for the player");
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
   const names = depthNames(lines[0].reply);

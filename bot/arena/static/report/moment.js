@@ -1,7 +1,6 @@
 // One move of the bot in the report: the board at that moment, the story, the chart, the tables.
 
 import { Board } from "/static/board/board.js";
-import { scoresOf } from "/static/report/bait.js";
 import { depthChart } from "/static/report/chart.js";
 import { el, icon } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
@@ -66,13 +65,6 @@ function boardBox(context) {
   return el("div", { class: "moment-board" }, board.element, keyLine(context), el("div", { class: "phases", role: "group", "aria-label": say("Board") }, switches));
 }
 
-function chartOf({ decision, game, isPlayer, isBlind }) {
-  const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
-  if (replies.length < 2) return null;
-  const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: isPlayer ? say("for you") : say("for the player"), isBlind });
-}
-
 /** The elements of one moment; `onStep(by)` goes to an earlier (-1) or later (1) one. */
 export function momentParts(context) {
   const { decision, verdict, game, opponent, isPlayer, isBlind, onStep } = context;
@@ -100,7 +92,7 @@ export function momentParts(context) {
         { class: "moment-words" },
         verdict.story.map((line) => el("p", {}, line)),
         verdict.facts.length ? factList(verdict.facts) : null,
-        chartOf(context),
+        depthChart(context),
       ),
     ),
     el(

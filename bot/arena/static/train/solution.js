@@ -1,9 +1,7 @@
 // The solution of a position: which replies are sound, the bait with its line, and what the answer was worth.
 
-import { looks } from "/static/board/games.js";
 import { el } from "/static/common/dom.js";
 import { say, sayAll } from "/static/common/language.js";
-import { scoresOf } from "/static/report/bait.js";
 import { depthChart } from "/static/report/chart.js";
 import { againWords, baitWords, othersOf, ratingWords, soundOf, titleOf } from "/static/train/words.js";
 
@@ -43,14 +41,6 @@ export function marksOf({ bait, sound, decision, right }) {
   return marks.filter(({ squares }) => squares.length);
 }
 
-function chartOf(told, game) {
-  const { decision } = told;
-  const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
-  if (replies.length < 2) return null;
-  const { unit, hasMargins } = looks(game);
-  return depthChart({ replies, decision, unit, hasMargins, whose: say("for the player"), isBlind: true });
-}
-
 /** The elements of a solution. */
 export function solutionParts(told, { game, hasName, isOfGame, line }) {
   const kind = told.right ? "good" : "best";
@@ -59,7 +49,7 @@ export function solutionParts(told, { game, hasName, isOfGame, line }) {
     el("p", {}, soundOf(told)),
     el("p", {}, baitWords(told)),
     line.element,
-    chartOf(told, game),
+    depthChart({ decision: told.decision, game, isPlayer: false, isBlind: true }),
     el("p", { class: "hint" }, sayAll([othersOf(told), ratingWords(told, { game, hasName, isOfGame }), againWords(told)])),
     el("p", {}, el("a", { href: `/game/${told.source.game}#${told.source.ply}` }, say("See the game that it is from"))),
   ];

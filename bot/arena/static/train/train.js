@@ -1,7 +1,7 @@
 // The trainer: positions in which people fell, one after the other. The server judges; the solution comes with its answer.
 
 import { Board } from "/static/board/board.js";
-import { looks } from "/static/board/games.js";
+import { boardShape, looks } from "/static/board/games.js";
 import { ApiError, call, session } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
 import { say, sayAll } from "/static/common/language.js";
@@ -111,8 +111,7 @@ export class TrainScreen {
     const isTurned = looks(position.game).turns && position.toMove !== position.sides[0];
     this.board = new Board({ game: position.game, label: question, onMove: (reply) => this.#answer(reply), isTurned });
     this.place.replaceChildren(this.board.element);
-    const { edges } = looks(position.game);
-    this.main.style.setProperty("--shape", position.rows[0].length / (position.rows.length + (edges.top && edges.bottom ? 0.5 : 0)));
+    this.main.style.setProperty("--shape", boardShape(position.game, position.rows));
     this.told = el("p", { class: "train-told", role: "status" });
     this.buttons = el(
       "div",
