@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.arena.game import ReplayedGame
 from bot.arena.wire import Json
-from engine.game import Game
+from engine.game import Game, replay
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, principal_variation
@@ -54,11 +54,8 @@ def _on_board(match: ReplayedGame, position: Any) -> list[str]:
 
 
 def _after(match: ReplayedGame, ply: int) -> Any:
-    game = match.variant.game
-    position = match.variant.start(match.record.initial_fen)
-    for text in match.record.moves[:ply]:
-        position = game.play(position, game.parse_move(position, text))
-    return position
+    start = match.variant.start(match.record.initial_fen)
+    return replay(match.variant.game, match.record.moves[:ply], start)
 
 
 def analyse(match: ReplayedGame, ply: int) -> Json:
