@@ -11,7 +11,6 @@ from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd
 from bot.game import offer_policy
 from bot.game.ledger import GameLedger
-from bot.game.selection import was_drawn
 from bot.game.services import Services
 from bot.game.session import Session, SessionState
 from bot.game.side_tasks import SideTasks
@@ -63,7 +62,7 @@ class GameOffers:
             opponent_is_bot=game.opponent_is_bot,
             rated=game.rated,
             in_trial=game.trial_id is not None,
-            by_lot=was_drawn(game.selection),
+            by_lot=game.is_drawn,
             has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_game(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
         )

@@ -71,12 +71,6 @@ def select(occasion: Occasion, config: SelectionConfig, number: int, favour: flo
     return found
 
 
-def was_drawn(detail: Mapping[str, Any]) -> bool:
-    """Whether a lot chose the player of a game, or chooses its moves, by what is stored of its selection."""
-    drawing = detail.get("randomised")
-    return drawing is not None or detail.get("chance", 1.0) < 1.0
-
-
 def _by_rules(occasion: Occasion, config: SelectionConfig) -> Selection:
     for number, rule in enumerate(config.rules, start=1):
         if _matches(rule, occasion):

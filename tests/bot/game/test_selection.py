@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -17,8 +18,8 @@ from bot.game.selection import (
     Selection,
     drawn,
     select,
-    was_drawn,
 )
+from tests.storage.samples import NEW_GAME
 
 
 def occasion(**changes: Any) -> Occasion:
@@ -204,11 +205,16 @@ def test_balanced_with_one_player() -> None:
     assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
 
 
+def is_drawn(found: Selection) -> bool:
+    """What is said of a game for which this was selected."""
+    return replace(NEW_GAME, player=found.player, selection=found.detail).is_drawn
+
+
 def test_what_a_lot_chose() -> None:
     two = SelectionConfig(players=["standard", "trappy"])
     ahead = occasion(against_opponent={"standard": 9})
-    assert all(was_drawn(select(each, two, number(1)).detail) for each in (occasion(), ahead))
+    assert all(is_drawn(select(each, two, number(1))) for each in (occasion(), ahead))
     one = select(occasion(), SelectionConfig(players=["trappy"]), 1)
     fixed = select(occasion(), SelectionConfig(method=SelectionMethod.FIXED), 1)
-    assert not any(was_drawn(each.detail) for each in (one, fixed))
-    assert was_drawn(fixed.detail | {"randomised": {}})
+    assert not any(is_drawn(each) for each in (one, fixed))
+    assert is_drawn(Selection("randomised", fixed.detail))
