@@ -204,7 +204,7 @@ async def _store(
             ids |= await keep_games(
                 session, records, source=group[0].source, source_format=group[0].source_format
             )
-        positions = [_position(wanted[each.number], each, ids) for each in found]
+        positions = [analysed(ids[wanted[each.number].game.key], wanted[each.number], each) for each in found]
         await add_positions(session, analysis_id, positions)
 
 
@@ -214,9 +214,10 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
         yield [game for game in games if (game.source, game.source_format) == source]
 
 
-def _position(each: Answered, found: ProfiledMove, ids: dict[str, int]) -> AnalysedPosition:
+def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
+    """What a worker found of a move of a game that has this key."""
     return AnalysedPosition(
-        game_id=ids[each.game.key],
+        game_id=game_id,
         ply=each.ply,
         side=each.side,
         position=each.position,

@@ -14,7 +14,7 @@ from bot.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from bot.experiments.matches import discs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, mean_of, number, percent, points
+from bot.experiments.words import MeanEstimate, above_zero, mean_of, number, percent, points, tally
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import Opening, read_openings
@@ -294,7 +294,7 @@ def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperC
     whole = _less(games, PAPER, CONTROL, 0, 1)
     yield PaperClaim(
         "Primary: the paper's player scores more against people than minimax does",
-        _above(whole),
+        above_zero(whole),
         f"{points(whole)} points of 100, {2 * whole.n} games each",
     )
     others = [arm for arm in ARMS if arm not in (CONTROL, PAPER)]
@@ -302,15 +302,9 @@ def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperC
         less = _less(games, PAPER, arm, 0, len(others))
         yield PaperClaim(
             f"The part earns something: the paper's player scores more than with {arm}",
-            _above(less),
+            above_zero(less),
             f"{points(less)} points of 100 (all {len(others)} together 95 %)",
         )
-
-
-def _above(found: MeanEstimate) -> ClaimVerdict:
-    return (
-        ClaimVerdict.HOLDS if found.low > 0 else ClaimVerdict.FAILS if found.high < 0 else ClaimVerdict.OPEN
-    )
 
 
 def _recorded_table(game: str, found: Gains) -> Table:
@@ -327,10 +321,8 @@ def _recorded_table(game: str, found: Gains) -> Table:
 def _played_table(games: Mapping[str, np.ndarray[Any, Any]]) -> Table:
     rows = []
     for arm, found in games.items():
-        single = found[..., 0].ravel()
-        tally = "+{} ={} -{}".format(*(int((single == wanted).sum()) for wanted in (1.0, 0.5, 0.0)))
         cells = [
-            tally,
+            tally(found[..., 0]),
             percent(mean_of(found[..., 0].mean(axis=1))),
             discs(mean_of(found[..., 1].mean(axis=1))),
         ]

@@ -14,7 +14,7 @@ from bot.analysis.games import Answered, MoveFilter, choose, half_of, half_of_pe
 from bot.analysis.persons import is_person, person_key
 from bot.analysis.population import BAD, population
 from bot.analysis.reply_profiles import ProfileTask, profile
-from bot.analysis.runner import query_of
+from bot.analysis.runner import analysed, query_of
 from bot.experiments.experiment import Result
 from bot.experiments.words import MeanEstimate
 from bot.match.human_players import opened
@@ -27,7 +27,7 @@ from engine.params import Assessment, Scale, TrapParams
 from engine.temptation import LIKELY
 from engine.training.calibrated import ReplyRows
 from engine.trappy import reply_trappiness
-from storage.analysis import AnalysedPosition, StoredPosition
+from storage.analysis import StoredPosition
 from storage.inference.fixed import fixed_mean
 
 Floats = NDArray[np.float64]
@@ -157,23 +157,10 @@ def _calibrated(game: str) -> CalibratedModel:
 def _stored(at: int, each: Answered, human: HumanModel) -> StoredPosition:
     record = each.game.record
     found = profile(ProfileTask(at, record.game, each.position, each.move, _DEPTHS[record.game], None))
-    analysed = AnalysedPosition(
-        game_id=0,
-        ply=each.ply,
-        side=each.side,
-        position=each.position,
-        move=each.move,
-        reply=each.reply,
-        rating=each.rating,
-        clock_s=each.clock_s,
-        logistic_centi=each.logistic_centi,
-        replies=found.replies,
-        nodes=found.nodes,
-        time_s=found.time_s,
-    )
-    [odds] = predicted(human, get_game(record.game), [query_of(human, analysed, record)])
+    position = analysed(0, each, found)
+    [odds] = predicted(human, get_game(record.game), [query_of(human, position, record)])
     return StoredPosition(
-        id=at, game_key=each.game.key, date=record.date, found=analysed, human=tuple(odds), name=_name(each)
+        id=at, game_key=each.game.key, date=record.date, found=position, human=tuple(odds), name=_name(each)
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, mean_of, number, percent, points
+from bot.experiments.words import MeanEstimate, above_zero, mean_of, number, percent, points, tally
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
@@ -285,27 +285,16 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
     faster = every.mean(_moves(every.b) - _moves(every.a))
     yield PaperClaim(
         "Opponent-model search beats people faster than minimax",
-        _less(faster),
+        above_zero(-faster),
         f"{number(faster, 1, 2, '+')} moves to win, {faster.n} openings",
     )
     for column, what in ((3, "errors (a tenth of expected score)"), (4, "blunders (two pawns)")):
         more = every.mean(_rate(every.b, column) - _rate(every.a, column))
         yield PaperClaim(
             f"It provokes more {what}",
-            _less(MeanEstimate(-more.value, -more.high, -more.low, more.n)),
+            above_zero(more),
             f"{points(more)} in 100 replies",
         )
-
-
-def _less(found: MeanEstimate) -> ClaimVerdict:
-    return (
-        ClaimVerdict.HOLDS if found.high < 0 else ClaimVerdict.FAILS if found.low > 0 else ClaimVerdict.OPEN
-    )
-
-
-def _tally(games: np.ndarray[Any, Any]) -> str:
-    counts = [int((games[..., 0] == wanted).sum()) for wanted in (1.0, 0.5, 0.0)]
-    return "+{} ={} -{}".format(*counts)
 
 
 def _rows(found: Mapping[int | None, _Compared], every: _Compared) -> Iterator[tuple[str, _Compared]]:
@@ -332,8 +321,8 @@ def _results(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
         tuple(
             (
                 name,
-                _tally(both.a),
-                _tally(both.b),
+                tally(both.a[..., 0]),
+                tally(both.b[..., 0]),
                 percent(both.mean(_share(both.a))),
                 percent(both.mean(_share(both.b))),
                 points(both.mean(_share(both.b) - _share(both.a))),

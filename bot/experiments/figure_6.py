@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from bot.experiments.experiment import Result, Size
 from bot.experiments.matches import Cell, Games, MatchExperiment, discs, paired
-from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate
+from bot.experiments.report import Chart, Line, PaperClaim, Report, Table
+from bot.experiments.words import above_zero
 
 ORIGINAL, TRAPPY = "original", "trappy"
 _KINDS = {ORIGINAL: "standard", TRAPPY: "trappy"}
@@ -149,7 +149,7 @@ def _equal_depth(games: Mapping[str, Games]) -> Iterator[PaperClaim]:
         if found is not None:
             yield PaperClaim(
                 f"At equal depth ({depth}) trappy plays slightly worse than standard",
-                _below(found.discs),
+                above_zero(-found.discs),
                 f"{discs(found.discs)} discs a game",
             )
 
@@ -162,15 +162,9 @@ def _shallower(games: Mapping[str, Games]) -> Iterator[PaperClaim]:
             gain = paired(trappy.margins, original.margins)
             yield PaperClaim(
                 f"Against a shallower opponent ({deep} v {shallow}) trappy wins by more than standard does",
-                _below(MeanEstimate(-gain.value, -gain.high, -gain.low, gain.n)),
+                above_zero(gain),
                 f"{discs(gain)} discs a game on the same openings",
             )
-
-
-def _below(found: MeanEstimate) -> ClaimVerdict:
-    return (
-        ClaimVerdict.HOLDS if found.high < 0 else ClaimVerdict.FAILS if found.low > 0 else ClaimVerdict.OPEN
-    )
 
 
 def _charts(games: Mapping[str, Games]) -> tuple[Chart, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.experiments.experiment import Experiment, Job, Result, Size
-from bot.experiments.words import MeanEstimate, mean_of, number, percent
+from bot.experiments.words import MeanEstimate, mean_of, number, percent, tally
 from bot.match.conditions import Terms
 from bot.match.openings import Opening, random_opening
 from bot.match.play import GameTask, play
@@ -63,8 +63,7 @@ class Games:
     @property
     def tally(self) -> str:
         """Wins, draws and losses, as +1 =2 -3."""
-        counts = [sum(points == wanted for points, _ in self.single) for wanted in (1.0, 0.5, 0.0)]
-        return "+{} ={} -{}".format(*counts)
+        return tally(np.array([points for points, _ in self.single]))
 
     def words(self) -> tuple[str, str, str]:
         """Tally, score in per cent, and Elo."""

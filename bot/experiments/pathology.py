@@ -18,7 +18,7 @@ from bot.experiments.board_splitting import (
 )
 from bot.experiments.experiment import Experiment, Job, Result, Size
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, mean_of, percent, percents, points
+from bot.experiments.words import MeanEstimate, above_zero, mean_of, percent, percents, points
 from storage.intervals import share
 
 V, H = 0, 1
@@ -172,11 +172,7 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
         change = mean_of(deep - shallow)
         yield PaperClaim(
             f"Figure {figure.number}: with N, deeper search makes the first move worse",
-            ClaimVerdict.HOLDS
-            if change.high < 0
-            else ClaimVerdict.FAILS
-            if change.low > 0
-            else ClaimVerdict.OPEN,
+            above_zero(-change),
             f"{points(change)} of 100 moves, from {figure.look_ahead[0]} to {figure.look_ahead[-1]} plies",
         )
 

@@ -23,7 +23,7 @@ from bot.experiments.slide_search import (
     tree_alpha_beta,
     tree_minimax,
 )
-from bot.experiments.words import mean_of, number, percents
+from bot.experiments.words import above_zero, mean_of, number, percents
 from bot.match.openings import position_after, random_opening
 from bot.match.player_specs import OurSpec, parse_spec
 from bot.match.players import OurPlayer
@@ -430,8 +430,7 @@ def _count(text: str, colour: str) -> int:
 def _judge_fewest(found: Result) -> tuple[ClaimVerdict, str]:
     margins = np.array(found["margins"], float)
     mean, wins = mean_of(margins), share(int((margins > 0).sum()), len(margins))
-    verdict = ClaimVerdict.OPEN if mean.low <= 0 <= mean.high else _verdict(mean.low > 0)
-    return verdict, (
+    return above_zero(mean), (
         f"who holds fewest discs until {_LATE_EMPTIES} squares are empty, against who always takes most: "
         f"{number(mean, 1, 1, '+')} discs, winning {percents(wins)} %, {mean.n} games"
     )

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.experiments.report import ClaimVerdict
 from storage.inference.student import t_quantile
 from storage.intervals import Share
 
@@ -20,6 +21,9 @@ class MeanEstimate:
     low: float
     high: float
     n: int
+
+    def __neg__(self) -> "MeanEstimate":
+        return MeanEstimate(-self.value, -self.high, -self.low, self.n)
 
 
 def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
@@ -36,6 +40,13 @@ def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
     half = t_quantile(1 - ALPHA / looks / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
     value = float(values.mean())
     return MeanEstimate(value, value - half, value + half, n)
+
+
+def above_zero(found: MeanEstimate) -> ClaimVerdict:
+    """Whether the mean is above 0."""
+    if found.low > 0:
+        return ClaimVerdict.HOLDS
+    return ClaimVerdict.FAILS if found.high < 0 else ClaimVerdict.OPEN
 
 
 def points(found: MeanEstimate) -> str:
@@ -56,6 +67,11 @@ def number(found: MeanEstimate, times: float = 1, digits: int = 2, sign: str = "
         f"{times * each + 0.0:{sign}.{digits}f}" for each in (found.value, found.low, found.high)
     )
     return value if found.n == 1 else f"{value} ({low} to {high})"
+
+
+def tally(scores: NDArray[np.float64]) -> str:
+    """Wins, draws and losses among games with these scores, as +1 =2 -3."""
+    return "+{} ={} -{}".format(*(int((scores == wanted).sum()) for wanted in (1.0, 0.5, 0.0)))
 
 
 def percents(found: Share) -> str:

@@ -18,7 +18,7 @@ from storage.statistics.group_sums import CellTable, GroupIndex, numbered_models
 from storage.statistics.groups import By, complete_keys
 from storage.statistics.reply_sums import FORECAST, packed_forecasts
 from storage.statistics.summaries import model_names, models_text
-from storage.statistics.summary_rows import SummaryRows, is_everything, read_summaries
+from storage.statistics.summary_rows import SummaryRows, games_of_rows, is_everything, read_summaries
 from storage.tables.summaries import GameSummaryRow
 
 
@@ -74,8 +74,7 @@ class CalibrationRows:
         """The forecasts that count, each of them as a cell."""
         with decoding("the summaries of games"):
             forecasts = np.frombuffer(b"".join(self.rows.parts), FORECAST)
-            lengths = np.array([len(part) for part in self.rows.parts], np.intp) // FORECAST.itemsize
-            games = np.repeat(np.arange(len(self.rows)), lengths)
+            games = games_of_rows(self.rows.parts, FORECAST.itemsize)
             lists = [model_names(text) for text in dict.fromkeys(self.rows.models)]
             phases = (forecasts["ply"].astype(np.intp) + 1) // PHASE_PLIES
             is_counted = is_first[games]

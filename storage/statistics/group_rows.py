@@ -9,6 +9,7 @@ the sums up itself, from a table with a column for each; SQLite takes longer for
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 
 import numpy as np
 from sqlalchemy import Select, case, func, select, tuple_
@@ -25,7 +26,13 @@ from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, c
 from storage.statistics.packed_games import FINISHED, OPEN, days_of, labels_of
 from storage.statistics.reply_sums import AT, ROW_BYTES, packed, reply_sums, unpacked
 from storage.statistics.summaries import model_names, models_text
-from storage.statistics.summary_rows import SummaryRows, is_everything, many_objects, read_summaries
+from storage.statistics.summary_rows import (
+    SummaryRows,
+    games_of_rows,
+    is_everything,
+    many_objects,
+    read_summaries,
+)
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
 
@@ -73,8 +80,7 @@ class GroupRows:
     def _cells(self) -> CellTable:
         with decoding("the summaries of games"):
             rows = unpacked(b"".join(self.rows.parts))
-            lengths = np.array([len(part) for part in self.rows.parts], np.intp) // ROW_BYTES
-            games = np.repeat(np.arange(len(self.rows)), lengths)
+            games = games_of_rows(self.rows.parts, ROW_BYTES)
             if self.phase is not None:
                 chosen = rows[:, AT["phase"]] == self.phase.number
                 rows, games = rows[chosen], games[chosen]
@@ -145,11 +151,8 @@ async def read_groups(
     keys, filters = complete_keys(by), filters or Filters()
     is_by_phase = By.PHASE in keys or filters.phase is not None
 
-    def made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
-        sums = reply_sums(replies)
-        return models_text(sums.models), packed(sums.phase_rows if is_by_phase else sums.rows)
-
     column = GameSummaryRow.phase_sums if is_by_phase else GameSummaryRow.sums
+    made = partial(made_sums, by_phase=is_by_phase)
     rows = await read_summaries(session, column, made, of_games(filters))
     outdated = await _outdated(session, rows)
     return GroupRows(
@@ -159,6 +162,12 @@ async def read_groups(
         outdated=outdated,
         phase=filters.phase,
     )
+
+
+def made_sums(replies: Sequence[ReplyFact], *, by_phase: bool = False) -> tuple[str, bytes]:
+    """The columns `models`, and `sums` or `phase_sums`, of the summary of a game with these replies."""
+    sums = reply_sums(replies)
+    return models_text(sums.models), packed(sums.phase_rows if by_phase else sums.rows)
 
 
 async def _outdated(session: AsyncSession, rows: SummaryRows) -> int:

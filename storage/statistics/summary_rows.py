@@ -16,6 +16,7 @@ from sqlalchemy.types import NullType
 
 from storage.damage import decoding
 from storage.filters import Filters, count_where
+from storage.inference.persons import Codes
 from storage.records import MATCH_SITE, GameStatus
 from storage.statistics.facts import ReplyFact, replies_of_games, selected
 from storage.statistics.packed_games import ABORTED, PackedGames, game_records, labels_of, unpacked_games
@@ -118,6 +119,12 @@ class SummaryRows:
 
     def __len__(self) -> int:
         return len(self.parts)
+
+
+def games_of_rows(parts: Sequence[bytes], row_bytes: int) -> Codes:
+    """The number of the game of each packed row, given the rows of each game."""
+    lengths = np.array([len(part) for part in parts], np.intp) // row_bytes
+    return np.repeat(np.arange(len(parts)), lengths)
 
 
 def is_everything(filters: Filters | None) -> bool:

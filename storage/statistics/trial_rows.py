@@ -28,12 +28,18 @@ from storage.filters import Filters, filter_conditions
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.packing.records import unpack
-from storage.statistics.facts import ReplyFact, selected
+from storage.statistics.facts import selected
+from storage.statistics.group_rows import made_sums
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.statistics.packed_games import ABORTED, OPEN, Labels, labels_of, moment_of
-from storage.statistics.reply_sums import AT, ROW_BYTES, packed, reply_sums, unpacked
-from storage.statistics.summaries import models_text
-from storage.statistics.summary_rows import SummaryRows, many_objects, read_columns, summaries_of
+from storage.statistics.reply_sums import AT, ROW_BYTES, unpacked
+from storage.statistics.summary_rows import (
+    SummaryRows,
+    games_of_rows,
+    many_objects,
+    read_columns,
+    summaries_of,
+)
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
@@ -80,7 +86,7 @@ async def trial_games(
         session, select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
     )
     if known is None:
-        rows = await summaries_of(session, GameSummaryRow.sums, _made, *which)
+        rows = await summaries_of(session, GameSummaryRow.sums, made_sums, *which)
     else:
         rows = await _the_rest(session, drawn["id"], known)
     draws = dict(zip(drawn["id"], zip(*(drawn[name] for name in _DRAWN), strict=True), strict=True))
@@ -118,21 +124,15 @@ async def _the_rest(session: AsyncSession, games: Sequence[int], known: SummaryR
     missing = [key for key in games if key not in there]
     for start in range(0, len(missing), _GAMES):
         some = GameRow.id.in_(missing[start : start + _GAMES])
-        found += await summaries_of(session, GameSummaryRow.sums, _made, some)
+        found += await summaries_of(session, GameSummaryRow.sums, made_sums, some)
     return found
-
-
-def _made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
-    sums = reply_sums(replies)
-    return models_text(sums.models), packed(sums.rows)
 
 
 def _mean_costs(rows: SummaryRows) -> list[float | None]:
     """The mean cost of the judged replies of each game, decided positions apart; None without any."""
     with decoding("the summaries of games"):
         sums = unpacked(b"".join(rows.parts))
-        lengths = np.array([len(part) for part in rows.parts], np.intp) // ROW_BYTES
-    games = np.repeat(np.arange(len(rows)), lengths)
+    games = games_of_rows(rows.parts, ROW_BYTES)
     counts, costs = (np.bincount(games, sums[:, AT[name]], len(rows)) for name in ("replies", "cost"))
     means = (costs / np.maximum(counts, 1)).tolist()
     return [mean if count else None for mean, count in zip(means, counts.tolist(), strict=True)]

@@ -17,7 +17,6 @@ from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import NO_VALUE, query_text, signed, title_of
 from storage.database import Database
-from storage.filters import Filters
 from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
 from storage.inference.defaults import RATING_BAND
 from storage.inference.games import GamesReport, Stratum
@@ -26,6 +25,7 @@ from storage.queries.filter_language import OF_GAMES, filter_texts
 from storage.queries.trial_report import TrialReport, read_trial, terms_of
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics, flat_row
+from storage.statistics.summary_rows import is_everything
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -330,7 +330,7 @@ async def load(database: Database, query: Query) -> WorksView:
     async with database.read() as session:
         read = await read_groups(session, filters, (By.GAME, By.PLAYER))
         # Without filters these are all games, among which are the trial's and the suspect ones.
-        everything = read.rows if filters == Filters() else None
+        everything = read.rows if is_everything(filters) else None
         arms = query.own.get("arms") or None
         trial = await read_trial(session, filters.trial, arms, filters, everything)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
