@@ -209,20 +209,11 @@ def played(arm: str, heat: float, depth: int, seed: int, at: int) -> list[float]
     player = (
         AblatedPlayer(ours, PLAY_GAME, keys[0], arm, depth)
         if arm in (TEMPTATION, COST)
-        else SilentPlayer(ours, PLAY_GAME, keys[0])
+        else OurPlayer(ours, PLAY_GAME, keys[0])
     )
-    game = play_game(terms, at, opening(at), (player, HumanPlayer(people, PLAY_GAME, keys[1])))
+    both = (player, HumanPlayer(people, PLAY_GAME, keys[1]))
+    game = play_game(terms, at, opening(at), both, keeps_decisions=False)
     return [game.finished.points, game.finished.margin or 0]
-
-
-class SilentPlayer(OurPlayer):
-    """One of our players whose decisions are not completed, since nothing reads them: half the time."""
-
-    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
-        """See `OurPlayer.choose`."""
-        found = super().choose(moves, allowance, stop)
-        self.decisions.clear()
-        return found
 
 
 def opening(at: int) -> Opening:

@@ -116,7 +116,7 @@ class MatchExperiment(Experiment):
                 if cell.plies == 0
                 else random_opening(cell.game, seed, number_ // 2, plies=cell.plies)
             )
-            played = play(GameTask(terms, number_, seed, opening))
+            played = play(GameTask(terms, number_, seed, opening, keeps_decisions=False))
             finished = played.finished
             games.append([finished.points, finished.margin, len(played.moves)])
             for which, used in enumerate(finished.used):

@@ -53,9 +53,9 @@ from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_game
 from engine.player_kinds import kind_named
-from engine.players import complete
+from engine.players import LONGEST_COMPLETION_S, complete
 from engine.search.reference import Searcher
-from engine.stop import StopFlag
+from engine.stop import StopFlag, Stopped
 from storage.records import StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
@@ -580,15 +580,19 @@ class GamePlayer:
         """The decision with its chosen move's profile completed and stored; None: that failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
+            stop.set_deadline(LONGEST_COMPLETION_S)
             return complete(stored.decision, searcher, stop)
 
         try:
             decision = await self._services.pool.run(
                 search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
-        except EngineMismatch as error:  # the move can't be judged by this version
-            logger.error("game %s, ply %d: %s", self.game_id, stored.ply, error)
-            await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": str(error)})
+        except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
+            reason = str(error) or f"it takes more than {LONGEST_COMPLETION_S:g} s"
+            logger.error(
+                "game %s, ply %d: the profile cannot be completed: %s", self.game_id, stored.ply, reason
+            )
+            await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": reason})
             return None
         except Exception as error:
             # The game matters more and goes on; `desdemona db recheck` judges the move later.

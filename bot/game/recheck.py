@@ -29,7 +29,7 @@ from engine.games import get_game
 from engine.human.registry import ModelRegistry
 from engine.judgement import RULE as JUDGED
 from engine.judgement import classify_reply
-from engine.players import complete
+from engine.players import LONGEST_COMPLETION_S, complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.temptation import RULE as FORECAST
@@ -54,9 +54,6 @@ logger = logging.getLogger(__name__)
 
 BATCH = 100
 """Decisions in memory at a time: a few MB."""
-
-LONGEST_S = 600.0
-"""For completing one profile, in seconds: far longer than any search of a game."""
 
 OnCount = Callable[[int], None]
 """Called with the number of decisions finished since the last call."""
@@ -298,7 +295,7 @@ class _Recheck:
             return decision
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
-            stop.set_deadline(LONGEST_S)
+            stop.set_deadline(LONGEST_COMPLETION_S)
             return complete(decision, searcher, stop)
 
         try:
@@ -309,7 +306,7 @@ class _Recheck:
         except EngineMismatch as error:
             raise _Left(str(error)) from None
         except Stopped:
-            raise _Left(f"completing its profile takes more than {LONGEST_S:g} s") from None
+            raise _Left(f"completing its profile takes more than {LONGEST_COMPLETION_S:g} s") from None
         except Exception as error:
             found = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", found.site_game_id, found.ply)

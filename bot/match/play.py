@@ -56,6 +56,8 @@ class GameTask:
     seed: int
     opening: Opening | None
     """None: a random one from the seed."""
+    keeps_decisions: bool = True
+    """Whether the game is told with A's decisions, each with its whole profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +157,24 @@ def play(task: GameTask) -> Played:
         made = [make_player(terms, which, f"{task.seed} {task.number} {which}") for which in (0, 1)]
         for player in made:
             closing.callback(player.close)
-        return play_game(terms, task.number, opening, (made[0], made[1]))
+        return play_game(
+            terms, task.number, opening, (made[0], made[1]), keeps_decisions=task.keeps_decisions
+        )
 
 
 def play_game(
-    terms: Terms, number: int, opening: Opening, players: tuple[MatchPlayer, MatchPlayer]
+    terms: Terms,
+    number: int,
+    opening: Opening,
+    players: tuple[MatchPlayer, MatchPlayer],
+    *,
+    keeps_decisions: bool = True,
 ) -> Played:
     """Play one game between existing players.
 
     Args:
         players: A and B; A moves first in games with even numbers.
+        keeps_decisions: See `GameTask`.
 
     Raises:
         MatchError: A player cannot begin.
@@ -173,7 +183,7 @@ def play_game(
     table = _GameInPlay(terms, opening, number % 2, players)
     verdict = table.play()
     ours = players[0]
-    decisions = ours.complete_decisions() if isinstance(ours, OurPlayer) else []
+    decisions = ours.complete_decisions() if keeps_decisions and isinstance(ours, OurPlayer) else []
     finished = Finished(
         number=number,
         points=verdict.points,

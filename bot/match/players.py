@@ -28,7 +28,7 @@ from engine.players import Player, StrongOptions, complete
 from engine.process import EngineError
 from engine.processor_time import processor_time_s as program_time_s
 from engine.search.searchers import make_searcher
-from engine.stop import StopFlag
+from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
 from engine.uci.source import EngineSource
@@ -39,6 +39,10 @@ _OVERHEAD_S = 0.02
 """Time reserved for each move on a clock; there is no network lag."""
 _FLAG_S = 0.5
 """Extra wait for a program on a clock: the clock decides whether it was late."""
+_MOST_TIMES = 20
+"""Positions that the profiles of a game's moves may take, for each position that choosing them took."""
+_LEAST_NODES = 5_000_000
+"""What they may take at least."""
 
 
 class MatchPlayer(Protocol):
@@ -153,12 +157,21 @@ class OurPlayer:
             self._source.close()
 
     def complete_decisions(self) -> list[tuple[int, Decision]]:
-        """The decisions with whole profiles, so that any reply can be judged."""
-        return [(ply, self._completed(ply, decision)) for ply, decision in self.decisions]
+        """The decisions with whole profiles, so that any reply can be judged.
 
-    def _completed(self, ply: int, decision: Decision) -> Decision:
+        A search with a limit of nodes reaches any depth where few pieces are left, and the profile of such a
+        depth might take for ever: those that do not fit into `_MOST_TIMES` are left as they are.
+        """
+        stop = StopFlag()
+        searched = sum(decision.nodes for _, decision in self.decisions)
+        stop.set_node_limit(max(_LEAST_NODES, _MOST_TIMES * searched))
+        return [(ply, self._completed(ply, decision, stop)) for ply, decision in self.decisions]
+
+    def _completed(self, ply: int, decision: Decision, stop: StopFlag) -> Decision:
         try:
-            return complete(decision, self._searcher, StopFlag())
+            return complete(decision, self._searcher, stop)
+        except Stopped:  # `desdemona db recheck` has more patience
+            return decision
         except Exception:  # the game counts all the same, and `desdemona db recheck` judges the move later
             logger.exception("ply %d cannot be judged", ply)
             return decision

@@ -564,6 +564,21 @@ async def test_a_profile_of_another_engine(database: Database, monkeypatch: pyte
     assert "decision_unjudged" not in kinds
 
 
+async def test_a_profile_that_takes_for_ever_is_given_up(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bot.game.player.LONGEST_COMPLETION_S", 0.0)
+    server = FakeServer("othello", pick=picker(1))
+    await play(server, database)
+    assert (await stored_game(database)).state is GameStatus.FINISHED
+    incomplete = [each.ply for each in await stored_decisions(database) if not each.is_complete]
+    async with database.read() as session:
+        events = await list_events(session, kind="profile_impossible")
+    assert sorted(event.detail["ply"] for event in events) == incomplete != []
+    assert {event.detail["reason"] for event in events} == {"it takes more than 0 s"}
+    assert all(record.exc_info is None for record in caplog.records)
+
+
 async def test_a_crash_while_a_profile_is_completed_costs_no_move(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -436,6 +437,24 @@ def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytes
     assert decision.is_complete
     assert decision.model == model.info
     verify(decision)
+
+
+def test_profiles_that_take_for_ever_are_left(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bot.match.players._LEAST_NODES", 1000)
+    player = make_player(terms("trappy", "standard", depth=4), 0, "")
+    assert isinstance(player, OurPlayer)
+    player.new_game()
+    player.choose(("f5", "d6"), Allowance(depth=4), StopFlag())
+    ((ply, decision),) = player.decisions
+    player.decisions = [(ply, replace(decision, depth=12, nodes=1))]
+    assert player.complete_decisions() == player.decisions
+    assert not player.decisions[0][1].is_complete
+    assert not caplog.records  # no error: it was stopped
+    player.decisions = [(ply, replace(decision, nodes=10**6))]
+    ((_, whole),) = player.complete_decisions()
+    assert whole.is_complete
 
 
 def ours_on(kind: str, *faults: str, more: str = "") -> str:
