@@ -588,10 +588,9 @@ class GamePlayer:
                 search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
-            reason = str(error) or f"it takes more than {LONGEST_COMPLETION_S:g} s"
-            logger.error(
-                "game %s, ply %d: the profile cannot be completed: %s", self.game_id, stored.ply, reason
-            )
+            is_long = isinstance(error, Stopped)
+            reason = f"it takes more than {LONGEST_COMPLETION_S:g} s" if is_long else str(error)
+            logger.error("game %s, ply %d: no whole profile: %s", self.game_id, stored.ply, reason)
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": reason})
             return None
         except Exception as error:
