@@ -38,8 +38,8 @@ def kinds_for(game_name: str) -> tuple[str, ...]:
 
 
 LONGEST_COMPLETION_S = 600.0
-"""For completing one profile (`complete`), in seconds: far longer than any search of a game.  Where few pieces
-are left, a search reaches any depth by its table, and a profile of that depth may take for ever."""
+"""For completing one profile (`complete`), in seconds: far longer than any search of a game.  With few pieces
+left, a search reaches any depth by its table, and a profile of that depth may take for ever."""
 _FIRST_DEPTH = 2
 # With a clock, or a limit of nodes, an iteration that would not end within it should not begin.  We forecast
 # its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
