@@ -15,7 +15,10 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
+from tests.shared_databases import postgres, postgres_template, sqlite_template
 from tests.shared_statements import shared_statements
+
+__all__ = ["postgres", "postgres_template", "sqlite_template"]  # fixtures, used by name
 
 # Several processes test at once: with numerical threads of their own they would only slow each other down.
 for _library in ("OPENBLAS", "OMP"):

@@ -13,8 +13,8 @@ from engine.games import othello_evaluation
 from engine.games.othello_evaluation import MOBILITIES
 from engine.training import othello_patterns, othello_probcut
 
-TINY = ("--sweeps", "300", "--play-depth", "1", "--exact-empties", "6", "--checks", "10",
-        "--check-empties", "8", "--parity-games", "4", "--parity-depth", "3", "--well-played", "0.2")  # fmt: skip
+TINY = ("--sweeps", "300", "--play-depth", "1", "--well-played", "0.2", "--exact-empties", "6",
+        "--checks", "10", "--check-empties", "8", "--parity-games", "4", "--parity-depth", "3")  # fmt: skip
 
 
 def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
