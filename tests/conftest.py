@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ["TMPDIR"] = str(_MEMORY)
+    # Asked again: pytest's capturing has had a temporary file, and Python would go on with the folder of that.
+    tempfile.tempdir = None
 
 LONGEST = (
     "tests/browser",
