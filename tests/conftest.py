@@ -36,7 +36,7 @@ _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ["TMPDIR"] = str(_MEMORY)
-    # Asked again: pytest's capturing has had a temporary file, and Python would go on with the folder of that.
+    # Asked anew: pytest's capturing has had a temporary file, and Python remembers the folder of that.
     tempfile.tempdir = None
 
 LONGEST = (
