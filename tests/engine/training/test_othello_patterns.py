@@ -160,7 +160,9 @@ def test_bad_settings_are_refused(
 ) -> None:
     with pytest.raises(SystemExit):
         othello_patterns.main(["--sweeps", "10", "--out", str(tmp_path / "w.xz"), *arguments])
-    assert complaint in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert complaint in told.err
+    assert "games" not in told.out, "it has played before it complained"
 
 
 def test_the_core_refuses_bad_settings_too() -> None:
