@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
+from tests.shared_databases import postgres, postgres_template, sqlite_template
 from tests.shared_statements import shared_statements
+
+__all__ = ["postgres", "postgres_template", "sqlite_template"]  # fixtures, used by name
 
 # Several processes test at once: with numerical threads of their own they would only slow each other down.
 for _library in ("OPENBLAS", "OMP"):
@@ -32,6 +36,8 @@ _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ["TMPDIR"] = str(_MEMORY)
+    # Asked anew: pytest's capturing has had a temporary file, and Python remembers the folder of that.
+    tempfile.tempdir = None
 
 LONGEST = (
     "tests/browser",

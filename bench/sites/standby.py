@@ -15,8 +15,7 @@ from statistics import median
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from storage.database import Database
-from tests.storage.conftest import postgres_url
-from tests.storage.postgres import running_postgres
+from tests.storage.postgres import postgres_url, running_postgres
 from tests.system.ledger import exported, troubles
 from tests.system.standby import play_through_kills, standby
 

@@ -58,6 +58,13 @@ def positive(text: str) -> int:
     return natural(text, 1)
 
 
+def odd(text: str) -> int:
+    number = int(text)
+    if number not in range(1, 12, 2):
+        raise argparse.ArgumentTypeError(f"must be odd, 1 .. 11, not {number}")
+    return number
+
+
 def numbers(text: str) -> list[int]:
     return [positive(part) for part in text.split(",")]
 
@@ -109,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
         help="games in which searches of odd and of even depth are compared at the end; 0: none",
     )  # fmt: skip
     p.add_argument(
-        "--parity-depth", type=positive, default=7, metavar="PLIES",
+        "--parity-depth", type=odd, default=7, metavar="PLIES",
         help="the odd depth; the even one is a ply more",
     )  # fmt: skip
     p.add_argument(
@@ -155,6 +162,12 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
     Raises:
         ValueError: A setting is out of range, or the initial weights have a wrong length.
     """
+    settings = (
+        options.label_depth, options.exact_empties, options.epochs, options.first_rate, options.last_rate,
+        options.shrink, options.neighbours, options.result_share,
+    )  # fmt: skip
+    # Nothing to learn from yet: bad settings are refused before the first sweep's games, not after them.
+    _native.OthelloTrainer(options.seed, 1).learn(0, *settings)
     trainer = _native.OthelloTrainer(options.seed, options.threads)
     if options.start is not None:
         trainer.set_weights(lzma.decompress(options.start.read_bytes()))
@@ -167,10 +180,7 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
         positions: list[int] = []
         held_out: list[int] = []
         for stage in range(STAGES):
-            count, held, error, label_s, descent_s = trainer.learn(
-                stage, options.label_depth, options.exact_empties, options.epochs, options.first_rate,
-                options.last_rate, options.shrink, options.neighbours, options.result_share,
-            )  # fmt: skip
+            count, held, error, label_s, descent_s = trainer.learn(stage, *settings)
             positions.append(count)
             held_out.append(held)
             say(

@@ -3,8 +3,9 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -17,6 +18,13 @@ Command = Callable[..., tuple[int, str, str]]
 
 async def _migrate(url: str) -> None:
     await (await Database.open(url)).close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_freezing() -> Iterator[None]:
+    """A program that starts in a test's process does not collect and freeze what all tests have made."""
+    with patch("bot.daemon._spare_garbage_collector"):
+        yield
 
 
 @pytest.fixture(scope="session")

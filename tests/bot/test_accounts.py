@@ -22,11 +22,9 @@ from storage.games import list_games
 from storage.records import AccountKey, GameStatus
 from tests.bot.test_daemon import is_there, person
 from tests.patience import PATIENCE_S
-from tests.storage.conftest import create_database, postgres, postgres_template
+from tests.storage.postgres import create_database
 from tests.system.daemon import free_port
 from tests.system.person import Habits, Wish
-
-__all__ = ["postgres", "postgres_template"]  # fixtures, used by name
 
 COMMON = """
 [storage]

@@ -1,9 +1,8 @@
 """Every test that asks for `database` runs on SQLite and on PostgreSQL."""
 
 import asyncio
-import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
 
@@ -11,35 +10,9 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 
 from storage.database import Database
-from tests.storage.postgres import NoPostgres, running_postgres
+from tests.storage.postgres import create_database, postgres_url
 
 _numbers = count()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The folder of a running server's socket; in CI a machine without PostgreSQL is a failure."""
-    try:
-        with running_postgres() as folder:
-            yield folder
-    except NoPostgres as error:
-        if os.environ.get("CI", "").lower() in ("", "0", "false"):
-            pytest.skip(f"needs PostgreSQL: {error}")
-        raise
-
-
-def postgres_url(folder: str, database: str) -> str:
-    return f"postgresql://postgres@/{database}?host={folder}"
-
-
-async def create_database(folder: str, name: str, template: str = "template1") -> str:
-    """Make a database and return its URL."""
-    connection = await asyncpg.connect(host=folder, user="postgres", database="postgres")
-    try:
-        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    finally:
-        await connection.close()
-    return postgres_url(folder, name)
 
 
 _SCHEMA = """
@@ -101,29 +74,6 @@ async def emptied_database(folder: str, template: str) -> str:
         return postgres_url(folder, name)
     await drop_database(folder, name)
     return await create_database(folder, name, template)
-
-
-async def _migrate(url: str) -> None:
-    await (await Database.open(url)).close()
-
-
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite database of the newest schema, made once by migrating."""
-    path = tmp_path_factory.mktemp("template") / "template.db"
-    asyncio.run(_migrate(f"sqlite:///{path}"))
-    return path
-
-
-@pytest.fixture(scope="session")
-def postgres_template(postgres: str) -> str:
-    """The name of a PostgreSQL database of the newest schema, made once by migrating."""
-
-    async def make() -> None:
-        await _migrate(await create_database(postgres, "migrated"))
-
-    asyncio.run(make())
-    return "migrated"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import asyncpg  # type: ignore[import-untyped]
+
 
 class NoPostgres(Exception):
     """There is no PostgreSQL on this machine that could be started; the message says what is missing."""
@@ -74,3 +76,17 @@ def running_postgres() -> Iterator[str]:
             call("pg_ctl", "-D", str(data), "-w", "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def postgres_url(folder: str, database: str) -> str:
+    return f"postgresql://postgres@/{database}?host={folder}"
+
+
+async def create_database(folder: str, name: str, template: str = "template1") -> str:
+    """Make a database and return its URL."""
+    connection = await asyncpg.connect(host=folder, user="postgres", database="postgres")
+    try:
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    finally:
+        await connection.close()
+    return postgres_url(folder, name)

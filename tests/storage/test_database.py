@@ -25,7 +25,7 @@ from storage.games import list_games
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
 from tests.storage.busy import BusyWriter
-from tests.storage.conftest import create_database
+from tests.storage.postgres import create_database
 from tests.storage.samples import ARENA, opened
 
 

@@ -8,11 +8,9 @@ import pytest
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from storage.database import Database
-from tests.storage.conftest import create_database, postgres, postgres_template
+from tests.storage.postgres import create_database
 from tests.system.ledger import exported, log_lines, troubles
 from tests.system.standby import play_through_kills, standby
-
-__all__ = ["postgres", "postgres_template"]  # fixtures, used by name
 
 KILLS = int(os.environ.get("KILLS", "2"))
 BOT = "Desdemona"

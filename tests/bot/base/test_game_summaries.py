@@ -12,10 +12,10 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.statistics.summaries import games_over
 from storage.tables.summaries import GameSummaryRow
-from tests.storage.conftest import backend, database, postgres, postgres_template, sqlite_template, url
+from tests.storage.conftest import backend, database, url
 from tests.storage.statistics.drawn_database import fill
 
-__all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # fixtures
+__all__ = ["backend", "database", "url"]  # fixtures
 
 
 async def filled(database: Database) -> int:

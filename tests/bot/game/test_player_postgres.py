@@ -14,9 +14,7 @@ from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
 from tests.bot.game.test_player_kill import make_server, play
 from tests.bot.ledger_samples import check_books
 from tests.patience import PATIENCE_S
-from tests.storage.conftest import emptied_database, postgres, postgres_template
-
-__all__ = ["postgres", "postgres_template"]  # fixtures, used by name
+from tests.storage.conftest import emptied_database
 
 
 @pytest.fixture

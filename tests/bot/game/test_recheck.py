@@ -31,16 +31,9 @@ from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_player import judged, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, stored_decisions
-from tests.storage.conftest import (
-    backend,
-    database,
-    postgres,
-    postgres_template,
-    sqlite_template,
-    url,
-)
+from tests.storage.conftest import backend, database, url
 
-__all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # fixtures
+__all__ = ["backend", "database", "url"]  # fixtures
 
 Books = list[Any]
 

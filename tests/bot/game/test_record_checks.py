@@ -15,17 +15,10 @@ from storage.records import GameStatus
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.game.test_recheck import play
 from tests.bot.ledger_samples import stored_decisions
-from tests.storage.conftest import (
-    backend,
-    database,
-    postgres,
-    postgres_template,
-    sqlite_template,
-    url,
-)
+from tests.storage.conftest import backend, database, url
 from tests.storage.samples import DRAWN_AT, drawn_decision, opened, settled
 
-__all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # fixtures
+__all__ = ["backend", "database", "url"]  # fixtures
 
 FIRST = "(SELECT min(id) FROM decisions)"
 

@@ -1,12 +1,5 @@
 """Databases, and what matches are made of."""
 
-from tests.storage.conftest import (
-    backend,
-    database,
-    postgres,
-    postgres_template,
-    sqlite_template,
-    url,
-)
+from tests.storage.conftest import backend, database, url
 
-__all__ = ["backend", "database", "postgres", "postgres_template", "sqlite_template", "url"]  # used by name
+__all__ = ["backend", "database", "url"]  # used by name

@@ -34,6 +34,8 @@ class Site:
         self.start = pyffish.start_fen(variant)
         self.moves: list[str] = []
         self.refused: list[str] = []
+        self._legal_after: dict[int, list[str]] = {}
+        """By the number of moves made."""
         self._bots_player = bots_player
         self._rng = random.Random(seed)
         self._states: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -85,7 +87,10 @@ class Site:
         return web.json_response({"ok": True})
 
     def _legal(self) -> list[str]:
-        return list(pyffish.legal_moves(self.variant, self.start, self.moves))
+        plies = len(self.moves)
+        if plies not in self._legal_after:  # asked several times a move, and it plays all moves anew
+            self._legal_after[plies] = list(pyffish.legal_moves(self.variant, self.start, self.moves))
+        return self._legal_after[plies]
 
     def _is_over(self) -> bool:
         """As the site has it: both would have to pass, or the rules say so."""

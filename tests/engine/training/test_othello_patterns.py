@@ -13,8 +13,8 @@ from engine.games import othello_evaluation
 from engine.games.othello_evaluation import MOBILITIES
 from engine.training import othello_patterns, othello_probcut
 
-TINY = ("--sweeps", "300", "--exact-empties", "6", "--checks", "10", "--check-empties", "8",
-        "--parity-games", "4", "--parity-depth", "3", "--well-played", "0.2")  # fmt: skip
+TINY = ("--sweeps", "300", "--play-depth", "1", "--well-played", "0.2", "--exact-empties", "6",
+        "--checks", "10", "--check-empties", "8", "--parity-games", "4", "--parity-depth", "3")  # fmt: skip
 
 
 def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
@@ -26,7 +26,10 @@ def trained(*more: str) -> tuple[bytes, dict[str, Any]]:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of weights that the command writes; its card stands beside it."""
     out = tmp_path_factory.mktemp("tiny") / "weights.xz"
-    othello_patterns.main([*TINY, "--threads", "1", "--out", str(out)])
+    quick = [{**othello_patterns.FILTERS[0], "preset": 0}]  # as small as can be would take seconds
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(othello_patterns, "FILTERS", quick)
+        othello_patterns.main([*TINY, "--threads", "1", "--out", str(out)])
     return out
 
 
@@ -146,7 +149,7 @@ def learned_error(result_share: float) -> float:
         (["--label-depth", "2"], "label_depth must be 3 .. 12"),
         (["--well-played", "1.5"], "well_played must be 0 .. 1"),
         (["--result-share", "-1"], "result_share must be 0 .. 1"),
-        (["--parity-depth", "4"], "depth must be odd"),
+        (["--parity-depth", "4"], "--parity-depth: must be odd"),
         (["--out", "/nowhere/at/all.xz"], "not a folder"),
         (["--start", "/nowhere/at/all.xz"], "No such file"),
         (["--first-rate", "0.5"], "rates must be"),
@@ -157,7 +160,14 @@ def test_bad_settings_are_refused(
 ) -> None:
     with pytest.raises(SystemExit):
         othello_patterns.main(["--sweeps", "10", "--out", str(tmp_path / "w.xz"), *arguments])
-    assert complaint in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert complaint in told.err
+    assert "games" not in told.out, "it has played before it complained"
+
+
+def test_the_core_refuses_bad_settings_too() -> None:
+    with pytest.raises(ValueError, match="depth must be odd"):
+        _native.OthelloTrainer(1, 1).settle_parity(1, 4)
 
 
 def test_weights_of_a_wrong_length_are_refused() -> None:

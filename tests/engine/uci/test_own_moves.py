@@ -307,7 +307,7 @@ def test_a_variant_gets_a_second_try() -> None:
     recovering.names = "e1e8"
     decision = decide(source(recovering), start, game="atomic")
     assert (decision.search_mode, len(recovering.moves_asked)) == (ENGINE_MOVE, 2)
-    assert decide(engine, start, game="atomic").search_mode == "exact"
+    assert decide(engine, start, Limits(3), game="atomic").search_mode == "exact"
 
 
 # --- Records -----------------------------------------------------------------------------------------------

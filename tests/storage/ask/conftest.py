@@ -11,7 +11,7 @@ import pytest
 from storage.ask.reader import answer
 from storage.database import Database
 from tests.storage.ask.sample_games import Sample, drawn
-from tests.storage.conftest import create_database
+from tests.storage.postgres import create_database
 
 
 async def fill(url: str, sample: Sample) -> None:

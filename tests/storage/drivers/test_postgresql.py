@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from storage.database import create_engine, parse_url
 from storage.drivers.postgresql import ASK_AFTER_S, QUESTION
-from tests.storage.conftest import postgres_url
+from tests.storage.postgres import postgres_url
 
 BACKEND = text("SELECT pg_backend_pid()")
 

@@ -19,9 +19,7 @@ from tests.bot.dashboard.desk_samples import FakeActions, firing_board, sample_s
 from tests.bot.dashboard.numbers.exported import Exported, export
 from tests.bot.dashboard.numbers.sample_database import NOW, fill
 from tests.bot.dashboard.pages.conftest import Visitor
-from tests.storage.conftest import create_database, postgres, postgres_template
-
-__all__ = ["postgres", "postgres_template"]
+from tests.storage.postgres import create_database
 
 _TIMED = ("now", "events", "opponent", "opponents", "ratings", "works")
 """Pages that ask what time it is."""
