@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bot.analysis.svg_files import NoPlots
-from bot.experiments import ablation, blog_400, deeper_search, figure_6, figure_8, pathology, plots, table_1
+from bot.experiments import ablation, blog_400, deeper_search, pathology, plots, table_1
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Size
+from bot.experiments.gordon_reda import figure_6, figure_8
 from bot.experiments.report import ClaimVerdict, report_json, report_text
 from bot.experiments.slides import IDEAS
 from bot.match.openings import Opening, random_opening
