@@ -7,6 +7,7 @@ from bot.experiments.experiment import Experiment
 EXPERIMENTS = {
     "figure-6": "bot.experiments.gordon_reda.figure_6:Figure6",
     "figure-8": "bot.experiments.gordon_reda.figure_8:Figure8",
+    "figure-9": "bot.experiments.gordon_reda.figure_9:TrapsAndPeople",
     "figures-3-to-5": "bot.experiments.gordon_reda.formulas:Formulas",
     "table-1": "bot.experiments.table_1:Table1",
     "pathology": "bot.experiments.pathology:Pathology",
