@@ -187,39 +187,35 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
     openings: list[int] = []
     for first in range(0, _PAIRS[size].get(game, 0), _PAIRS_A_JOB):
         for people in PEOPLE[game]:
-            some = [results.get(_name(game, player, people, first)) for player in PLAYERS]
-            if all(found is not None for found in some):
-                for at, found in enumerate(some):
-                    parts[at].append(found or {})
-                openings += [first + at // 2 for at in range(len((some[0] or {})["points"]))]
+            standard, trappy = (results.get(_name(game, player, people, first)) for player in PLAYERS)
+            if standard is not None and trappy is not None:
+                parts[0].append(standard)
+                parts[1].append(trappy)
+                openings += [first + at // 2 for at in range(len(standard["points"]))]
     if not openings:
         return None
     numbers = {opening: at for at, opening in enumerate(dict.fromkeys(openings))}
-    at_game = np.array([numbers[opening] for opening in openings])
+    of_games = np.array([numbers[opening] for opening in openings])
     sums: dict[str, list[Floats]] = {}
-    found = []
-    for some_parts in parts:
-        groups = [each for part in some_parts for each in part["groups"]]
-        replies = TrapReplies(
-            [each for part in some_parts for each in part["replies"]], groups, len(openings)
-        )
-        at_reply = np.array([numbers[groups[at]] for at in replies.kept], np.int64)
-        values = {
-            "replies": replies.is_answered,
-            "traps": replies.is_trap,
-            "falls": replies.is_kind(OutcomeKind.FELL),
-            "errors": replies.erred * replies.is_answered,
-            "beyond": (replies.erred - replies.random_erred) * replies.is_answered,
-        }
-        for name, value in values.items():
-            sums.setdefault(name, []).append(
-                np.bincount(at_reply, np.asarray(value, np.float64), len(numbers))
-            )
-        scores = np.array([each for part in some_parts for each in part["points"]])
-        sums.setdefault("points", []).append(np.bincount(at_game, scores, len(numbers)))
-        sums.setdefault("games", []).append(np.bincount(at_game, minlength=len(numbers)).astype(np.float64))
-        found.append(replies)
-    return _Match((found[0], found[1]), {name: np.stack(each, axis=1) for name, each in sums.items()})
+    replies = []
+    for some in parts:
+        groups = [each for part in some for each in part["groups"]]
+        found = TrapReplies([each for part in some for each in part["replies"]], groups, len(openings))
+        of_replies = np.array([numbers[groups[at]] for at in found.kept], np.int64)
+        scores = np.array([each for part in some for each in part["points"]])
+        for name, at, values in (
+            ("games", of_games, np.ones(len(openings))),
+            ("points", of_games, scores),
+            ("replies", of_replies, found.is_answered),
+            ("traps", of_replies, found.is_trap),
+            ("falls", of_replies, found.is_kind(OutcomeKind.FELL)),
+            ("errors", of_replies, found.erred * found.is_answered),
+            ("beyond", of_replies, (found.erred - found.random_erred) * found.is_answered),
+        ):
+            summed = np.bincount(at, np.asarray(values, np.float64), len(numbers))
+            sums.setdefault(name, []).append(np.asarray(summed, np.float64))
+        replies.append(found)
+    return _Match((replies[0], replies[1]), {name: np.stack(each, axis=1) for name, each in sums.items()})
 
 
 # --- The report -----------------------------------------------------------------------------------------

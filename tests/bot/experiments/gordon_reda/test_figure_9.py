@@ -163,10 +163,10 @@ def test_games_are_compared_opening_by_opening(monkeypatch: pytest.MonkeyPatch) 
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is ClaimVerdict.HOLDS
     assert claim.found.endswith("in 100 replies (97.5 %), 40 openings")
-    rows = {row[1]: row[2:] for row in report.tables[-1].rows}
-    assert rows["score, points of 100 a game"][:2] == ("75.0", "75.0")
+    told = {row[1]: row[2:] for row in report.tables[-1].rows}
+    assert told["score, points of 100 a game"][:2] == ("75.0", "75.0")
     # Two temperatures, two colours: what each job has is of two games of each opening.
-    assert rows["falls, in 100 games"][:2] == ("50.0", "100.0")
+    assert told["falls, in 100 games"][:2] == ("50.0", "100.0")
     half = {name: each for name, each in results.items() if PLAYERS[0] not in name}
     assert len(TrapsAndPeople().report(half, Size.FULL).claims) == 1
 
