@@ -135,6 +135,18 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
         "103 = 52.0 (45.1 to 58.9) %",
     ]
     assert [row[2] for row in paper.rows[:2]] == ["9", "600"]
+    [rates] = report.tables[1].rows
+    assert (rates[1], rates[4], rates[6:9], rates[10:]) == (
+        "600",
+        "25.0",
+        ("50.0", "-", "-"),
+        ("25.0", "-", "-"),
+    )
+    [equal] = report.tables[2].rows
+    assert (equal[1], equal[3], equal[5]) == ("600", "25.0", "+0.00")
+    bands = {row[0]: row[1:] for row in report.tables[3].rows}
+    assert bands["5.0"] == ("-", "-")
+    assert [len(line.points) for line in report.charts[0].lines] == [1, 1]
 
 
 def test_ratios_apart() -> None:
