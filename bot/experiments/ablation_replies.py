@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.added_value import FOLDS, folds_of, held_out
-from bot.analysis.games import Answered, MoveFilter, choose, half_of, half_of_person, read_games
+from bot.analysis.games import Answered, MoveFilter, choose, half_of, half_of_person
 from bot.analysis.persons import is_person, person_key
 from bot.analysis.population import BAD, population
 from bot.analysis.reply_profiles import ProfileTask, profile
 from bot.analysis.runner import analysed, query_of
 from bot.experiments.experiment import Result
+from bot.experiments.given_games import given_games
 from bot.experiments.words import MeanEstimate
 from bot.match.human_players import opened
 from engine.games import get_game
@@ -120,8 +121,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
     """The moves of the sample, from the games or persons that no model was learned from."""
-    paths = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in _SUFFIXES[game])
-    games = list(read_games(paths, game))
+    games = given_games(game, folder)
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
         return choose(games, MoveFilter(sample=most, seed=seed, from_ply=_FROM_PLY[game]))
@@ -129,9 +129,6 @@ def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
     drawn = MoveFilter(sample=3 * most, seed=seed, from_ply=_FROM_PLY[game], from_year=low, to_year=high)
     kept = [each for each in choose(games, drawn) if _is_other_half(_name(each))]
     return kept[:most]
-
-
-_SUFFIXES = {"chess": (".pgn",), "othello": (".wtb", ".jou", ".trn")}
 
 
 def _name(each: Answered) -> str:

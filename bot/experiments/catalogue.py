@@ -5,9 +5,10 @@ from importlib import import_module
 from bot.experiments.experiment import Experiment
 
 EXPERIMENTS = {
-    "figure-6": "bot.experiments.figure_6:Figure6",
-    "figure-8": "bot.experiments.figure_8:Figure8",
-    "figures-3-to-5": "bot.experiments.formulas:Formulas",
+    "figure-6": "bot.experiments.gordon_reda.figure_6:Figure6",
+    "figure-8": "bot.experiments.gordon_reda.figure_8:Figure8",
+    "figure-9": "bot.experiments.gordon_reda.figure_9:TrapsAndPeople",
+    "figures-3-to-5": "bot.experiments.gordon_reda.formulas:Formulas",
     "table-1": "bot.experiments.table_1:Table1",
     "pathology": "bot.experiments.pathology:Pathology",
     "deeper-search": "bot.experiments.deeper_search:DeeperSearch",

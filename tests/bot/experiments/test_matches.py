@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bot.experiments.experiment import Size
-from bot.experiments.figure_6 import Figure6
+from bot.experiments.gordon_reda.figure_6 import Figure6
 from bot.experiments.matches import Cell, MatchExperiment, paired
 from bot.experiments.report import ClaimVerdict, Report
 

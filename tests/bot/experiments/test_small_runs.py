@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bot.analysis.svg_files import NoPlots
-from bot.experiments import ablation, blog_400, deeper_search, figure_6, figure_8, pathology, plots, table_1
+from bot.experiments import ablation, blog_400, deeper_search, pathology, plots, table_1
 from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Size
+from bot.experiments.gordon_reda import figure_6, figure_8
 from bot.experiments.report import ClaimVerdict, report_json, report_text
 from bot.experiments.slides import IDEAS
 from bot.match.openings import Opening, random_opening
@@ -21,6 +22,7 @@ from engine.search.searchers import make_searcher
 FOUND = {
     "figure-6": "| trappy 3 | original 3 |",
     "figure-8": "| holds | move 4 of White: d2 for f2 |",
+    "figure-9": "| Traps set | 198 |",
     "figures-3-to-5": "| 0.25 | 0.1875 | 0.2000 | 0.8000 |",
     "table-1": "| trappy:assessment=last,nodes=200 | standard:nodes=200 |",
     "pathology": "| 4 | 5 | 6 | 0.0228 | 0.0655 | 1.74e-66 |",

@@ -11,7 +11,7 @@ import pytest
 
 from bot.analysis.svg_files import NoPlots
 from bot.experiments.experiment import Job, Size
-from bot.experiments.formulas import Formulas
+from bot.experiments.gordon_reda.formulas import Formulas
 from bot.experiments.report import Report
 from bot.workers import pools
 from bot.workers.pools import LocalWorkers

@@ -1,4 +1,4 @@
-from bot.experiments.figure_8 import FIGURE_7, STANDARD, Figure8, readings
+from bot.experiments.gordon_reda.figure_8 import FIGURE_7, STANDARD, Figure8, readings
 from bot.experiments.report import ClaimVerdict
 
 

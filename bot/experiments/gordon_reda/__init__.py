@@ -1,0 +1,1 @@
+"""The experiments of Gordon & Reda 2006, "Trappy Minimax"."""
