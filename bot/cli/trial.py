@@ -14,6 +14,7 @@ from bot.cli.common import (
     config_of,
     console,
     note,
+    print_csv,
     print_json,
 )
 from storage.errors import TrialError
@@ -109,7 +110,7 @@ def list_command(context: typer.Context, output: FormatOption = OutputFormat.TAB
     for row in flat:
         row["arms"] = " ".join(row["arms"])
     if output is OutputFormat.CSV:
-        _write_csv(flat)
+        print_csv(flat)
     elif flat:
         _print_table(flat)
     else:
@@ -224,16 +225,6 @@ def _row(trial: "StoredTrial") -> dict[str, Any]:
         "strata": dict(trial.strata),
         "configurations": dict(trial.configurations),
     }
-
-
-def _write_csv(rows: list[dict[str, Any]]) -> None:
-    import csv
-    import sys
-
-    if rows:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
