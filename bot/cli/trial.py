@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.base.rounding import counted
 from bot.cli.common import (
     FormatOption,
     OutputFormat,
@@ -88,7 +89,7 @@ def end(
 
     ended = _attempt("end", context, work)
     running = f", {ended.open_games} of them still being played or analysed" if ended.open_games else ""
-    print(f"trial {ended.name} has ended: {ended.games} games{running}")
+    print(f"trial {ended.name} has ended: {counted(ended.games, 'game')}{running}")
 
 
 def list_command(context: typer.Context, output: FormatOption = OutputFormat.TABLE) -> None:

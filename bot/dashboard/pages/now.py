@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from bot.base.rounding import counted
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
@@ -85,7 +86,7 @@ class NowView:
         is_trap: bool = False,
     ) -> Tile:
         course = Sparkline(
-            f"{words.capitalize()}, last {len(self.days)} days",
+            f"{words.capitalize()}, last {counted(len(self.days), 'day')}",
             "day",
             words,
             tuple(f"{day.day:%d %b}" for day in self.days),
