@@ -182,8 +182,8 @@ def _by_person(games: PackedGames, baits: NDArray[np.int64]) -> dict[str, list[A
     is_decided = ~np.isnan(scores)
 
     def summed(values: NDArray[Any]) -> list[Any]:
-        added: NDArray[Any] = np.add.reduceat(values, starts) if len(starts) else values
-        return added.tolist()
+        added: list[Any] = (np.add.reduceat(values, starts) if len(starts) else values).tolist()
+        return added
 
     return {
         "person": persons[starts].tolist(),

@@ -26,7 +26,7 @@ from storage.queries.event_log import EventCount, count_events
 from storage.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
 
 DECLINED = "challenge_declined"
-_SECONDS = NumberStyle(decimals=1, unit=" s")
+_SECONDS = NumberStyle(decimals=2, unit=" s")
 _SHARE = NumberStyle(unit=" %")
 
 
