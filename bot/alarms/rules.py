@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.alarms.samples import SampleHistory
 from bot.base.config import AlarmsConfig
+from bot.base.rounding import counted
 
 Reading = str | None
 """What is wrong, in words; empty: nothing.  None: it cannot be told, for want of data."""
@@ -98,7 +99,8 @@ def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
         return None
     silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MODEL_FAILURES}
     return "; ".join(
-        f"the model of {model} failed {times} times in the last hour" for model, times in silent.items()
+        f"the model of {model} failed {counted(times, 'time')} in the last hour"
+        for model, times in silent.items()
     )
 
 

@@ -1,6 +1,7 @@
-"""Rounds numbers the same way wherever people read them: halves away from 0, as they learn it at school.
+"""Writes numbers the same way wherever people read them: halves away from 0, and one game, but two games.
 
-Python's formats round a half to the even digit, so 6.25 would be 6.2 and 6.75 would be 6.8.
+People learn at school to round halves away from 0.  Python's formats round them to the even digit, so 6.25
+would be 6.2 and 6.75 would be 6.8.
 """
 
 from math import copysign, floor
@@ -10,3 +11,14 @@ def half_up(value: float, digits: int = 0) -> float:
     """A number rounded to so many decimals; to be written with just as many."""
     power = 10**digits
     return copysign(floor(abs(value) * power + 0.5) / power, value)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with what it counts: ``1 game``, ``1,200 games``.
+
+    Args:
+        count: The number.
+        one: The word for one of them.
+        many: For several; empty: with an s.
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -144,8 +144,8 @@ def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks
         start, end = _GAP, width - _GAP
     else:
         labels = max((text_width(row.label, TEXT_SIZE + 1) for row in chart.rows), default=0.0)
-        start, end = min(labels, width * 0.4) + 2 * _GAP, width - counts - 2 * _GAP
-    ticks = ticks_within(low, high, max(2, int((end - start) / _TICK_WIDTH)))
+        start, end = min(labels, width * 0.5) + 2 * _GAP, width - counts - 2 * _GAP
+    ticks = ticks_within(low, high, max(3, int((end - start) / _TICK_WIDTH)))
     return ticks, Axis(low, high, start, end)
 
 

@@ -29,8 +29,9 @@ _TRIMMED = 0.05
 _LEADER = 18.0
 _CAPTION_ROOM = 56.0
 """Height of a caption with its detail and its leader."""
-_ONE_MOMENT_S = 43_200
-"""Half the width of a time axis with one moment on it."""
+_FEW_S = 10
+_ONE_MOMENT_S = 86_400
+"""The width of a time axis with one moment on it, or several within `_FEW_S`: the day before."""
 
 
 def line_chart(chart: LineChart) -> Markup:
@@ -116,8 +117,8 @@ def _plot(chart: LineChart, lines: Sequence[DrawnLine], width: float, height: fl
     right = max(text_width(label, TEXT_SIZE + 2) for _, label in _end_labels(chart, lines)) + 2 * _GAP
     low, high = span_of(sample.x for line in lines for sample in line.samples)
     times = {sample.x for line in lines for sample in line.samples}
-    if chart.is_over_time and max(times) - min(times) < 1:
-        low, high = min(times) - _ONE_MOMENT_S, max(times) + _ONE_MOMENT_S
+    if chart.is_over_time and max(times) - min(times) < _FEW_S:
+        low, high = max(times) - _ONE_MOMENT_S, max(times)
     x = Axis(low, high, min(left, width / 3), width - min(right, width / 3))
     return _Plot(x, y, y_ticks, _x_ticks(chart, x), width, height)
 

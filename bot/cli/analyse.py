@@ -17,6 +17,7 @@ from bot.analysis.games import Answered, MoveFilter, choose, read_games
 from bot.analysis.reply_profiles import AnalysisError
 from bot.analysis.runner import OnCount, Tally, predict, run_analysis
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known, stop_on_signals
 from bot.workers.pools import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
@@ -147,7 +148,7 @@ def analyse_command(
     else:
         predictions = "" if human is None else f"; {predicted} predicted by {human.info.name}"
         failed = f", {tally.failed} failed" if tally.failed else ""
-        text = f"{tally.new} moves analysed, {tally.known} known already{failed}{predictions}"
+        text = f"{counted(tally.new, 'move')} analysed, {tally.known} known already{failed}{predictions}"
         typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
     if number is not None:
         note("stopped; the same command resumes")
@@ -197,7 +198,7 @@ def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveF
         wanted = choose(given, choice, lambda _: on_count(1))
     if not wanted:
         raise UsageError(f"none of the {len(copies)} games has a move with a reply that passes the filters")
-    note(f"{len(copies)} games, {len(wanted)} moves with a reply")
+    note(f"{counted(len(copies), 'game')}, {counted(len(wanted), 'move')} with a reply")
     return wanted
 
 

@@ -173,10 +173,18 @@ def write(
             console().print(table)
         else:
             note("No game passes these filters." if is_filtered else "No games yet.")
-    elif rows:
+    else:
+        print_csv(rows)
+
+
+def print_csv(rows: Rows) -> None:
+    """Write flat rows as CSV with a header; nothing if there are none."""
+    from storage.exports.csv_cells import cell
+
+    if rows:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
 
 
 def print_json(value: object) -> None:

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from bot.base.files import open_regular
 from bot.base.game_files import lines_of, wthor_games
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.cli.common import (
     UsageError,
     ask_database,
@@ -97,7 +98,7 @@ def export_games(
         count = export_table(
             context, what or What.GAMES, RowsFormat(written_as), filters, suspect, lambda: _target(output)
         )
-        note(f"{count} rows written")
+        note(f"{counted(count, 'row')} written")
         return
     if what is not None:
         raise UsageError(f"--what is for csv, jsonl and parquet, not for {written_as}")
@@ -141,7 +142,7 @@ def export_games(
         note(f"left out: {reason}")
     if len(left_out) > _MOST_REPORTED:
         note(f"and {len(left_out) - _MOST_REPORTED} more")
-    note(f"{written} games written" + (f", {len(left_out)} left out" if left_out else ""))
+    note(f"{counted(written, 'game')} written" + (f", {len(left_out)} left out" if left_out else ""))
 
 
 def import_games(
@@ -177,7 +178,7 @@ def import_games(
     tallies = asyncio.run(work())
     if len(tallies) > 1:
         typer.echo(
-            f"{len(tallies)} files: {sum(t.new for t in tallies)} games new, "
+            f"{len(tallies)} files: {counted(sum(t.new for t in tallies), 'game')} new, "
             f"{sum(t.known for t in tallies)} known already, {sum(t.bad for t in tallies)} bad"
         )
     raise typer.Exit(1 if any(tally.failed for tally in tallies) else 0)
@@ -228,7 +229,9 @@ async def _import_file(
         return tally
     if tally.bad > _MOST_REPORTED:
         note(f"{path}: and {tally.bad - _MOST_REPORTED} more bad games")
-    counts = f"{path} ({form}): {tally.new} games new, {tally.known} known already, {tally.bad} bad"
+    counts = (
+        f"{path} ({form}): {counted(tally.new, 'game')} new, {tally.known} known already, {tally.bad} bad"
+    )
     typer.echo(printable(counts))
     return tally
 

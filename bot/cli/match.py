@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bot.base.config import Config
 from bot.base.files import read_regular
+from bot.base.rounding import counted
 from bot.cli.common import UsageError, config_of, note, print_json, stop_on_signals
 from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
 from bot.match.openings import Opening, fingerprint, read_openings, shuffled
@@ -177,4 +178,5 @@ def _report_lines(game: Finished | None, now: MatchStanding) -> None:
     if game is not None:
         note(game_line(game, now))
     elif now.resumed:
-        note(f"match {now.match.id}: {now.resumed} games have been played already")
+        have = "has" if now.resumed == 1 else "have"
+        note(f"match {now.match.id}: {counted(now.resumed, 'game')} {have} been played already")

@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bot.base.rounding import counted
 from engine.decision import OutcomeKind
 from engine.expected import PER_PERCENT
 from engine.game import replay
@@ -335,7 +336,7 @@ def _share(cost: int) -> str:
 
 
 def _moves_text(count: int) -> str:
-    return f"{count} move" if count == 1 else f"{count} moves"
+    return counted(count, "move")
 
 
 def _odds_text(decision: DecisionReport, reply: str) -> str:

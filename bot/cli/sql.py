@@ -50,8 +50,10 @@ def sql(
     if output is OutputFormat.JSON:
         print_json(found.records())
     elif output is OutputFormat.CSV:
+        from storage.exports.csv_cells import cells
+
         lines = csv.writer(sys.stdout, lineterminator="\n")
-        lines.writerows([found.columns, *found.rows])
+        lines.writerows(map(cells, [found.columns, *found.rows]))
     elif found.rows:
         _print_table(found)
     else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.cli.analyse import Source, counting
 from bot.cli.common import (
     MOST,
@@ -301,7 +302,8 @@ def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat
         print_lines(
             f"{each.id}: {each.analysis.source}, depth {each.analysis.depth}, "
             f"{each.analysis.engine_version}{what}: "
-            f"{each.positions} positions of {each.games} games; models: {', '.join(models) or 'none'}"
+            f"{counted(each.positions, 'position')} of {counted(each.games, 'game')}; "
+            f"models: {', '.join(models) or 'none'}"
         )
     if not found:
         note(f"there is no analysis of {game}: `desdemona analyse` makes one")
@@ -381,7 +383,8 @@ def read_people(
         model_text = f"human-move model {_identity(model)}"
     games = int(people.games.max()) + 1
     left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
-    about = f"{about}; {model_text}; {len(people.positions)} positions of {games} games{left_out}"
+    used = f"{counted(len(people.positions), 'position')} of {counted(games, 'game')}"
+    about = f"{about}; {model_text}; {used}{left_out}"
     return people, about, model if people.has_human else None, way
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.base.rounding import counted
 from bot.cli.common import (
     FormatOption,
     OutputFormat,
@@ -14,6 +15,7 @@ from bot.cli.common import (
     config_of,
     console,
     note,
+    print_csv,
     print_json,
 )
 from storage.errors import TrialError
@@ -87,7 +89,7 @@ def end(
 
     ended = _attempt("end", context, work)
     running = f", {ended.open_games} of them still being played or analysed" if ended.open_games else ""
-    print(f"trial {ended.name} has ended: {ended.games} games{running}")
+    print(f"trial {ended.name} has ended: {counted(ended.games, 'game')}{running}")
 
 
 def list_command(context: typer.Context, output: FormatOption = OutputFormat.TABLE) -> None:
@@ -109,7 +111,7 @@ def list_command(context: typer.Context, output: FormatOption = OutputFormat.TAB
     for row in flat:
         row["arms"] = " ".join(row["arms"])
     if output is OutputFormat.CSV:
-        _write_csv(flat)
+        print_csv(flat)
     elif flat:
         _print_table(flat)
     else:
@@ -224,16 +226,6 @@ def _row(trial: "StoredTrial") -> dict[str, Any]:
         "strata": dict(trial.strata),
         "configurations": dict(trial.configurations),
     }
-
-
-def _write_csv(rows: list[dict[str, Any]]) -> None:
-    import csv
-    import sys
-
-    if rows:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:

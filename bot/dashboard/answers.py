@@ -20,6 +20,7 @@ from bot.dashboard.filter_chips import chips
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.page_cache import PageCache
 from bot.dashboard.rendering import query_text
+from storage.exports.csv_cells import cell
 
 
 class PageForm(StrEnum):
@@ -130,19 +131,10 @@ def _csv(asked: PageRequest, view: View) -> MadePage:
 
 
 def csv_text(rows: Rows) -> str:
-    """Rows as CSV with a header.
-
-    A text that a spreadsheet would take for a formula is quoted with an apostrophe: names come from outside.
-    """
+    """Rows as CSV with a header; texts are as `storage.exports.csv_cells` says."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]))
         writer.writeheader()
-        writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+        writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
     return out.getvalue()
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n"):
-        return f"'{value}"
-    return value

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from bot.base.rounding import half_up
+from bot.base.rounding import counted, half_up
 from bot.charts.boards import board_shapes
 from bot.charts.markup import tag
 from bot.dashboard.trap_words import odds_text, score_text
@@ -35,6 +35,7 @@ def environment() -> Environment:
         percent=percent,
         signed=signed,
         number=number,
+        counted=counted,
         moment=moment,
         ago=ago,
         span=span,

@@ -8,7 +8,7 @@ covers 48 to 72 % (`bench.statistics.placebo`).
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import exp, floor, inf, log, sqrt
+from math import comb, exp, floor, inf, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +22,15 @@ LEAST_PERSONS = 2.0
 """Fewer effective persons: too early.  Student's t needs a degree of freedom."""
 _LEAST_P = 1e-6
 _MOST_STEPS = 50
+_LEAST_STEP = 1e-10
+_CURVED = 1e-10
+_TERMS = 14
+"""Of the power series of the logistic function."""
+_NEAR = 0.25
+"""Greatest distance in logits at which it is used: terms shrink by a factor of pi / 0.25 at least, so that
+the first one left out is below 1e-15 of the first."""
+_AT_ONCE = 10_000
+"""Replies whose powers are in memory together."""
 _STEEPEST = 50.0
 """A logit slope or intercept beyond it has left what data can tell: events and predictions are separated."""
 
@@ -165,12 +174,7 @@ def fixed_logit(
     full = _fit_logit(design, o, np.array([0.0, 1.0]))
     without = np.full((len(counts), 2), np.nan)
     if full is not None and effective_persons(counts) >= LEAST_PERSONS:
-        for person in range(len(counts)):
-            others = code != person
-            fit = _fit_logit(design[others], o[others], full)
-            if fit is None:
-                break
-            without[person] = fit
+        without = _logits_without(design, o, code, full)
     first, second = (
         leave_one_out(None if full is None else float(full[at]), without[:, at], counts, alpha)
         for at in (0, 1)
@@ -187,16 +191,106 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
         # Its condition: a determinant far below the product of the diagonal means that one number determines
         # the other.
         determinant = curvature[0, 0] * curvature[1, 1] - curvature[0, 1] ** 2
-        if not determinant > 1e-10 * curvature[0, 0] * curvature[1, 1]:
+        if not determinant > _CURVED * curvature[0, 0] * curvature[1, 1]:
             return None
         step = np.linalg.solve(curvature, design.T @ (happened - p))
         # Far from the maximum a full step may go beyond it and never come back.
         b = b + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         if float(np.abs(b).max()) > _STEEPEST:
             return None
-        if float(np.abs(step).max()) < 1e-10:
+        if float(np.abs(step).max()) < _LEAST_STEP:
             return np.asarray(b)
     return None
+
+
+def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats) -> Floats:
+    """The fit without each person, shape (G, 2); a row of NaN if there is none without somebody.
+
+    Newton's method for all persons at once.  Each leaves the fit of all nearly where it was; there the sums
+    over all replies are a power series in the difference (`_Around`), and only the person's own replies are
+    looked at.  Who moves it too far, as in small samples, is fitted by the replies of all others.
+    """
+    persons = int(code.max()) + 1
+    around = _Around.of(design, happened, full)
+    order = np.argsort(code, kind="stable")
+    own, own_happened, own_code = design[order], happened[order], code[order]
+    starts = np.searchsorted(own_code, np.arange(persons))
+    b = np.tile(full, (persons, 1))
+    is_open = np.ones(persons, bool)
+    is_near = np.ones(persons, bool)
+    for _ in range(_MOST_STEPS):
+        p = 1 / (1 + np.exp(-np.clip((own * b[own_code]).sum(axis=1), -500, 500)))
+        weights = p * (1 - p)
+        x = own[:, 1]
+        own_score, own_curvature = (
+            np.stack([np.add.reduceat(each, starts) for each in columns])
+            for columns in (
+                (own_happened - p, (own_happened - p) * x),
+                (weights, weights * x, weights * x * x),
+            )
+        )
+        score, curvature = around.sums(b - full)
+        (g0, g1), (h0, h1, h2) = score - own_score, curvature - own_curvature
+        determinant = h0 * h2 - h1 * h1
+        is_near &= determinant > _CURVED * h0 * h2
+        safe = np.where(is_near, determinant, 1.0)
+        step = np.stack([h2 * g0 - h1 * g1, h0 * g1 - h1 * g0], axis=1) / safe[:, None]
+        is_near &= np.abs(b + step - full) @ around.reach <= _NEAR
+        is_near &= np.abs(b + step).max(axis=1) <= _STEEPEST
+        is_open &= is_near
+        b[is_open] += step[is_open]
+        is_open &= np.abs(step).max(axis=1) >= _LEAST_STEP
+        if not is_open.any():
+            break
+    for person in np.flatnonzero(~is_near | is_open).tolist():
+        others = code != person
+        fit = _fit_logit(design[others], happened[others], full)
+        if fit is None:
+            b[person] = np.nan
+            break
+        b[person] = fit
+    return b
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Sums over all replies, as power series of the distance from a fit."""
+
+    score: Floats
+    """Of the likelihood's derivatives, shape (terms, terms, 2): by the powers of both distances."""
+    curvature: Floats
+    """Minus the second derivatives, shape (terms, terms, 3): aa, ab, bb."""
+    reach: Floats
+    """The greatest |1| and |x| of a reply, shape (2,)."""
+
+    @classmethod
+    def of(cls, design: Floats, happened: Floats, fit: Floats) -> "_Around":
+        """The series around a fit."""
+        score = np.zeros((_TERMS, _TERMS, 2))
+        curvature = np.zeros((_TERMS, _TERMS, 3))
+        for start in range(0, len(design), _AT_ONCE):
+            these = slice(start, start + _AT_ONCE)
+            p = 1 / (1 + np.exp(-np.clip(design[these] @ fit, -500, 500)))
+            powers = design[these, 1] ** np.arange(_TERMS + 2)[:, None]
+            # f' = f - f^2 gives the series of the logistic function from its value.
+            terms = [p]
+            for k in range(_TERMS):
+                square = np.sum([terms[i] * terms[k - i] for i in range(k + 1)], axis=0)
+                terms.append((terms[k] - square) / (k + 1))
+            for k in range(_TERMS):
+                moments = powers[: k + 3] @ (terms[k + 1] * (k + 1))
+                values = powers[: k + 2] @ ((happened[these] if k == 0 else 0.0) - terms[k])
+                for j in range(k + 1):
+                    score[k - j, j] += comb(k, j) * values[j : j + 2]
+                    curvature[k - j, j] += comb(k, j) * moments[j : j + 3]
+        return cls(score, curvature, np.abs(design).max(axis=0))
+
+    def sums(self, distance: Floats) -> tuple[Floats, Floats]:
+        """Both sums at distances from the fit, shape (G, 2): shapes (2, G) and (3, G)."""
+        first, second = (distance[:, at, None] ** np.arange(_TERMS) for at in (0, 1))
+        score = np.einsum("gi,gj,ijk->kg", first, second, self.score, optimize=True)
+        curvature = np.einsum("gi,gj,ijk->kg", first, second, self.curvature, optimize=True)
+        return score, curvature
 
 
 def _sums(code: Codes, values: Floats) -> Floats:

@@ -53,9 +53,12 @@ _PRIOR_GAMES = 10.0
 _ELO_PER_LOGIT = 400 / log(10)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class TrialGame:
-    """A game drawn between trappy and standard."""
+    """A game drawn between trappy and standard; nobody changes it.
+
+    It is not frozen: that would take five times as long to make, and a trial has thousands.
+    """
 
     game_id: int | str
     person: PersonId

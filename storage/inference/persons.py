@@ -1,6 +1,8 @@
 """Groups of values: numbers for their keys, how many persons they are worth, and sums of earlier values."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
     """Numbers 0 .. G-1 for the keys, shape (n,): equal numbers for equal keys."""
     if isinstance(keys, np.ndarray):
         return np.asarray(np.unique(keys, return_inverse=True)[1], np.intp)
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
 
 

@@ -7,7 +7,7 @@ What is listed and counted comes from the rows and summaries of games that are o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -23,12 +23,13 @@ from engine.judgement import RULE
 from storage.damage import decoding
 from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
-from storage.inference.persons import codes_of
+from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
 from storage.queries.shown_games import shown_games
 from storage.records import GameStatus
 from storage.statistics.facts import require_rating
 from storage.statistics.set_baits import (
     PHASE_BYTES,
+    PHASE_COLUMNS,
     SetBait,
     packed_phases,
     set_baits,
@@ -50,6 +51,7 @@ FEW = 3000
 """So few baits are found by their games, and more in their order."""
 
 _BATCH = 500
+_MET, _UNANSWERED = (PHASE_COLUMNS.index(name) for name in ("met", "unanswered"))
 
 
 class BaitFate(StrEnum):
@@ -167,6 +169,49 @@ class BaitSummary:
     """Keys of the games that have no valid summary."""
     reached: tuple[int, ...] | None
     """Keys of the games with a bait in the phase that the filters name; None: they name none."""
+    phases: "PhasesOfBaits" = field(compare=False, repr=False)
+    """Of the games that have a valid summary."""
+    made: tuple[SetBait, ...] = field(compare=False, repr=False)
+    """The baits of the other games, in any phase."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhasesOfBaits:
+    """The phases of the baits of some games.
+
+    A game's decisions are stored in the order of play, so the numbers of its baits by phase tell which bait
+    is in which, without a look at the decision.
+    """
+
+    games: NDArray[np.int64]
+    """Their keys, ascending, shape (games,)."""
+    bounds: NDArray[np.int64]
+    """Where each game begins in `of_baits`, and at last its end; shape (games + 1,)."""
+    of_baits: NDArray[np.int64]
+    """The phase of each bait, game by game, in the order of the decisions."""
+
+    @classmethod
+    def of(cls, games: NDArray[np.int64], rows: Floats, numbers: Codes) -> "PhasesOfBaits":
+        """From the rows of `unpacked_phases`, each with the number of its game."""
+        many = (rows[:, _MET] + rows[:, _UNANSWERED]).astype(np.int64)
+        bounds = np.zeros(len(games) + 1, np.int64)
+        bounds[1:] = np.cumsum(np.bincount(numbers, many, len(games)).astype(np.int64))
+        return cls(games, bounds, np.repeat(rows[:, 0].astype(np.int64), many))
+
+    def of_latest(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The phases of all baits since a decision, the latest first; -1: its game is not among these.
+
+        Args:
+            games: Keys of the baits' games, shape (n,).
+        """
+        found = np.full(len(games), -1)
+        here = np.flatnonzero(np.isin(games, self.games))
+        numbers = np.searchsorted(self.games, games[here])
+        at = self.bounds[numbers + 1] - 1 - earlier_counts(numbers).astype(np.int64)
+        # Should a game have more rows than its summary says, the rest is left out.
+        is_there = at >= self.bounds[numbers]
+        found[here[is_there]] = self.of_baits[at[is_there]]
+        return found
 
 
 async def list_baits(
@@ -185,7 +230,11 @@ async def list_baits(
             the quicker way; None: not known.
     """
     many = None if counts is None else counts.everything.met + counts.everything.unanswered
-    others = await _without_summary(session, filters) if counts is None else counts.others
+    if counts is None:
+        others = await set_baits(session, await _without_summary(session, filters))
+        made = tuple(bait for its in others.values() for bait in its)
+    else:
+        made = counts.made
     value = _VALUES[order]
     statement = select(GameBaitRow.decision_id, value.label("value")).where(*_fate(fate), *_in_phase(filters))
     if many is not None and many <= FEW:
@@ -199,8 +248,7 @@ async def list_baits(
     found = [(row.value, row.decision_id) for row in await session.execute(statement.limit(last))]
     found += [
         (_value_of(bait, order), bait.decision_id)
-        for baits in (await set_baits(session, others)).values()
-        for bait in baits
+        for bait in made
         if _has_fate(bait, fate) and is_in_phase(filters, bait.ply)
     ]
     found.sort(reverse=True)
@@ -227,26 +275,14 @@ async def list_repeated(
     Returns:
         Those from `offset` on, at most `limit`; and how many there are.
     """
-    others = await _without_summary(session, filters) if counts is None else counts.others
-    latest = (
-        select(GameBaitRow.decision_id, GameBaitRow.line, GameBaitRow.is_taken)
-        .where(
-            GameBaitRow.is_taken.is_not(None), _is_of_game(filters), *_in_phase(filters), *_reached(counts)
-        )
-        .order_by(GameBaitRow.decision_id.desc())
-        .limit(MOST_SEARCHED)
-    )
-    columns = await read_columns(session, latest)
+    counts = await bait_counts(session, filters) if counts is None else counts
+    columns = await _latest(session, filters, counts)
     made = [
         (bait.decision_id, bait.line, bait.is_taken)
-        for baits in (await set_baits(session, others)).values()
-        for bait in baits
+        for bait in counts.made
         if bait.is_taken is not None and is_in_phase(filters, bait.ply)
     ]
-    keys, lines, taken = (
-        np.array([*known, *more], np.int64)
-        for known, more in zip(columns.values(), zip(*made, strict=True) if made else ((),) * 3, strict=True)
-    )
+    keys, lines, taken = np.concatenate([columns, np.array(made, np.int64).reshape(-1, 3)]).T
     latest_first = np.argsort(-keys)[:MOST_SEARCHED]
     _, first, line, many = np.unique(
         lines[latest_first], return_index=True, return_inverse=True, return_counts=True
@@ -262,6 +298,38 @@ async def list_repeated(
     shown = found[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
     return [RepeatedBait(many, taken, by_key[key]) for taken, many, key in shown], len(found)
+
+
+async def _latest(session: AsyncSession, filters: Filters, counts: BaitSummary) -> NDArray[np.int64]:
+    """The latest `MOST_SEARCHED` answered baits of games with a valid summary, or more: key, line, is_taken.
+
+    Rows are read as they are, and chosen by column: a database would look up the game and the decision of
+    each.
+    """
+    phase = filters.phase
+    statement = select(
+        GameBaitRow.decision_id, GameBaitRow.game_id, GameBaitRow.line, GameBaitRow.is_taken
+    ).order_by(GameBaitRow.decision_id.desc())
+    if is_few := counts.everything.met <= FEW:
+        statement = statement.where(GameBaitRow.game_id.in_(_games(filters)), *_reached(counts))
+    # As many as have enough of this phase, if all games pass; if that was too few, twice as many more.
+    limit = MOST_SEARCHED * len(counts.phases.of_baits) // max(counts.everything.met, 1) * 11 // 10 + 100
+    keys, games, lines, taken = np.zeros((4, 0), np.int64)
+    while True:
+        more = statement if is_few else statement.limit(limit)
+        if len(keys):
+            more = more.where(GameBaitRow.decision_id < int(keys[-1]))
+        columns = [*(await read_columns(session, more)).values()]
+        keys, games, lines = (
+            np.concatenate([known, np.array(column, np.int64)])
+            for known, column in zip((keys, games, lines), columns[:3], strict=True)
+        )
+        taken = np.concatenate([taken, np.array(columns[3], np.float64)])
+        phases = counts.phases.of_latest(games)
+        is_wanted = ~np.isnan(taken) & (phases >= 0 if phase is None else phases == phase.number)
+        if is_few or len(columns[0]) < limit or is_wanted.sum() >= MOST_SEARCHED:
+            return np.stack([each[is_wanted].astype(np.int64) for each in (keys, lines, taken)], axis=1)
+        limit *= 2
 
 
 async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
@@ -293,6 +361,11 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     with decoding("the summaries of games"):
         rows = unpacked_phases(b"".join(parts))
         games = games_of_rows(parts, PHASE_BYTES)
+    is_known = np.array([part is not None for part in columns["phases"]], bool)
+    its = is_known[games]
+    phases = PhasesOfBaits.of(
+        np.array(keys, np.int64)[is_known], rows[its], (np.cumsum(is_known) - 1)[games[its]]
+    )
     if filters.phase is not None:
         chosen = rows[:, 0] == filters.phase.number
         rows, games = rows[chosen], games[chosen]
@@ -315,6 +388,8 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
         tuple(table.group(start, which) for start, which in table.each_band()),
         others,
         None if filters.phase is None else tuple(keys[number] for number in np.unique(games).tolist()),
+        phases,
+        tuple(bait for its in made.values() for bait in its),
     )
 
 

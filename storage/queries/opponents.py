@@ -3,25 +3,35 @@
 Counts come from the summaries of games; those of games without a valid one are made from their decisions.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from math import isnan
+from typing import Any
 
-from sqlalchemy import case, func, select
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
 
+from storage.damage import decoding
 from storage.filters import Filters
 from storage.queries.shown_games import shown_games
-from storage.records import GameResult, GameStatus
+from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
-from storage.statistics.valid_summaries import is_valid, without_summary
+from storage.statistics.packed_games import PackedGames, days_of, game_records, moment_of, unpacked_games
+from storage.statistics.summary_rows import read_columns
+from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
 
 LEAST_BAITS = 5
 """Baits that have to be set for somebody to be among those who fall most often."""
 
+_COUNTS = ("baits_set", "baits_taken", "slips")
+"""The fields of `BaitCounts`, and columns of summaries."""
+_NOTHING = BaitCounts()
 _FEW = 500
 """So many accounts at most are read by their keys, more all together."""
 
@@ -80,58 +90,38 @@ class OpponentLine:
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
     """All opponents with a game that passes the filters, in an order."""
-    which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
-    points = case(
-        (GameRow.result == GameResult.LOSS, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
-    )
-    counted = (
-        select(
-            GameRow.opponent_id,
-            func.count().label("games"),
-            func.count(func.distinct(func.date(GameRow.started_at))).label("days"),
-            func.count(GameRow.result).label("decided"),
-            func.sum(points).label("points"),
-            func.max(GameRow.opponent_rating).label("best_rating"),
-            func.min(GameRow.started_at).label("first_at"),
-            func.max(GameRow.started_at).label("last_at"),
-            func.coalesce(func.sum(GameSummaryRow.baits_set), 0).label("met"),
-            func.coalesce(func.sum(GameSummaryRow.baits_taken), 0).label("taken"),
-            func.coalesce(func.sum(GameSummaryRow.slips), 0).label("slips"),
-        )
-        .select_from(GameRow)
-        .outerjoin(GameSummaryRow, is_valid())
-        .where(*which)
-        .group_by(GameRow.opponent_id)
-    )
-    found = (await session.execute(counted)).all()
-    keys = [row.opponent_id for row in found]
+    games, baits = await _games(session, filters)
+    found = _by_person(games, baits)
+    keys = found["person"]
     known = select(
         OpponentRow.id, OpponentRow.site, OpponentRow.site_id, OpponentRow.name, OpponentRow.is_bot
     )
     if len(keys) <= _FEW:
         known = known.where(OpponentRow.id.in_(keys))
     accounts = {row.id: row for row in await session.execute(known)}
-    others = await _without_summary(session, filters)
-    lines = [
-        OpponentLine(
-            row.opponent_id,
-            accounts[row.opponent_id].site,
-            accounts[row.opponent_id].site_id,
-            accounts[row.opponent_id].name,
-            accounts[row.opponent_id].is_bot,
-            row.games,
-            row.days,
-            row.decided,
-            float(row.points),
-            row.best_rating,
-            row.first_at,
-            row.last_at,
-            row.met + others[row.opponent_id].baits_set,
-            row.taken + others[row.opponent_id].baits_taken,
-            row.slips + others[row.opponent_id].slips,
+    lines = []
+    for row in zip(*found.values(), strict=True):
+        each = dict(zip(found, row, strict=True))
+        account = accounts[each["person"]]
+        lines.append(
+            OpponentLine(
+                opponent_id=account.id,
+                site=account.site,
+                site_id=account.site_id,
+                name=account.name,
+                is_bot=account.is_bot,
+                games=each["games"],
+                days=each["days"],
+                decided=each["decided"],
+                points=each["points"],
+                best_rating=None if isnan(each["best_rating"]) else int(each["best_rating"]),
+                first_at=moment_of(each["first_us"]),
+                last_at=moment_of(each["last_us"]),
+                baits_set=each["baits_set"],
+                baits_taken=each["baits_taken"],
+                slips=each["slips"],
+            )
         )
-        for row in found
-    ]
     return sorted(lines, key=lambda line: _rank(line, order))
 
 
@@ -148,17 +138,61 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     return (*first, -line.last_at.timestamp(), float(line.opponent_id))
 
 
-async def _without_summary(session: AsyncSession, filters: Filters) -> dict[int, BaitCounts]:
-    """By opponent, the counts of the games that have no valid summary."""
-    which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
-    statement = without_summary(*which).add_columns(GameRow.opponent_id)
-    opponent_of = {row.id: row.opponent_id for row in await session.execute(statement)}
-    found: dict[int, BaitCounts] = defaultdict(BaitCounts)
-    for game, count in (await counts_of_games(session, list(opponent_of))).items():
-        known = found[opponent_of[game]]
-        found[opponent_of[game]] = BaitCounts(
-            baits_set=known.baits_set + count.baits_set,
-            baits_taken=known.baits_taken + count.baits_taken,
-            slips=known.slips + count.slips,
+async def _games(session: AsyncSession, filters: Filters) -> tuple[PackedGames, NDArray[np.int64]]:
+    """The games, and their counts: the columns of `_COUNTS`, shape (games, columns)."""
+    statement = (
+        select(
+            GameRow.id,
+            # Without a type, which would copy each value.
+            type_coerce(GameSummaryRow.facts, NullType()).label("facts"),
+            *(GameSummaryRow.__table__.c[name] for name in _COUNTS),
         )
-    return found
+        .select_from(GameRow)
+        .outerjoin(GameSummaryRow, is_valid())
+        .where(GameRow.state != GameStatus.ABORTED, *shown_games(filters))
+    )
+    columns = {name: list(values) for name, values in (await read_columns(session, statement)).items()}
+    others = {n: columns["id"][n] for n, part in enumerate(columns["facts"]) if part is None}
+    records = await game_records(session, [*others.values()])
+    counted = await counts_of_games(session, [*others.values()])
+    for number, key in others.items():
+        columns["facts"][number] = records[key].packed()
+        for name in _COUNTS:
+            columns[name][number] = getattr(counted.get(key, _NOTHING), name)
+    with decoding("the summaries of games"):
+        games = unpacked_games(columns["facts"])
+        return games, np.array([columns[name] for name in _COUNTS], np.int64).T
+
+
+def _by_person(games: PackedGames, baits: NDArray[np.int64]) -> dict[str, list[Any]]:
+    """The games' sums by person, one column each.
+
+    A database would sort the days of all games as texts to count those that differ.
+    """
+    order = np.lexsort((games["began_us"], games["person"]))
+    games, baits = games[order], baits[order]
+    persons, began, scores = games["person"], games["began_us"], games["score"]
+    is_first = np.ones(len(games), bool)
+    is_first[1:] = persons[1:] != persons[:-1]
+    starts = np.flatnonzero(is_first)
+    ends = np.append(starts[1:], len(games))[: len(starts)] - 1
+    days = days_of(began)
+    is_new_day = is_first.copy()
+    is_new_day[1:] |= days[1:] != days[:-1]
+    is_decided = ~np.isnan(scores)
+
+    def summed(values: NDArray[Any]) -> list[Any]:
+        added: list[Any] = (np.add.reduceat(values, starts) if len(starts) else values).tolist()
+        return added
+
+    return {
+        "person": persons[starts].tolist(),
+        "games": (ends - starts + 1).tolist(),
+        "days": summed(is_new_day.astype(np.int64)),
+        "decided": summed(is_decided.astype(np.int64)),
+        "points": summed(np.where(is_decided, 1 - scores, 0.0)),
+        "best_rating": (np.fmax.reduceat(games["rating"], starts) if len(starts) else starts).tolist(),
+        "first_us": began[starts].tolist(),
+        "last_us": began[ends].tolist(),
+        **{name: summed(column) for name, column in zip(_COUNTS, baits.T, strict=True)},
+    }

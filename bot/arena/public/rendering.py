@@ -14,6 +14,7 @@ from markupsafe import Markup
 from bot.arena.game import ReplayedGame
 from bot.arena.public.people import title_of
 from bot.arena.traffic.assets import INDEX, assets
+from bot.base.rounding import counted
 from bot.charts.markup import tag
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -111,7 +112,7 @@ def outcome(match: ReplayedGame) -> str:
     record = match.record
     if record.status == "aborted":
         return "The game was aborted."
-    moves = "1 move" if len(record.moves) == 1 else f"{len(record.moves)} moves"
+    moves = counted(len(record.moves), "move")
     if record.winner is None:
         return f"A draw after {moves}. Step through it, and see the traps."
     return f"{match.players[record.winner].name} won after {moves}. Step through it, and see the traps."

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from bot.base.errors import DesdemonaError
 from storage.exports.columns import ColumnKind, ExportColumn, Value
+from storage.exports.csv_cells import cells
 
 GROUP = 20_000
 """Rows of one group of a Parquet file, which are in memory together."""
@@ -38,7 +39,7 @@ def rows_writer(form: RowsFormat, file: IO[bytes], columns: Sequence[ExportColum
             text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow([column.name for column in columns])
-            yield writer.writerows
+            yield lambda rows: writer.writerows(map(cells, rows))
             text.flush()
             text.detach()
         case RowsFormat.JSONL:

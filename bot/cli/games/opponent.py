@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.base.rounding import counted
 from bot.cli.common import ShowFormat, UsageError, ask_database, console, print_json
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def _lines(report: "OpponentReport") -> Iterator[str]:
         f"baits taken: {line.baits_taken} of {line.baits_set}; slips: {line.slips}"
     )
     gaps = report.gaps
-    between = f", {median(gaps):g} days apart in the median, {max(gaps)} at most" if gaps else ""
+    middle = median(gaps) if gaps else 0
+    apart = "day" if middle == 1 else "days"
+    between = f", {middle:g} {apart} apart in the median, {max(gaps)} at most" if gaps else ""
     yield f"days with games: {len(report.visits)}{between}"
     for tally in report.tallies:
         side = "we moved first" if tally.our_side == 0 else "they moved first"
@@ -101,7 +104,7 @@ def _lines(report: "OpponentReport") -> Iterator[str]:
         ratings = [point.rating for point in seen.points]
         yield (
             f"  rating at {seen.game}, {seen.speed}: {ratings[0]} at first, now {ratings[-1]} "
-            f"({min(ratings)} to {max(ratings)} in {len(ratings)} games)"
+            f"({min(ratings)} to {max(ratings)} in {counted(len(ratings), 'game')})"
         )
     if report.damage:
         yield f"suspect games: not known, a record is damaged ({printable_name(report.damage)})"

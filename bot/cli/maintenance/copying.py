@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.cli.common import note
 from storage.maintenance.copying import CopyReport, OnStep, copy_database
 
@@ -31,9 +32,9 @@ def copy_command(
 def _print_report(found: CopyReport) -> None:
     for each in found.tables:
         if each.rows:
-            print(f"{each.table}: {each.rows:,} rows, SHA-256 {each.sha256[:16]}")
+            print(f"{each.table}: {counted(each.rows, 'row')}, SHA-256 {each.sha256[:16]}")
     rows = sum(each.rows for each in found.tables)
-    print(printable(f"{found.target} is a copy of {found.source}: {rows:,} rows, all compared"))
+    print(printable(f"{found.target} is a copy of {found.source}: {counted(rows, 'row')}, all compared"))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bot.base.rounding import counted
 from bot.cli.analyse import counting
 from bot.cli.common import UsageError, ask_database
 from storage.database import Database
@@ -52,7 +53,9 @@ def _moment_before(now: datetime, text: str) -> datetime:
 
 def _print_result(found: Pruned, before: datetime, *, is_done: bool) -> None:
     what = "pruned" if is_done else "would be pruned"
-    print(f"games that ended before {before:%Y-%m-%d %H:%M} UTC: {found.decisions:,} decisions {what}")
+    print(
+        f"games that ended before {before:%Y-%m-%d %H:%M} UTC: {counted(found.decisions, 'decision')} {what}"
+    )
     print(f"their records: {found.bytes_before:,} bytes before, {found.bytes_after:,} after")
     left = {
         "pruned before": found.already,

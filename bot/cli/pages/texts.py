@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.dashboard.pages.events import EventsView
 from bot.dashboard.pages.opponents import OpponentsView
 from bot.dashboard.pages.ratings import RatingsView
@@ -38,7 +39,8 @@ def works_text(view: WorksView) -> Iterator[RenderableType]:
     yield next(words for words, is_it in view.verdicts if is_it) + "."
     if score.low is None or score.high is None or score.mean is None:
         yield (
-            f"{number(score.n)} games with {score.persons} people count so far ({score.too_early}). Before "
+            f"{counted(score.n, 'game')} with {counted(score.persons, 'person', 'people')} "
+            f"{'counts' if score.n == 1 else 'count'} so far ({score.too_early}). Before "
             "100 games with 30 people no interval can be trusted, so none is shown."
         )
     else:
@@ -46,15 +48,17 @@ def works_text(view: WorksView) -> Iterator[RenderableType]:
         yield (
             f"{first.capitalize()} scores {number(abs(100 * score.mean), 1)} points {more} in a hundred "
             f"games: between {signed(100 * score.low)} and {signed(100 * score.high)}, whenever one looks "
-            f"({percent(1 - score.alpha)}), by {number(score.n)} games with {number(score.persons)} people."
+            f"({percent(1 - score.alpha)}), by {counted(score.n, 'game')} with "
+            f"{counted(score.persons, 'person', 'people')}."
         )
     if view.more_games:
-        yield f"About {number(view.more_games)} more games would make the interval a third narrower."
+        yield f"About {counted(view.more_games, 'more game')} would make the interval a third narrower."
     if view.games_to_know is not None:
         yield (
             "If the difference stays what it is, it is known now."
             if view.games_to_know == 0
-            else f"If the difference stays what it is, about {number(view.games_to_know)} more games decide."
+            else f"If the difference stays what it is, about {counted(view.games_to_know, 'more game')} "
+            f"{'decides' if view.games_to_know == 1 else 'decide'}."
         )
     if report.games is not None and report.games.strata:
         rows = [
@@ -96,7 +100,7 @@ def traps_text(view: TrapsView) -> Iterator[RenderableType]:
     """How often baits are taken, and the first of them."""
     every = view.counts.everything
     yield (
-        f"{number(every.taken)} of {number(every.met)} baits fooled somebody: {percent(every.share)}; the "
+        f"{number(every.taken)} of {counted(every.met, 'bait')} fooled somebody: {percent(every.share)}; the "
         f"models of people expected {percent(every.expected_share)}. 95 % interval, by person: "
         f"{view.all_words}."
     )
@@ -146,7 +150,7 @@ def _bait_name(card: TrapCard) -> str:
 def opponents_text(view: OpponentsView) -> Iterator[RenderableType]:
     """Who plays, returns and falls."""
     many = view.paging.count
-    yield f"{number(many)} opponents, {number(view.returned)} came back on another day."
+    yield f"{counted(many, 'opponent')}, {number(view.returned)} came back on another day."
     yield _table(
         f"Opponents, {view.orders[view.order]} first",
         ("opponent", "site", "games", "days", "score", "baits met", "taken", "", "best", "last game"),
@@ -174,7 +178,7 @@ def opponents_text(view: OpponentsView) -> Iterator[RenderableType]:
 def events_text(view: EventsView) -> Iterator[RenderableType]:
     """What went wrong, how games ended, and how long moves took."""
     yield _table(
-        f"Events of the last {view.days} days",
+        f"Events of the last {counted(view.days, 'day')}",
         ("event", "site", "reason", "times", "last"),
         [
             (view.words(each.kind), each.site, each.reason, number(each.count), ago(each.last_at))
@@ -191,7 +195,7 @@ def events_text(view: EventsView) -> Iterator[RenderableType]:
         ],
         left=3,
     )
-    times = f"games of the last {view.lag_days} days"
+    times = f"games of the last {counted(view.lag_days, 'day')}"
     yield _table(
         f"How long our moves took ({times})",
         ("game", "site", "moves", "median", "slowest twentieth", "longest"),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.base.rounding import counted
 from bot.cli.common import (
     FormatOption,
     OutputFormat,
@@ -147,8 +148,8 @@ def _calibration(
 def _note_outdated(outdated: int) -> None:
     if outdated:
         note(
-            f"{outdated} decisions are not judged by today's rules and not counted above: "
-            "run `desdemona db recheck`."
+            f"{counted(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not judged by today's rules "
+            "and not counted above: run `desdemona db recheck`."
         )
 
 

@@ -7,6 +7,7 @@ from math import ceil
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from bot.base.rounding import counted
 from bot.cli.rich_tables import NONE
 from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow
 from storage.statistics.lots import DRAWING, LotTraffic
@@ -78,7 +79,7 @@ def _pace(pace: Pace | None) -> str:
     if pace is None or not pace.games:
         return f"not known, without a finished game with a person in the last {RECENT_DAYS} days."
     rate = f"{pace.games_per_day:.2g} a day"
-    return f"by {pace.games:,} finished games with people in {pace.days:.0f} days, {rate}."
+    return f"by {counted(pace.games, 'finished game')} with people in {pace.days:.0f} days, {rate}."
 
 
 def _lots(traffic: LotTraffic | None) -> str:

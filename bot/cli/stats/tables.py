@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from bot.base.log import printable
-from bot.base.rounding import half_up
+from bot.base.rounding import counted, half_up
 from bot.cli.rich_tables import NONE, performance_text
 from storage.damage import Unreadable
 from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
@@ -142,8 +142,9 @@ def trial_view(
         *cost_unusable,
         f"Trial {trial.name}: {arms[0]} less {arms[1]}, since {trial.started_at:%Y-%m-%d}"
         + ("." if trial.ended_at is None else f", ended {trial.ended_at:%Y-%m-%d}."),
-        f"{_drawn(report, arms, 'game')}; {report.counted:,} counted, {score.estimate.persons} persons "
-        f"(P {score.estimate.effective_persons:.0f}).  {_guard(report.guard)}",
+        f"{_drawn(report, arms, 'game')}; {report.counted:,} counted, "
+        f"{counted(score.estimate.persons, 'person')} (P {score.estimate.effective_persons:.0f}).  "
+        f"{_guard(report.guard)}",
         *_left_out(report),
         *_unreadable(damaged),
         "",
@@ -181,8 +182,8 @@ def decisions_view(
     lines = [
         *_warning(report.guard, "replies to one of the two moves are missing more often"),
         f"Trial {trial.name}: single decisions by lot, a trap less none, since {trial.started_at:%Y-%m-%d}.",
-        f"{_drawn(report, _MOVES, 'decision')}; {report.counted:,} counted, {cost.persons} persons "
-        f"(P {cost.effective_persons:.0f}).  {_guard(report.guard)}",
+        f"{_drawn(report, _MOVES, 'decision')}; {report.counted:,} counted, "
+        f"{counted(cost.persons, 'person')} (P {cost.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report, "decision"),
         *_unreadable(damaged),
         "",
@@ -371,4 +372,4 @@ def _more(trial: StoredTrial, report: GamesReport) -> str:
         return unknown
     if needed == 0:
         return f"There are enough games for {wanted}."
-    return f"For {wanted} about {needed:,} games more."
+    return f"For {wanted} about {counted(needed, 'game')} more."

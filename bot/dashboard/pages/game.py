@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from bot.base.rounding import counted
 from bot.charts.boards import board_svg
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
@@ -178,7 +179,7 @@ class GameView:
     @property
     def board(self) -> Markup:
         """The board before the shown ply, where no decision is shown."""
-        title = f"After {self.ply} moves"
+        title = f"After {counted(self.ply, 'move')}"
         return board_svg(self.stored.game, self.rows, title=title, side=self.stored.our_side, is_large=True)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from bot.base.rounding import counted
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
@@ -25,7 +26,7 @@ from storage.queries.event_log import EventCount, count_events
 from storage.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
 
 DECLINED = "challenge_declined"
-_SECONDS = NumberStyle(decimals=1, unit=" s")
+_SECONDS = NumberStyle(decimals=2, unit=" s")
 _SHARE = NumberStyle(unit=" %")
 
 
@@ -85,7 +86,7 @@ class NowView:
         is_trap: bool = False,
     ) -> Tile:
         course = Sparkline(
-            f"{words.capitalize()}, last {len(self.days)} days",
+            f"{words.capitalize()}, last {counted(len(self.days), 'day')}",
             "day",
             words,
             tuple(f"{day.day:%d %b}" for day in self.days),

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from bot.base.dialects import DIALECTS, Ability
+from bot.base.rounding import counted
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
@@ -114,7 +115,7 @@ class OpponentView:
         middle = median(gaps)
         days = "day" if middle == 1 else "days"
         between = f"{middle:g} {days} from one visit to the next in the median, {max(gaps)} at most"
-        return f"Came on {len(visits)} days, the last one {last}; {between}."
+        return f"Came on {counted(len(visits), 'day')}, the last one {last}; {between}."
 
     @staticmethod
     def ended(game: GameLine) -> tuple[str, str]:
@@ -177,7 +178,7 @@ class OpponentView:
     def rating_chart(self, seen: SeenRatings) -> Markup:
         """The opponent's rating at each game."""
         name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
-        games = "1 game" if len(seen.points) == 1 else f"{len(seen.points)} games"
+        games = counted(len(seen.points), "game")
         line = ChartLine(
             "rating", tuple(point.at for point in seen.points), tuple(point.rating for point in seen.points)
         )

@@ -203,7 +203,9 @@ def interval_words(group: BaitGroup) -> str:
     if found is None or found.low is None or found.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
     low, high = max(found.low, 0.0), min(found.high, 1.0)
-    return f"{percent(low).removesuffix(' %')} to {percent(high)}"
+    # Many baits make it narrow: "5 to 5 %" would say nothing.
+    digits = int(low < high and percent(low) == percent(high))
+    return f"{percent(low, digits).removesuffix(' %')} to {percent(high, digits)}"
 
 
 def _group_json(group: BaitGroup) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from bot.base.rounding import counted
 from bot.charts.figure import ChartSize
 from bot.charts.intervals import IntervalChart, IntervalRow, interval_rows
 from bot.charts.line_chart import line_chart
@@ -231,7 +232,7 @@ def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
     clear = unclear[-1] + 1 if unclear else 0
     mark = None
     if clear < len(x):
-        mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {int(x[clear]):,} games")
+        mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
     return LineChart(
         title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
         description="The difference in score after each game, with its interval, right at every moment.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.base.rounding import half_up
+from bot.base.rounding import counted, half_up
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,13 @@ from bot.base.rounding import half_up
 )
 def test_halves_go_away_from_zero(value: float, digits: int, said: str) -> None:
     assert f"{half_up(value, digits):.{digits}f}" == said
+
+
+def test_one_is_one() -> None:
+    assert [counted(count, "game") for count in (0, 1, 2, 1200)] == [
+        "0 games",
+        "1 game",
+        "2 games",
+        "1,200 games",
+    ]
+    assert [counted(count, "person", "people") for count in (1, 2)] == ["1 person", "2 people"]

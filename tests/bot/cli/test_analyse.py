@@ -139,7 +139,7 @@ def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"1: native, depth 4, {SEARCH_REVISION}: {positions} positions of 2 games; models: fake ffffff",
-        f"2: native, depth 3, {SEARCH_REVISION}: 1 positions of 1 games; models: none",
+        f"2: native, depth 3, {SEARCH_REVISION}: 1 position of 1 game; models: none",
     ]
     listed = json.loads(desdemona("study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
@@ -277,7 +277,7 @@ def test_positions_of_which_a_model_has_not_spoken_are_told_of(
     more = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
     assert more > 0
     err = desdemona("study", "--game", "othello", "--resamples", "20")[2]
-    assert f" of 1 games, {more} more without its prediction left out\n" in err
+    assert f" of 1 game, {more} more without its prediction left out\n" in err
 
 
 def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:

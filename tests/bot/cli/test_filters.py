@@ -141,7 +141,7 @@ def test_suspect_games_are_exported_with_the_reasons(desdemona: Command) -> None
     _, out, _ = desdemona("export")
     assert out.count('[Suspect "left early"]') == 2
     _, out, err = desdemona("export", "--without-suspects")
-    assert ("Suspect" in out, "1 games written" in err) == (False, True)
+    assert ("Suspect" in out, "1 game written" in err) == (False, True)
     assert "SUSPECT[left early]" in desdemona("export", "--suspect", "--format", "ggf")[1]
     assert desdemona("export", "--imported", "--suspect")[0] == 2
 

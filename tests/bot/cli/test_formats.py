@@ -99,8 +99,8 @@ def test_own_games_as_ggf_and_transcripts(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("own_games")
 def test_games_are_chosen_by_filters(desdemona: Command) -> None:
-    assert "1 games written" in desdemona("export", "--game", "chess")[2]
-    assert "1 games written" in desdemona("export", "--until", "2026-11-01")[2]
+    assert "1 game written" in desdemona("export", "--game", "chess")[2]
+    assert "1 game written" in desdemona("export", "--until", "2026-11-01")[2]
     assert "0 games written" in desdemona("export", "--site", "elsewhere")[2]
     assert "2 games written" in desdemona("export", "--opponent", "anna")[2]
     assert "0 games written" in desdemona("export", "--match", "cup")[2]
@@ -193,7 +193,7 @@ def test_a_file_that_cannot_be_read_leaves_the_others(desdemona: Command, tmp_pa
     (tmp_path / "short.wtb").write_bytes(header(games=3) + record())
     status, out, err = desdemona("import", "none.txt", "odd.txt", "short.wtb", "good.txt")
     assert status == 1
-    assert "good.txt (transcript): 1 games new" in out
+    assert "good.txt (transcript): 1 game new" in out
     assert "none.txt: No such file or directory" in err
     assert "odd.txt: its beginning does not show the format; give it with --format" in err
     assert "short.wtb: " in err
@@ -208,7 +208,7 @@ def test_what_never_ends_is_not_read(desdemona: Command, tmp_path: Path) -> None
     status, out, err = desdemona("import", "/dev/zero", "pipe", "data", "good.txt")
     assert status == 1
     assert err.splitlines() == [f"{name}: not a regular file" for name in ("/dev/zero", "pipe", "data")]
-    assert "good.txt (transcript): 1 games new" in out
+    assert "good.txt (transcript): 1 game new" in out
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_game_without_an_end(
     status, _, err = desdemona("import", "--format", form, "a")
     assert status == 1
     assert err.startswith("a: more than 1000 ")
-    assert "1 games written" in desdemona("export", "--imported")[2]
+    assert "1 game written" in desdemona("export", "--imported")[2]
 
 
 def test_too_large_for_a_base(desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +245,7 @@ def test_nothing_that_is_read_talks_to_the_terminal(desdemona: Command, tmp_path
     (tmp_path / name).write_text("f5d6\n\x1b]0;x\x07\n(;GM[\x1b[31mgo\x9b];)\n")
     shown = r"a\x1b[2J\udcff\n.txt"
     _, out, err = desdemona("import", name, "--format", "transcript")
-    assert out == f"{shown} (transcript): 1 games new, 0 known already, 2 bad\n"
+    assert out == f"{shown} (transcript): 1 game new, 0 known already, 2 bad\n"
     _, out, told = desdemona("import", name, "--format", "ggf")
     for line in (err + told).splitlines():
         assert line.startswith(f"{shown}: game ")
@@ -257,7 +257,7 @@ def test_nothing_that_is_read_talks_to_the_terminal(desdemona: Command, tmp_path
 def test_format_and_game_may_be_told(desdemona: Command, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("h3e3 h10g8\n")
     status, out, _ = desdemona("import", "a.txt", "--format", "transcript", "--game", "xiangqi")
-    assert (status, out) == (0, "a.txt (transcript): 1 games new, 0 known already, 0 bad\n")
+    assert (status, out) == (0, "a.txt (transcript): 1 game new, 0 known already, 0 bad\n")
     assert "'go' is not known" in desdemona("import", "a.txt", "--game", "go")[2]
 
 
@@ -269,7 +269,7 @@ def test_wthor_names_are_told_or_numbers_stand_for_them(desdemona: Command, tmp_
     assert err.count("using numbers instead of names") == 2
     (tmp_path / "p.jou").write_bytes(names(20, b"x", b"y", b"z"))
     _, out, _ = desdemona("import", "p.jou", "base/a.wtb")
-    assert "1 games new" in out
+    assert "1 game new" in out
     assert '[Black "y"]' in desdemona("export", "--imported", "--name", "y")[1]
     shutil.copy(tmp_path / "p.jou", base / "one.jou")
     shutil.copy(tmp_path / "p.jou", base / "two.jou")

@@ -42,6 +42,9 @@ def test_an_answer_as_table_csv_and_json(desdemona: Command) -> None:
     assert (code, rows[0]) == (0, ["opponent", "game_id", "missing"])
     assert rows[1:] == [[name, str(number), ""] for number, name in enumerate(NAMES, 1)]
 
+    code, out, _ = desdemona("sql", "--format", "csv", "select '=1' as formula, -1 as number")
+    assert (code, out) == (0, "formula,number\n'=1,-1\n")
+
     code, out, _ = desdemona("sql", "--format", "json", ASKED)
     assert code == 0
     assert json.loads(out) == [

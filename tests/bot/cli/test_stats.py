@@ -184,7 +184,7 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
     in_database(migrated_file, fill)
     _, out, err = desdemona("stats")
     assert "replies judged 0" in lines_of(out)
-    assert err.startswith("1 decisions are not judged by today's rules and not counted above: run")
+    assert err.startswith("1 decision is not judged by today's rules and not counted above: run")
 
 
 def test_a_plan_needs_no_database(desdemona: Command) -> None:

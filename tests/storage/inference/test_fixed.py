@@ -94,6 +94,26 @@ def test_each_person_is_left_out_of_the_line() -> None:
         assert found[at].low == pytest.approx(expected.low, rel=1e-6)
 
 
+@pytest.mark.parametrize("heavy", [1, 20])
+def test_one_of_many_persons_is_left_out_of_the_line(heavy: int) -> None:
+    """Who moves the line hardly, and who moves it much, beside them."""
+    p, happened, persons = logit_data(0.3, 0.8, 1200, 60)
+    p += [0.9, 0.05, 0.99, 1e-5] * heavy
+    happened += [False, True, False, False] * heavy
+    persons += [60] * (len(p) - len(persons))
+    found = fixed_logit(p, happened, persons)
+    fits = []
+    for left in range(61):
+        kept = [i for i in range(len(p)) if persons[i] != left]
+        again = fixed_logit([p[i] for i in kept], [happened[i] for i in kept], [0] * len(kept))
+        fits.append([again[0].value, again[1].value])
+    without = np.array(fits, np.float64)
+    for at in (0, 1):
+        expected = leave_one_out(found[at].value, without[:, at], np.bincount(persons).astype(np.float64))
+        assert found[at].low == pytest.approx(expected.low, rel=1e-11)
+        assert found[at].high == pytest.approx(expected.high, rel=1e-11)
+
+
 def test_separated_events_have_no_line() -> None:
     p = [0.1, 0.2, 0.8, 0.9] * 3
     intercept, slope = fixed_logit(p, [x > 0.5 for x in p], [i // 4 for i in range(12)])

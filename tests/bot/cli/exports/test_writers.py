@@ -34,6 +34,7 @@ def test_csv() -> None:
     assert found == 'key,share,name\n1,0.5,"Ä, ""B""\nC"\n2,,\n1099511627776,1e-07,\n'
     assert [row[0] for row in csv.reader(io.StringIO(found, newline=""))] == ["key", "1", "2", str(2**40)]
     assert written(RowsFormat.CSV, []) == b"key,share,name\n"
+    assert written(RowsFormat.CSV, [[(-1, -0.5, "=1+1")]]) == b"key,share,name\n-1,-0.5,'=1+1\n"
 
 
 def test_jsonl() -> None:

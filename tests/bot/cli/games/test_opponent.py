@@ -44,7 +44,7 @@ def test_a_person(desdemona: Command) -> None:
         "Benno (ben) at arena: person; blocked",
         "formerly Ben",
         "games: 2, 2026-11-01 to 2026-11-02; they score 0 % of 2; baits taken: 0 of 0; slips: 0",
-        "days with games: 2, 1 days apart in the median, 1 at most",
+        "days with games: 2, 1 day apart in the median, 1 at most",
         "  othello, trappy, we moved first: 2; won 2, drawn 0, lost 0",
         "  rating at othello, blitz: 1600 at first, now 1600 (1600 to 1600 in 2 games)",
         "suspect games: 2 (left early 2)",

@@ -181,8 +181,8 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
     assert sorted(inside.split("; ")) == sorted(f"{reason}: {count}" for reason, count in reasons.items())
     score = [day["points"] / day["decided"] if day["decided"] else None for day in days]
     hours = [
-        f"{datetime.fromisoformat(row['hour']):%d %b %Y, %H:%M} | {rounded(row['median_s'], 1)} s | 0.0 to "
-        f"{rounded(row['p95_s'], 1)}".lstrip("0")
+        f"{datetime.fromisoformat(row['hour']):%d %b %Y, %H:%M} | {rounded(row['median_s'], 2)} s | 0.00 to "
+        f"{rounded(row['p95_s'], 2)}".lstrip("0")
         for row in times
     ]
     waiting = [

@@ -1,13 +1,15 @@
 import csv
 import io
 
+import numpy as np
 import pytest
 from markupsafe import escape
 from sqlalchemy import select, text, update
 
-from bot.dashboard.pages.traps import phase_name
+from bot.dashboard.pages.traps import interval_words, phase_name
 from engine.expected import WHOLE
 from storage.database import Database
+from storage.inference.fixed import fixed_mean_of_persons
 from storage.queries.baits import BaitGroup
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.pages.conftest import Visitor
@@ -177,6 +179,13 @@ async def test_a_game_that_is_gone_wrong_keeps_its_card(database: Database, visi
 def test_phases_are_named_by_the_numbers_of_moves() -> None:
     groups = [BaitGroup(start, 1, 0, 0, 0.0, 1, None, 1.0) for start in (0, 20, 40)]
     assert [phase_name(each) for each in groups] == ["1 to 10", "11 to 20", "21 to 30"]
+
+
+def test_a_narrow_interval_has_a_decimal() -> None:
+    for each, words in ((10.0, "9 to 11 %"), (10_000.0, "9.8 to 10.2 %")):
+        taken = np.tile([0.05, 0.15], 50) if each == 10 else np.tile([0.09, 0.11], 50)
+        found = fixed_mean_of_persons(taken * each, np.full(100, each))
+        assert interval_words(BaitGroup(None, 1, 0, 0, 0.0, 1, found, 100.0)) == words
 
 
 async def test_taken_back_moves_are_gone(database: Database, visitor: Visitor) -> None:
