@@ -45,7 +45,7 @@ def plain_share(players: Sequence[str]) -> float:
     """The share of games in which people meet a player that does not set traps on purpose.
 
     Args:
-        players: Those of whom a lot draws one for each game, with equal chances; none: 0.
+        players: Those of whom a lot draws one for each game, equally often; none: 0.
     """
     plain = [player for player in players if player in PLAYER_KINDS and not PLAYER_KINDS[player].sets_traps]
     return len(plain) / max(1, len(players))

@@ -725,7 +725,7 @@ class SelectionConfig(Section):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The players of whom a lot draws one for each game, with equal chances; empty: none is drawn."""
+        """The players of whom a lot draws one for each game, equally often; empty: none is drawn."""
         return self.players if self.method is SelectionMethod.BALANCED and len(self.players) > 1 else ()
 
     @model_validator(mode="after")
