@@ -66,18 +66,13 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             axe.enter(finished.driver)
             assert axe.violations(finished.driver) == []
             # A game without a trap is nothing unusual, which not even a blind report keeps back.
-            show_report(finished, untempting(game[2]) | {"plain_share": 0.5})
+            show_report(finished, untempting(copied(game[2])) | {"plain_share": 0.5})
             story = finished.text(".summary-story")
             assert "In dieser Partie gab es keine Falle. In einer kurzen Partie sind Fallen selten." in story
-            assert (
-                "50 % der Partien von Desdemona, durch Los bestimmt, spielt ein einfaches Programm" in story
-            )
+            assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein" in story
             finished.find(".chart .depth")
-            assert finished.driver.execute_script(NAMES_BELOW) == [
-                "auf den ersten Blick",
-                "etwas tiefer",
-                "tief",
-            ]
+            names = finished.driver.execute_script(NAMES_BELOW)
+            assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]
     finally:
         finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
@@ -136,6 +131,10 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, odds:
     decision |= {"outcome": "fell" if taken else "optimal", "cost_text": made["cost_text"]}
     decision["cost_centi"] = made["final_centi"] - 100
     return bait
+
+
+def copied(report: Any) -> Any:
+    return json.loads(json.dumps(report))
 
 
 def untempting(report: Any) -> Any:
@@ -423,7 +422,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
 def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     finished: Page, game: tuple[Page, str, Any]
 ) -> None:
-    report = untempting(json.loads(json.dumps(game[2])))
+    report = untempting(copied(game[2]))
     assert report["blind"]
     first, second = answered(report)[:2]
     tempt(report["decisions"][first], taken=True)
