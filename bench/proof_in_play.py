@@ -36,7 +36,7 @@ from bot.match.play import GameTask
 from bot.match.play import play as play_one
 from bot.match.player_specs import OurSpec, parse_spec
 from bot.match.runner import Match
-from bot.match.worker_pool import LocalWorkers
+from bot.workers.pools import LocalWorkers
 
 PLAYERS = {
     "standard": "standard",

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from bot.base.process_pool import ProcessPool, WorkerDied
+from bot.workers.process_pool import ProcessPool, WorkerDied
 
 HUNG_S = 60.0
 """Seconds without a completed job or a dead worker after which the work counts as hung."""

@@ -4,12 +4,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
 
 from bot.analysis.games import Answered, GivenGame
 from bot.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from bot.base.errors import DesdemonaError
+from bot.workers.jobs import finished_jobs
+from bot.workers.pools import Workers
 from engine.formats.record import GameRecord, steps
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
@@ -27,31 +29,14 @@ from storage.analysis import (
 )
 from storage.database import Database
 
-T = TypeVar("T")
-R = TypeVar("R")
-
 _AHEAD = 4
 """Moves queued for each worker."""
-_MOST_DEATHS = 3
-"""Limit on consecutive worker deaths, for each move handed out at a time."""
 _MOST_FAILURES = 3
 """Limit on failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
 
 OnCount = Callable[[int], None]
 """Called with the number of items just done."""
-
-
-class TaskPool(Protocol):
-    """The workers that run the tasks, as `bot.match.worker_pool` provides them."""
-
-    deaths: tuple[type[BaseException], ...]
-
-    def capacity(self) -> int:
-        """Number of tasks that run at the same time."""
-
-    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """Run `work` on a task in a worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +55,7 @@ async def run_analysis(
     engine: EngineSettings | None,
     wanted: Sequence[Answered],
     database: Database,
-    workers: TaskPool,
+    workers: Workers,
     on_count: OnCount,
     stop: asyncio.Event,
 ) -> tuple[int, Tally]:
@@ -86,37 +71,27 @@ async def run_analysis(
     Raises:
         AnalysisError: The analysis cannot go on.
         StorageError: A result cannot be stored.
+        WorkersError: The workers die, or are gone.
     """
     async with database.write() as session:
         analysis_id = await keep_analysis(session, analysis)
         known = await known_plies(session, analysis_id)
-    todo = deque(at for at, each in enumerate(wanted) if (each.game.key, each.ply) not in known)
+    todo = [(at, each) for at, each in enumerate(wanted) if (each.game.key, each.ply) not in known]
     resumed = len(wanted) - len(todo)
     on_count(resumed)
     ids: dict[str, int] = {}
-    new = failed = deaths = 0
-    running: dict[asyncio.Future[ProfiledMove], int] = {}
-    stopped = asyncio.ensure_future(stop.wait())
-    try:
-        while (todo or running) and not stop.is_set():
-            slots = _AHEAD * await asyncio.to_thread(workers.capacity)  # may wait for a cluster
-            while todo and len(running) < slots:
-                at = todo.popleft()
-                task = _task(at, wanted[at], analysis, engine)
-                running[asyncio.wrap_future(workers.run(profile, task))] = at
-            both: set[asyncio.Future[Any]] = {*running, stopped}
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    new = failed = 0
+
+    def start(job: tuple[int, Answered]) -> Future[ProfiledMove]:
+        return workers.run(profile, _task(*job, analysis, engine))
+
+    finished = finished_jobs(todo, start, lambda job: f"move {job[0] + 1}", workers, stop, ahead=_AHEAD)
+    async with aclosing(finished):
+        async for batch in finished:
             found: list[ProfiledMove] = []
-            for future in [each for each in running if each in done]:
-                at = running.pop(future)
+            for _, future in batch:
                 try:
                     found.append(future.result())
-                    deaths = 0
-                except workers.deaths:
-                    deaths += 1
-                    if deaths >= _MOST_DEATHS * slots:
-                        raise AnalysisError(f"{deaths} workers died one after the other") from None
-                    todo.appendleft(at)
                 except AnalysisError as error:
                     failed += 1
                     if failed >= _MOST_FAILURES and not new:
@@ -129,11 +104,6 @@ async def run_analysis(
                 await _store(database, analysis_id, wanted, found, ids)
                 new += len(found)
                 on_count(len(found))
-    finally:
-        stopped.cancel()
-        for future in running:
-            if not future.cancel() and not future.cancelled():
-                future.exception()  # mark it as retrieved: the result is no longer needed
     return analysis_id, Tally(known=resumed, new=new, failed=failed)
 
 

@@ -18,7 +18,7 @@ from bot.analysis.reply_profiles import AnalysisError
 from bot.analysis.runner import OnCount, Tally, predict, run_analysis
 from bot.base.log import printable
 from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known, stop_on_signals
-from bot.match.worker_pool import ClusterWorkers, LocalWorkers
+from bot.workers.pools import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
 from engine.errors import BadSettings
 from engine.formats.files import GameFormat

@@ -20,7 +20,7 @@ from bot.match.player_specs import game_of, parse_spec
 from bot.match.report import game_line, is_remarkable, result_json, result_text, short_text
 from bot.match.runner import Match, MatchStanding, OnGame, run_match
 from bot.match.sprt import parse_sprt
-from bot.match.worker_pool import ClusterWorkers, LocalWorkers, Workers
+from bot.workers.pools import ClusterWorkers, LocalWorkers, Workers
 from storage.database import LONG_PATIENCE_S, Database
 
 _OPENINGS_LIMIT = 64 << 20
@@ -120,9 +120,7 @@ def match_command(
     )
     if given is not None and 2 * len(given) < games:
         note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are played again")
-    workers: Workers = (
-        LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
-    )
+    workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
         standing, number = asyncio.run(_run(config, match, workers))
     finally:

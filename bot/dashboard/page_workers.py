@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 from bot.base.config import DashboardConfig
 from bot.base.errors import DesdemonaError
-from bot.base.process_pool import ProcessPool, WorkerDied
 from bot.dashboard.answers import AnswerMaker, MadePage, PageRequest
 from bot.dashboard.menu import pages
 from bot.dashboard.page_cache import LONGEST_S, PageCache, TooSlow
 from bot.dashboard.rendering import environment
+from bot.workers.process_pool import ProcessPool, WorkerDied
 from storage.database import Database
 
 PROCESSES = 2

@@ -2,27 +2,23 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 
 from bot.base.errors import DesdemonaError
 from bot.match.conditions import Terms
 from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
-from bot.match.play import Finished, GameTask, Played
+from bot.match.play import Finished, GameTask, Played, play
 from bot.match.player_specs import MatchError
 from bot.match.score import Result, result_of
 from bot.match.sprt import Sprt, SprtVerdict, Tested, judge
-from bot.match.worker_pool import Workers
+from bot.workers.jobs import finished_jobs
+from bot.workers.pools import Workers
 from storage.database import Database
 
 logger = logging.getLogger(__name__)
-
-MOST_DEATHS = 3
-"""Consecutive worker deaths without a finished game that end the match, per worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +79,7 @@ async def run_match(
     Raises:
         MatchError: The match cannot continue.
         StorageError: A game cannot be stored.
+        WorkersError: The workers die, or are gone.
     """
     kept = await load(database, match.id, match.terms)
     # The match may have had more games in an earlier run.
@@ -96,55 +93,35 @@ async def run_match(
 
     now = standing(None)
     on_game(None, now)
-    todo = deque(number for number in range(match.games) if number not in games)
-    running: dict[asyncio.Future[Any], int] = {}
-    stopped = asyncio.ensure_future(stop.wait())
-    deaths = 0
-    try:
-        while (todo or running) and not now.is_decided and not stop.is_set():
-            capacity = await asyncio.to_thread(workers.capacity)  # a cluster may block
-            while todo and len(running) < capacity:
-                number = todo.popleft()
-                running[asyncio.wrap_future(workers.submit(match.task(number)))] = number
-            done, _ = await asyncio.wait({*running, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            # By number, so that of several simultaneous failures always the same one is reported.
-            for future in sorted(done - {stopped}, key=lambda each: running[each]):
-                played = _outcome(future, workers)
-                number = running.pop(future)
-                if played is None:
-                    deaths += 1
-                    if deaths >= MOST_DEATHS * capacity:
-                        raise MatchError(
-                            f"{deaths} workers died one after the other; last with game {number + 1}"
-                        )
-                    logger.warning("game %d: its worker died; playing it again", number + 1)
-                    todo.appendleft(number)
-                    continue
-                deaths = 0
-                await store_game(database, match.id, match.terms, played)
-                games[number] = played.finished
+    todo = [number for number in range(match.games) if number not in games and not now.is_decided]
+    finished = finished_jobs(
+        todo,
+        lambda number: workers.run(play, match.task(number)),
+        lambda number: f"game {number + 1}",
+        workers,
+        stop,
+    )
+    async with aclosing(finished):
+        async for batch in finished:
+            for _, future in batch:
+                game = _outcome(future)
+                await store_game(database, match.id, match.terms, game)
+                games[game.finished.number] = game.finished
                 now = standing(now)
-                on_game(played.finished, now)
-    finally:
-        stopped.cancel()
-        for future in running:
-            if not future.cancel() and not future.cancelled():
-                future.exception()  # retrieved only to silence asyncio
+                on_game(game.finished, now)
+            if now.is_decided:
+                break
     return now
 
 
-def _outcome(future: asyncio.Future[Played], workers: Workers) -> Played | None:
-    """Return the finished game; None: its worker died.
+def _outcome(future: asyncio.Future[Played]) -> Played:
+    """Return the finished game.
 
     Raises:
         MatchError: No worker can play it.
     """
     try:
         return future.result()
-    except workers.deaths:
-        return None
-    except (asyncio.CancelledError, CancelledError):  # not cancelled here
-        raise MatchError("the workers are gone; run the command again to resume") from None
     except DesdemonaError:
         raise
     except Exception as error:  # for instance, this program is not installed there

@@ -38,7 +38,7 @@ PARSING = {
     "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has
     "bot/engine_protocols/uci.py": {"_read_start"},  # python-chess
     "bot/match/player_specs.py": {"_other", "_read", "_seconds", "_number"},  # numbers, quotes of a command
-    "bot/match/worker_pool.py": {"__init__"},  # dask
+    "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs.py": {"read_address"},
     "bot/servers/ggs_wire.py": {"_flag"},
     "bot/servers/lichess.py": {"_is_origin"},

@@ -26,7 +26,7 @@ from bot.experiments.runner import run_experiment, run_of, stored_results
 
 if TYPE_CHECKING:
     from bot.base.config import Config
-    from bot.match.worker_pool import ClusterWorkers, LocalWorkers
+    from bot.workers.pools import ClusterWorkers, LocalWorkers
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona experiment list`.")]
@@ -79,7 +79,7 @@ def run_command(
     Each job's result is stored when it is done; the same command resumes a stopped run, with the same numbers
     as if it had never stopped.  The exit status is 128 plus the signal's number when a signal stopped it.
     """
-    from bot.match.worker_pool import ClusterWorkers, LocalWorkers
+    from bot.workers.pools import ClusterWorkers, LocalWorkers
 
     experiment, size = _known(name), _size(small)
     given = _given(experiment, size, folder)

@@ -14,6 +14,7 @@ import pytest
 from bot.analysis.games import Answered, GivenGame, MoveFilter, choose
 from bot.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from bot.analysis.runner import Tally, predict, run_analysis
+from bot.workers.pools import WorkersError
 from engine.formats.record import GameRecord
 from engine.games import get_game
 from engine.human.model import BadModel
@@ -134,7 +135,7 @@ async def test_a_stopped_run_keeps_what_it_has(database: Database, wanted: list[
 async def test_work_of_workers_that_died_is_done_again(database: Database, wanted: list[Answered]) -> None:
     _, tally = await run(database, wanted, Here(Died(), Died()))
     assert tally == Tally(known=0, new=7, failed=0)
-    with pytest.raises(AnalysisError, match="workers died one after the other"):
+    with pytest.raises(WorkersError, match="workers died one after the other"):
         await run(database, [replace(each, ply=each.ply + 50) for each in wanted], Here(*[Died()] * 50))
 
 

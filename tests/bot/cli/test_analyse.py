@@ -20,7 +20,7 @@ from bot.base.config import HumanConfig
 from bot.cli import analyse as cli_analyse
 from bot.cli import fit as cli_fit
 from bot.cli import study as cli_study
-from bot.match.worker_pool import LocalWorkers
+from bot.workers.pools import LocalWorkers
 from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.human.registry import ModelRegistry

@@ -9,15 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from bot import __main__ as program
 from bot.cli import match as cli_match
-from bot.match.play import GameTask, Played, play
 from bot.match.player_specs import MatchError
-from bot.match.worker_pool import LocalWorkers
+from bot.workers.pools import LocalWorkers
 from storage.database import Database
 from storage.filters import Filters
 from storage.games import list_games
@@ -25,6 +24,9 @@ from storage.records import MATCH_SITE, GameStatus, StoredGame
 from tests.bot.match.samples import fake
 from tests.patience import PATIENCE_S
 from tests.storage.busy import BusyWriter
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -95,11 +97,11 @@ def desdemona(
 class Here(LocalWorkers):
     """Workers without a process of their own, which takes a second to start."""
 
-    def submit(self, task: GameTask) -> "Future[Played]":
-        future: Future[Played] = Future()
+    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
+        future: Future[R] = Future()
         future.set_running_or_notify_cancel()
         try:
-            future.set_result(play(task))
+            future.set_result(work(task))
         except MatchError as error:
             future.set_exception(error)
         return future

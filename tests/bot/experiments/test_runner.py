@@ -9,6 +9,7 @@ from bot.experiments import runner
 from bot.experiments.experiment import Experiment, Job, Result, Size
 from bot.experiments.report import Report
 from bot.experiments.runner import ExperimentError, run_experiment
+from bot.workers.pools import WorkersError
 from storage.database import Database
 
 
@@ -48,8 +49,8 @@ class InlinePool:
     def capacity(self) -> int:
         return 2
 
-    def run(self, work: Callable[[Any], Result], task: Any) -> "Future[Result]":
-        future: Future[Result] = Future()
+    def run(self, work: Callable[[Any], Any], task: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
         self.done.append(task[1]["n"])
         try:
             if self.left:
@@ -93,7 +94,7 @@ async def test_a_job_whose_worker_died_is_done_again(database: Database) -> None
     pool = InlinePool(deaths=2)
     assert len((await run(database, pool))[0]) == 3
     assert sorted(pool.done) == [0, 0, 1, 1, 2]
-    with pytest.raises(ExperimentError, match="workers died one after the other; last with job"):
+    with pytest.raises(WorkersError, match="workers died one after the other; last with job"):
         await run(database, InlinePool(deaths=99), seed=2)
 
 

@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -8,8 +9,10 @@ from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
 from bot.match.play import Finished, GameTask, Played
 from bot.match.player_specs import MatchError
-from bot.match.runner import MOST_DEATHS, Match, MatchStanding, run_match
+from bot.match.runner import Match, MatchStanding, run_match
 from bot.match.sprt import Sprt, SprtVerdict
+from bot.workers.jobs import MOST_DEATHS
+from bot.workers.pools import WorkersError
 from storage.database import Database
 from tests.bot.match.samples import match, played, terms
 from tests.patience import PATIENCE_S
@@ -39,7 +42,8 @@ class MadeUp:
     def capacity(self) -> int:
         return self._at_once
 
-    def submit(self, task: GameTask) -> "Future[Played]":
+    def run(self, _: Callable[[Any], Any], task: Any) -> "Future[Any]":
+        assert isinstance(task, GameTask)
         self.tasks.append(task)
         future: Future[Played] = Future()
         future.set_running_or_notify_cancel()
@@ -48,9 +52,6 @@ class MadeUp:
             while self.waiting:
                 self._end(*self.waiting.pop())
         return future
-
-    def close(self) -> None:
-        pass
 
     def flush(self) -> None:
         while self.waiting:
@@ -133,7 +134,7 @@ async def test_a_worker_that_dies(database: Database) -> None:
 async def test_workers_that_die_all_the_time(database: Database) -> None:
     workers = MadeUp(lambda _: 1.0)
     workers.failures = [Died() for _ in range(MOST_DEATHS)]
-    with pytest.raises(MatchError, match="3 workers died one after the other; last with game 1"):
+    with pytest.raises(WorkersError, match="3 workers died one after the other; last with game 1"):
         await run(database, match(terms(), 4), workers)
     assert (await run(database, match(terms(), 4), MadeUp(lambda _: 1.0))).result.games == 4
 

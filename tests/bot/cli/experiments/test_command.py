@@ -13,8 +13,8 @@ from bot.analysis.svg_files import NoPlots
 from bot.experiments.experiment import Job, Size
 from bot.experiments.formulas import Formulas
 from bot.experiments.report import Report
-from bot.match import worker_pool
-from bot.match.worker_pool import LocalWorkers
+from bot.workers import pools
+from bot.workers.pools import LocalWorkers
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,7 +33,7 @@ class Here(LocalWorkers):
 
 @pytest.fixture(autouse=True)
 def here(migrated_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    monkeypatch.setattr(worker_pool, "LocalWorkers", Here)
+    monkeypatch.setattr(pools, "LocalWorkers", Here)
 
 
 def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(

@@ -1,4 +1,4 @@
-"""Jobs for `bot.base.process_pool`; the module imports little, since every new process imports it."""
+"""Jobs for `bot.workers.process_pool`; the module imports little, since every new process imports it."""
 
 import os
 import signal

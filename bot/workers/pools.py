@@ -1,7 +1,7 @@
-"""Where match games are played: in processes on this machine, or on a Dask cluster.
+"""Where jobs of many small parts run: in processes on this machine, or on a Dask cluster.
 
-Workers play games and return them, without access to the database.  When one dies, its game is played again,
-and the other games are not affected.  Workers also run other jobs that consist of many small parts (`run`).
+Workers take a task and return its result, without access to the database.  When one dies, its task can be
+done again, and the other tasks are not affected.
 """
 
 import importlib
@@ -10,9 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
-from bot.base.process_pool import ProcessPool, WorkerDied
-from bot.match.play import GameTask, Played, play
-from bot.match.player_specs import MatchError
+from bot.base.errors import DesdemonaError
+from bot.workers.process_pool import ProcessPool, WorkerDied
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -21,20 +20,21 @@ _CONNECT_S = 15.0
 EXTRA = "cluster"
 
 
+class WorkersError(DesdemonaError):
+    """There are no workers, or no longer; the message says why."""
+
+
 class Workers(Protocol):
-    """Play games in parallel."""
+    """Run functions in parallel."""
 
     deaths: tuple[type[BaseException], ...]
-    """Exceptions of a game's future whose worker died."""
+    """Exceptions of a task's future whose worker died."""
 
     def capacity(self) -> int:
-        """Number of games that can currently run in parallel."""
+        """Number of tasks that can currently run in parallel; asking a cluster may block."""
 
-    def submit(self, task: GameTask) -> "Future[Played]":
-        """Play a game in a worker."""
-
-    def close(self) -> None:
-        """Stop or release the workers; running games are dropped."""
+    def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
+        """Run a module-level function on a task in a worker."""
 
 
 class LocalWorkers(ProcessPool):
@@ -50,30 +50,26 @@ class LocalWorkers(ProcessPool):
         """See `Workers.capacity`."""
         return self._processes
 
-    def submit(self, task: GameTask) -> "Future[Played]":
-        """See `Workers.submit`."""
-        return self.run(play, task)
-
 
 class ClusterWorkers:
-    """The workers of a Dask cluster, one game per thread.
+    """The workers of a Dask cluster, one task per thread.
 
-    Every worker needs the same version of this program, and the other programs that play.  When a worker
-    dies, the scheduler gives its game to another one.
+    Every worker needs the same version of this program, and the other programs that it uses.  When a worker
+    dies, the scheduler gives its task to another one.
 
     Args:
         address: The scheduler's address, for instance ``tcp://10.0.0.1:8786``.
-        most: Maximum number of parallel games; None: one per thread.
+        most: Maximum number of parallel tasks; None: one per thread.
 
     Raises:
-        MatchError: dask.distributed is not installed, or there is no scheduler.
+        WorkersError: dask.distributed is not installed, or there is no scheduler.
     """
 
     def __init__(self, address: str, most: int | None = None) -> None:
         try:
             distributed: Any = importlib.import_module("distributed")  # has no types
         except ImportError as error:
-            raise MatchError(
+            raise WorkersError(
                 f"--cluster needs dask.distributed: install the extra {EXTRA!r}, "
                 f"`pip install 'desdemona[{EXTRA}]'` ({error})"
             ) from None
@@ -84,7 +80,7 @@ class ClusterWorkers:
         try:
             self._client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
-            raise MatchError(f"--cluster: there is no scheduler at {address}: {error}") from None
+            raise WorkersError(f"--cluster: there is no scheduler at {address}: {error}") from None
         self._executor = self._client.get_executor(pure=False)
 
     def capacity(self) -> int:
@@ -92,18 +88,14 @@ class ClusterWorkers:
         threads = sum(self._client.nthreads().values()) if self._client.status == "running" else 0
         return max(1, threads if self._most is None else min(threads, self._most))
 
-    def submit(self, task: GameTask) -> "Future[Played]":
-        """See `Workers.submit`."""
-        return self.run(play, task)
-
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """See `ProcessPool.run`."""
+        """See `Workers.run`."""
         if self._client.status != "running":
-            raise MatchError(f"the cluster at {self._address} is gone; run the command again to resume")
+            raise WorkersError(f"the cluster at {self._address} is gone; run the command again to resume")
         future: Future[R] = self._executor.submit(work, task)
         return future
 
     def close(self) -> None:
-        """See `Workers.close`."""
+        """Release the workers; running tasks are dropped."""
         self._executor.shutdown(wait=False)
         self._client.close()

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from bot.match import worker_pool as working
 from bot.match.game_storage import load
 from bot.match.openings import Opening
-from bot.match.play import GameTask
-from bot.match.player_specs import MatchError
+from bot.match.play import GameTask, play
 from bot.match.runner import run_match
-from bot.match.worker_pool import ClusterWorkers, LocalWorkers
+from bot.workers import pools as working
+from bot.workers.pools import ClusterWorkers, LocalWorkers, WorkersError
 from storage.database import Database
 from tests.bot.match.samples import match, terms
 
@@ -38,7 +37,7 @@ def local() -> Iterator[LocalWorkers]:
 
 def test_games_in_processes(local: LocalWorkers) -> None:
     given = terms("standard", "trappy", game="tictactoe")
-    futures = [local.submit(GameTask(given, number, 1, Opening(None, ()))) for number in range(4)]
+    futures = [local.run(play, GameTask(given, number, 1, Opening(None, ()))) for number in range(4)]
     assert [future.result(LONG_S).finished.number for future in futures] == [0, 1, 2, 3]
 
 
@@ -104,7 +103,7 @@ async def test_a_cluster_that_goes_away(database: Database) -> None:
                 cluster.close()
 
         try:
-            with pytest.raises(MatchError, match="gone; run the command again to resume"):
+            with pytest.raises(WorkersError, match="gone; run the command again to resume"):
                 await run_match(given, database, workers, on_game, asyncio.Event())
         finally:
             await asyncio.to_thread(workers.close)
@@ -117,7 +116,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("importlib.import_module", missing)
     with pytest.raises(
-        MatchError, match=r"install the extra 'cluster', `pip install 'desdemona\[cluster\]'`"
+        WorkersError, match=r"install the extra 'cluster', `pip install 'desdemona\[cluster\]'`"
     ):
         ClusterWorkers("tcp://127.0.0.1:1")
 
@@ -127,5 +126,5 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_scheduler(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
     monkeypatch.setattr(working, "_CONNECT_S", 0.5)
-    with pytest.raises(MatchError, match="there is no scheduler at"):
+    with pytest.raises(WorkersError, match="there is no scheduler at"):
         ClusterWorkers(address)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from bot.base.process_pool import ProcessPool, WorkerDied
-from tests.bot.base import jobs
+from bot.workers.process_pool import ProcessPool, WorkerDied
+from tests.bot.workers import jobs
 
 LONG_S = 300.0
 
@@ -152,8 +152,8 @@ def test_closing_while_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> 
 
 SCRIPT = """
 import sys
-from bot.base.process_pool import ProcessPool
-from tests.bot.base import jobs
+from bot.workers.process_pool import ProcessPool
+from tests.bot.workers import jobs
 
 if __name__ == "__main__":
     pool = ProcessPool(2)

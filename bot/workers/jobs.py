@@ -1,0 +1,83 @@
+"""Hands out jobs to workers, and does those of dead workers again."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
+
+from bot.workers.pools import Workers, WorkersError
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+logger = logging.getLogger(__name__)
+
+MOST_DEATHS = 3
+"""Consecutive worker deaths that end it all, for each job handed out at a time."""
+
+
+async def finished_jobs(
+    jobs: Iterable[J],
+    start: Callable[[J], "Future[R]"],
+    name: Callable[[J], str],
+    workers: Workers,
+    stop: asyncio.Event,
+    *,
+    ahead: int = 1,
+) -> AsyncGenerator[list[tuple[J, "asyncio.Future[R]"]], None]:
+    """Hand out jobs, as many at a time as the workers take; yield those that are done.
+
+    Whoever leaves the loop early closes the generator (`contextlib.aclosing`); running jobs are then dropped.
+
+    Args:
+        start: Hands a job to a worker.
+        name: A job's name, for messages.
+        stop: Ends it early.
+        ahead: Jobs handed out for each worker.
+
+    Yields:
+        Jobs, each with its future, which has the result or the exception that the job raised.
+
+    Raises:
+        WorkersError: The workers die one after the other, or are gone.
+    """
+    todo = deque(jobs)
+    running: dict[asyncio.Future[R], J] = {}
+    stopped = asyncio.ensure_future(stop.wait())
+    deaths = 0
+    try:
+        while (todo or running) and not stop.is_set():
+            slots = ahead * await asyncio.to_thread(workers.capacity)  # a cluster may block
+            while todo and len(running) < slots:
+                job = todo.popleft()
+                running[asyncio.wrap_future(start(job))] = job
+            both: set[asyncio.Future[Any]] = {*running, stopped}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            done = []
+            for future in [each for each in running if each.done()]:
+                job = running.pop(future)
+                if not _has_died(future, workers):
+                    deaths = 0
+                    done.append((job, future))
+                    continue
+                deaths += 1
+                if deaths >= MOST_DEATHS * slots:
+                    raise WorkersError(f"{deaths} workers died one after the other; last with {name(job)}")
+                logger.warning("%s: its worker died; doing it again", name(job))
+                todo.appendleft(job)
+            if done:
+                yield done
+    finally:
+        stopped.cancel()
+        for future in running:
+            if not future.cancel() and not future.cancelled():
+                future.exception()  # retrieved only to silence asyncio
+
+
+def _has_died(future: "asyncio.Future[Any]", workers: Workers) -> bool:
+    try:
+        return isinstance(future.exception(), workers.deaths)
+    except (asyncio.CancelledError, CancelledError):  # not cancelled here
+        raise WorkersError("the workers are gone; run the command again to resume") from None
