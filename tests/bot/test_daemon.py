@@ -219,8 +219,10 @@ class Openings:
         self.errors = list(errors)
         self.tokens: list[Any] = []
         self.bot_tokens = {"Desdemona": "first"}
+        self.plain_share = 0.0
 
-    def __call__(self, *_: Any, **__: Any) -> "Openings":
+    def __call__(self, *_: Any, plain_share: float, **__: Any) -> "Openings":
+        self.plain_share = plain_share
         return self
 
     @asynccontextmanager
@@ -252,6 +254,7 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     with pytest.raises(ZeroDivisionError):
         await host.run()
     assert openings.tokens == [{}, *[{"Desdemona": "first"}] * 5]
+    assert openings.plain_share == 0.5  # of standard and trappy, between which a lot decides
     assert caplog.text.count("waiting") == 1
     assert not host._opened.is_set()
 
