@@ -17,6 +17,7 @@ from pathlib import Path
 from bot.account.runner import STANDBY_S, AccountRunner, Machine
 from bot.alarms.board import AlarmBoard
 from bot.alarms.hooks import AlarmHooks
+from bot.arena.blind_report import plain_share
 from bot.arena.server import Arena, stored_report
 from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
@@ -42,6 +43,7 @@ from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
 from engine.uci.source import EnginePool
+from storage.arena import list_accounts_by_id
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.records import AccountKey
@@ -96,6 +98,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
+        configs = await without_taken_levels(config, configs, database)
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
@@ -162,6 +165,30 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                 helper.cancel()
             if opened is not None:
                 opened.cancel()
+
+
+async def without_taken_levels(
+    config: Config, configs: Mapping[str, Config], database: Database
+) -> dict[str, Config]:
+    """The accounts that can play: people may have had a level's name before `arena.levels` got the level.
+
+    Args:
+        config: All settings.
+        configs: Those of each account.
+        database: The arena's.
+    """
+    levels = [name for name in config.level_names if name in configs]
+    async with database.read() as session:
+        known = await list_accounts_by_id(session, [name.lower() for name in levels])
+    people = {account.id for account in known if not account.is_bot}
+    for name in (taken := [name for name in levels if name.lower() in people]):
+        logger.error(
+            "arena.levels: %s does not play, because a person at the arena has that name; leave out the "
+            "level, or rename the person (`desdemona arena-account rename %s NEW`) and start again",
+            name,
+            name,
+        )
+    return {name: each for name, each in configs.items() if name not in taken}
 
 
 def health_watch(
@@ -235,7 +262,9 @@ class ArenaHost:
         self, config: Config, configs: Mapping[str, Config], database: Database, *, is_standby: bool
     ) -> None:
         self._config = config
-        self.bots = [each.server.name for each in configs.values() if each.uses_arena]
+        own = [each for each in configs.values() if each.uses_arena]
+        self.bots = [each.server.name for each in own]
+        self._plain_share = plain_share(own[0].selection.drawn_from if own else ())
         self._database = database
         self._is_standby = is_standby
         self._url = ""
@@ -288,7 +317,7 @@ class ArenaHost:
 
     async def _run_once(self) -> None:
         report = stored_report(self._database, reveal=self._config.trial.reveal)
-        arena = Arena(self._config.arena, self._database, report=report)
+        arena = Arena(self._config.arena, self._database, report=report, plain_share=self._plain_share)
         # The same tokens each time: its accounts may have kept theirs.
         async with arena.running(self.bots, self._tokens) as url:
             self._url, self._tokens, self.open = url, arena.bot_tokens, arena

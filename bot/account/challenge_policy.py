@@ -18,7 +18,7 @@ class GameSlot:
     """Empty when unknown."""
     is_bot: bool = False
     """The opponent is a program."""
-    is_slow: bool = False
+    has_no_clock: bool = False
     """The game has no real-time clock."""
     boards: int = 1
     """Number of games it is for, all against one opponent."""
@@ -251,9 +251,9 @@ def _full(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
     with_them = _boards_of(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:
         return f"games with the same opponent: {with_them}"
-    alike = [each for each in games if each.is_slow == slot.is_slow]
+    alike = [each for each in games if each.has_no_clock == slot.has_no_clock]
     going_on = _boards_of(alike)
-    if slot.is_slow:
+    if slot.has_no_clock:
         is_free = going_on + slot.boards <= config.max_slow_games
         return None if is_free else f"games without a clock: {going_on}"
     if going_on + slot.boards > config.max_games:

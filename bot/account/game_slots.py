@@ -199,15 +199,15 @@ class GameSlots:
         since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
         return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
 
-    def is_slow(self, game_id: str) -> bool:
+    def has_no_clock(self, game_id: str) -> bool:
         """Whether a running or accepted game is known to have no real-time clock."""
         taken = self._taken.get(game_id)
-        return taken is not None and taken.slot.is_slow
+        return taken is not None and taken.slot.has_no_clock
 
     @property
     def live_boards(self) -> int:
         """Running and accepted games with a real-time clock."""
-        return sum(taken.slot.boards for taken in self._taken.values() if not taken.slot.is_slow)
+        return sum(taken.slot.boards for taken in self._taken.values() if not taken.slot.has_no_clock)
 
     def has_room(self, boards: int = 1) -> bool:
         """Whether further games with a real-time clock may begin now."""
@@ -216,7 +216,7 @@ class GameSlots:
     @property
     def is_quiet(self) -> bool:
         """Whether no challenge waits and no game with a real-time clock is running or accepted."""
-        return not self._waiting and all(taken.slot.is_slow for taken in self._taken.values())
+        return not self._waiting and all(taken.slot.has_no_clock for taken in self._taken.values())
 
     def load(self, bot_games: Mapping[str, int], ahead: Collection[GameSlot] = ()) -> Load:
         """The current load.

@@ -311,7 +311,7 @@ class Lobby:
         elif self._quiet_since is None:
             self._quiet_since = self._services.clock()
         is_quiet = self._background.is_idle and self._slots.is_quiet
-        if is_quiet and all(map(self._slots.is_slow, self._games.playing)):
+        if is_quiet and all(map(self._slots.has_no_clock, self._games.playing)):
             self._empty.set()
         else:
             self._empty.clear()

@@ -11,6 +11,7 @@ deeper, and at the full depth.  Three points are enough to draw the trap, and th
 from collections.abc import Sequence
 from typing import Any
 
+from engine.player_kinds import PLAYER_KINDS
 from storage.report import DecisionReport, GameReport, ReplyReport
 
 
@@ -35,8 +36,19 @@ def blind_report(report: GameReport) -> dict[str, Any]:
         "moves": game.moves,
         "sides": report.sides,
         "names": report.names,
+        "plain_share": plain_share(game.drawn_from),
         "decisions": [blind_decision(each) for each in report.decisions],
     }
+
+
+def plain_share(players: Sequence[str]) -> float:
+    """The share of games in which people meet a player that does not set traps on purpose.
+
+    Args:
+        players: Those of whom a lot draws one for each game, equally often; none: 0.
+    """
+    plain = [player for player in players if player in PLAYER_KINDS and not PLAYER_KINDS[player].sets_traps]
+    return len(plain) / max(1, len(players))
 
 
 def blind_decision(decision: DecisionReport) -> dict[str, Any]:

@@ -220,12 +220,30 @@ def answer_draw(match: ReplayedGame, side: int, *, yes: bool, now: float, at: da
     return replace(match, record=replace(match.record, draw_offers=offers))
 
 
-def answer_takeback(match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime) -> ReplayedGame:
-    """Propose to take back one's own latest move, or answer the other side's proposal."""
+def answer_takeback(
+    match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime, ply: int | None = None
+) -> ReplayedGame:
+    """Propose to take back one's own latest move, or answer the other side's proposal.
+
+    Args:
+        match: The game.
+        side: The player's side.
+        yes: Propose or agree; false: decline.
+        now: By the arena's clock.
+        at: The same moment in UTC.
+        ply: Number of moves that are to be left; where a takeback would leave another number, nothing
+            changes: the request is an earlier one's repetition.  None: unchecked.
+
+    Raises:
+        ArenaRefusal: There is nothing to take back or to decline, or the game does not allow it.
+    """
     _require_open(match)
     record = match.record
-    if yes and record.takeback_offers[1 - side]:
-        return _take_back(match, 1 - side, now, at)
+    taker = 1 - side if record.takeback_offers[1 - side] else side
+    if ply is not None and ply != len(record.moves) - _plies_back(match, taker):
+        return match
+    if yes and taker != side:
+        return _take_back(match, taker, now, at)
     if not yes:
         if not record.takeback_offers[1 - side]:
             raise ArenaRefusal("There is no takeback to decline")

@@ -186,11 +186,13 @@ class PlayRoutes:
         )
 
     async def takeback(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        yes = _answer(request)
+        yes, ply = _answer(request), as_int(request.query, "ply")
         return await self._change(
             player,
             request,
-            lambda match, side, now: rules.answer_takeback(match, side, yes=yes, now=now, at=now_utc()),
+            lambda match, side, now: rules.answer_takeback(
+                match, side, yes=yes, now=now, at=now_utc(), ply=ply
+            ),
         )
 
     async def claim(self, player: "PlayerHandler", request: web.Request, *, victory: bool) -> web.Response:

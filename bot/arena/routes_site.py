@@ -50,6 +50,7 @@ class SiteRoutes:
         base_url: Callable[[], str],
         is_public: bool,
         keep_alive_s: float,
+        plain_share: float = 0.0,
         needs_approval: bool = False,
         codes: MoveCodes,
         new_bots: RateLimiter | None = None,
@@ -64,6 +65,7 @@ class SiteRoutes:
             base_url: The arena's address for people.
             is_public: Whether games are for everybody.
             keep_alive_s: Seconds between the keep-alive lines of a stream.
+            plain_share: The share of our bot's games without traps on purpose.
             needs_approval: Whether the owner has to approve new accounts.
             codes: Take nicknames to other devices.
             new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
@@ -76,6 +78,7 @@ class SiteRoutes:
         self._base_url = base_url
         self._is_public = is_public
         self._keep_alive_s = keep_alive_s
+        self._plain_share = plain_share
         self._needs_approval = needs_approval
         self._codes = codes
         self._new_bots = new_bots
@@ -242,7 +245,7 @@ class SiteRoutes:
         text = export.export_text(match, self._base_url())
         return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
-    async def report(self, request: web.Request) -> web.Response:
+    async def report(self, request: web.Request) -> web.StreamResponse:
         match = await self._visible(request)
 
         async def make() -> KeptAnswer:
@@ -250,12 +253,16 @@ class SiteRoutes:
                 raise HttpError(403, "The report is available when the game is over")
             report = None if self._report is None else await self._report(match.id)
             if report is None:
-                raise NotFound("There is no report for this game, or none yet: analysing it takes a while")
+                raise NotFound
             return await self._answers.elsewhere(KeptAnswer.of_json, report)
 
         # A deeper search may add to it for a while.
         key = ("report", match.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
-        return (await self._answers.get(key, make)).send(request)
+        try:
+            return (await self._answers.get(key, make)).send(request)
+        except NotFound:
+            # No error: the page asks again until there is one, and browsers write errors into their console.
+            return web.Response(status=204)
 
     async def analysis(self, request: web.Request) -> web.Response:
         match = await self._visible(request)
@@ -279,7 +286,8 @@ class SiteRoutes:
 
     async def lobby(self, request: web.Request) -> web.Response:
         you = await self._door.visitor(request)
-        return web.json_response(wire.lobby(await self._bots(), you, self._keep_alive_s))
+        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s)
+        return web.json_response(lobby | {"plainShare": self._plain_share})
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

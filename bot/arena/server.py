@@ -98,6 +98,7 @@ class Arena:
         database: Database,
         clock: Callable[[], float] = time.monotonic,
         report: LoadReport | None = None,
+        plain_share: float = 0.0,
     ) -> None:
         """Assemble the parts, without listening yet.
 
@@ -106,6 +107,8 @@ class Arena:
             database: Open, and outlives the arena.
             clock: In seconds; game clocks and all deadlines follow it, net of outages.
             report: Loads the trap reports for the page.
+            plain_share: The share of its bot's games that a player without traps plays
+                (`bot.arena.blind_report.plain_share`).
         """
         self._config = config
         self._database = database
@@ -163,6 +166,7 @@ class Arena:
             accounts=self._accounts,
             referee=self._referee,
             report=report,
+            plain_share=plain_share,
             base_url=lambda: self._base_url,
             is_public=config.public_games,
             keep_alive_s=config.keep_alive_s,

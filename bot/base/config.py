@@ -723,6 +723,11 @@ class SelectionConfig(Section):
     """Random seed for `balanced`, for tests: people who know it can predict the player. 0: the operating
     system's cryptographic generator, which a trial requires."""
 
+    @property
+    def drawn_from(self) -> tuple[str, ...]:
+        """The players of whom a lot draws one for each game, equally often; empty: none is drawn."""
+        return self.players if self.method is SelectionMethod.BALANCED and len(self.players) > 1 else ()
+
     @model_validator(mode="after")
     def _players_differ(self) -> "SelectionConfig":
         if len(set(self.players)) != len(self.players):
@@ -1191,10 +1196,15 @@ class Config(BaseSettings):
                     )
         return accounts | levels
 
+    @property
+    def level_names(self) -> tuple[str, ...]:
+        """The accounts of the bots that play at the arena at a level."""
+        return tuple(f"Level-{number}" for number in self.arena.levels)
+
     def _levels(self) -> dict[str, "Config"]:
         """The settings of the bots that play at the arena at a level, by name."""
         gentle = {"method": SelectionMethod.FIXED, "player": GENTLE.name}
-        names = {number: f"Level-{number}" for number in self.arena.levels}
+        names = dict(zip(self.arena.levels, self.level_names, strict=True))
         return {
             name: self.model_copy(
                 update={

@@ -17,6 +17,7 @@ from pydantic import SecretStr
 from sqlalchemy import select
 
 from bot.account.runner import sign_in
+from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
 from bot.base.config import (
     ArenaConfig,
@@ -28,7 +29,7 @@ from bot.base.config import (
     StorageConfig,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon import ArenaHost, open_server, play, run
+from bot.daemon import ArenaHost, open_server, play, run, without_taken_levels
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.decisions import list_decisions, list_unsettled
@@ -218,8 +219,10 @@ class Openings:
         self.errors = list(errors)
         self.tokens: list[Any] = []
         self.bot_tokens = {"Desdemona": "first"}
+        self.plain_share = 0.0
 
-    def __call__(self, *_: Any, **__: Any) -> "Openings":
+    def __call__(self, *_: Any, plain_share: float, **__: Any) -> "Openings":
+        self.plain_share = plain_share
         return self
 
     @asynccontextmanager
@@ -251,6 +254,7 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     with pytest.raises(ZeroDivisionError):
         await host.run()
     assert openings.tokens == [{}, *[{"Desdemona": "first"}] * 5]
+    assert openings.plain_share == 0.5  # of standard and trappy, between which a lot decides
     assert caplog.text.count("waiting") == 1
     assert not host._opened.is_set()
 
@@ -359,3 +363,17 @@ async def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE_S):
             assert await program.wait() == 128 + signal.SIGINT
         assert "Traceback" not in daemon.log.read_text()
+
+
+async def test_a_level_whose_name_a_person_has_is_left_out(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(arena=ArenaConfig(levels=(1, 3, 4)))
+    configs = config.by_account()
+    accounts = Accounts(database)
+    await accounts.ensure_bot("Level-1")
+    await accounts.add_person("LEVEL-3")
+    await accounts.add_person("Level-2")
+    assert list(await without_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
+    (line,) = caplog.messages
+    assert "arena.levels: Level-3 does not play, because a person at the arena has that name" in line

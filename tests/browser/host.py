@@ -119,7 +119,7 @@ class Host:
         self._database = database
         try:
             config = ArenaConfig(port=self._port, first_move_s=3600, rated_plies=0)  # some games are short
-            arena = self._arena = Arena(config, database, report=stored_report(database))
+            arena = self._arena = Arena(config, database, report=stored_report(database), plain_share=0.5)
             async with arena.running() as self.url:
                 self._port = int(self.url.rpartition(":")[2])
                 self.opponent = Opponent(self.url, await arena.ensure_bot(NAME), database)

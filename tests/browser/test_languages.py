@@ -53,6 +53,7 @@ def language(page: Page) -> str:
 def test_the_page_speaks_the_browsers_language_until_another_is_chosen(german: Page) -> None:
     assert language(german) == "de"
     assert german.text("[data-test=challenge]") == "Desdemona herausfordern"
+    assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt," in german.text(".story-more")
     assert not german.driver.execute_script(IS_TOO_WIDE)
     axe.enter(german.driver)
     assert axe.violations(german.driver) == []

@@ -16,6 +16,16 @@ from tests.browser.page import Page
 WIDTHS = (360, 820, 1280)
 IS_TOO_WIDE = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
+NAMES_BELOW = """
+    const edge = document.querySelector('.chart-place').getBoundingClientRect();
+    return [...document.querySelectorAll('.chart .depth')].map((name) => {
+        const box = name.getBoundingClientRect();
+        const isWhole = box.left >= edge.left && box.right <= edge.right && box.bottom <= edge.bottom;
+        return isWhole && [...name.children].map((line) => line.textContent).join(' ');
+    });
+"""
+"""The names of the depths below a chart; false: one is cut."""
+
 
 @pytest.fixture(scope="module")
 def game(driver: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, str, Any]]:
@@ -42,7 +52,7 @@ def finished(game: tuple[Page, str, Any]) -> Iterator[Page]:
     assert not page.complaints()
 
 
-def test_the_report_in_german_fits_a_phone(finished: Page) -> None:
+def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str, Any]) -> None:
     finished.driver.execute_script("localStorage.setItem('desdemona.language', 'de')")
     try:
         with finished.wide(390):
@@ -55,6 +65,14 @@ def test_the_report_in_german_fits_a_phone(finished: Page) -> None:
             assert not finished.driver.execute_script(IS_TOO_WIDE)
             axe.enter(finished.driver)
             assert axe.violations(finished.driver) == []
+            # A game without a trap is nothing unusual, which not even a blind report keeps back.
+            show_report(finished, untempting(copied(game[2])) | {"plain_share": 0.5})
+            story = finished.text(".summary-story")
+            assert "In dieser Partie gab es keine Falle. In einer kurzen Partie sind Fallen selten." in story
+            assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein" in story
+            finished.find(".chart .depth")
+            names = finished.driver.execute_script(NAMES_BELOW)
+            assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]
     finally:
         finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
@@ -113,6 +131,10 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, odds:
     decision |= {"outcome": "fell" if taken else "optimal", "cost_text": made["cost_text"]}
     decision["cost_centi"] = made["final_centi"] - 100
     return bait
+
+
+def copied(report: Any) -> Any:
+    return json.loads(json.dumps(report))
 
 
 def untempting(report: Any) -> Any:
@@ -190,7 +212,7 @@ def test_a_bait_is_told_as_the_chart_shows_it(finished: Page) -> None:
     assert f"A trap: one player in three plays {bait['name']} here." in words
     assert f"Looking 2 plies ahead it looks better than {best}. It costs 40 % of the game." in words
     assert f"You played it; {best} was the reply to find." in words
-    assert "+3.00 at a glance, \N{MINUS SIGN}9.00 in fact, cost 40 % of the game (8.0 discs)" in words
+    assert "+3.00 at a glance, \N{MINUS SIGN}9.00 in fact, cost 40 % of the game (8.00 discs)" in words
     assert "\N{MINUS SIGN}1.00 at a glance, \N{MINUS SIGN}1.00 in fact" in words
     mine, drawn = points(finished, "trap"), points(finished, "best")
     assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, False, False]
@@ -400,7 +422,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
 def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     finished: Page, game: tuple[Page, str, Any]
 ) -> None:
-    report = untempting(json.loads(json.dumps(game[2])))
+    report = untempting(copied(game[2]))
     assert report["blind"]
     first, second = answered(report)[:2]
     tempt(report["decisions"][first], taken=True)

@@ -111,6 +111,7 @@ class ListedGame:
                 "id": self.opponent_id,
                 "name": self.opponent,
                 "rating": self.line.ratings[1 - self.side],
+                "provisional": self.line.provisional[1 - self.side],
             },
             "result": self.result,
             "ratingDiff": self.diff,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from bot.arena.game import ReplayedGame
 from bot.arena.public.people import title_of
-from bot.arena.traffic.assets import INDEX, assets
+from bot.arena.traffic.assets import HEADER, INDEX, assets
 from bot.base.rounding import counted
 from bot.charts.markup import tag
 
@@ -32,24 +32,30 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(asset=assets().address, languages=Markup(assets().languages.decode()), say=say)  # noqa: S704
+    made.globals.update(asset=assets().address, say=say)
+    # Elements of our own files.
+    made.globals.update(languages=Markup(assets().languages.decode()))  # noqa: S704
+    made.globals.update(header=Markup(assets().body(HEADER).decode()))  # noqa: S704
     made.globals["named"] = say  # of a word that the server knows only when it runs
     made.filters.update(day=_day, signed=_signed, percent=_percent)
     return made
 
 
-def say(sentence: str, **places: object) -> Markup:
+def say(sentence: str, *, element: str = "span", **places: object) -> Markup:
     """A sentence for people, which the page's script says in their language.
 
     Args:
         sentence: In English, with names in braces.
-        places: What stands there, by names in lower case.
+        element: The name of the element around it.
+        places: What stands there, by names in lower case: ``game`` is a game's title, ``day`` a time of which
+            the day is shown.
     """
-    return tag("span", sentence.format(**places), data_say=sentence, **_data(places))
+    shown = {name: _day(each) if isinstance(each, datetime) else each for name, each in places.items()}
+    return tag(element, escape(sentence).format(**shown), data_say=sentence, **_data(shown))
 
 
 def _data(places: Mapping[str, object]) -> dict[str, str]:
-    return {f"data_{name}": str(value) for name, value in places.items()}
+    return {f"data_{name}": str(each) for name, each in places.items() if not isinstance(each, Markup)}
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -57,8 +63,9 @@ def render(template: str, **values: Any) -> bytes:
     return _environment().get_template(template).render(**values).encode()
 
 
-def _day(value: datetime) -> str:
-    return f"{value.astimezone(UTC):%Y-%m-%d}"
+def _day(value: datetime) -> Markup:
+    """A day, which the page's script shows in the form of the person's language."""
+    return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 
 
 def _signed(value: int) -> str:

@@ -1,14 +1,14 @@
-// The page's frame: the screen for the current URL, the person's name, the sound switch.
+// The page's frame: the screen for the current URL.
 
 import { session } from "/static/common/api.js";
-import { byId, el, icon } from "/static/common/dom.js";
+import { byId, el } from "/static/common/dom.js";
+import { showPlace, showWho } from "/static/common/header.js";
 import { GameScreen } from "/static/game/game.js";
 import { Lobby } from "/static/lobby/lobby.js";
 import { HistoryScreen } from "/static/public/history.js";
 import { WatchScreen } from "/static/public/watch.js";
-import { loadSound, setSound } from "/static/common/sound.js";
 import { TrainScreen } from "/static/train/train.js";
-import { LANGUAGES, language, say, sayParts, setLanguage } from "/static/common/language.js";
+import { say } from "/static/common/language.js";
 
 let screen = null;
 
@@ -24,11 +24,6 @@ export function showLink(state, retry) {
   );
 }
 
-function showWho() {
-  const person = session.person;
-  byId("who").replaceChildren(...(person ? sayParts("Playing as {name}", { name: el("strong", {}, person.name) }).map((part) => (typeof part === "string" ? el("span", { class: "visually-hidden" }, part) : part)) : []));
-}
-
 function gameInAddress() {
   return /^\/game\/([\w-]+)\/?$/.exec(location.pathname)?.[1] ?? null;
 }
@@ -36,6 +31,7 @@ function gameInAddress() {
 function open() {
   screen?.close();
   showLink("live");
+  showPlace();
   showWho();
   document.title = "Desdemona";
   const id = gameInAddress();
@@ -68,30 +64,6 @@ export function go(path) {
   byId("main").focus({ preventScroll: true });
 }
 
-function showSound(on) {
-  const button = byId("sound");
-  button.setAttribute("aria-pressed", String(on));
-  button.setAttribute("aria-label", say("Sound"));
-  button.title = on ? say("Sound is on") : say("Sound is off");
-  button.replaceChildren(icon(on ? "sound" : "mute"));
-}
-
-/** The choice of the language, an icon with the browser's own list over it. */
-function showLanguages() {
-  const box = byId("language");
-  const options = LANGUAGES.map(({ tag, name }) => el("option", { value: tag, lang: tag, selected: tag === language }, name));
-  box.replaceChildren(icon("globe"), el("select", { "aria-label": say("Language"), onchange: ({ target }) => setLanguage(target.value) }, options));
-  box.hidden = LANGUAGES.length === 1;
-}
-
-session.load();
-showLanguages();
-showSound(loadSound());
-byId("sound").addEventListener("click", (event) => {
-  const on = event.currentTarget.getAttribute("aria-pressed") !== "true";
-  setSound(on);
-  showSound(on);
-});
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-link]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;

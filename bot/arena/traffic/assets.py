@@ -20,9 +20,12 @@ from bot.charts.files import CHART_FILES
 STATIC = Path(__file__).parents[1] / "static"
 PREFIX = "/static/"
 INDEX = "index.html"
+HEADER = "header.html"
+"""The header of every page, which the others contain."""
 FOR_EVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
 _LANGUAGES = "languages/"
+_HEADER_PLACE = b"<!-- header.html -->"
 _NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
@@ -36,11 +39,13 @@ class Assets:
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
         self.languages = _languages(files)
         """The element of a page's head that lists its languages."""
+        self._header = files.get(HEADER, b"")
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
     def _answer(self, name: str, data: bytes) -> KeptAnswer:
         if name == INDEX:
             data = data.replace(_NO_LANGUAGES, self.languages)
+            data = data.replace(_HEADER_PLACE, self._header.strip())
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())

@@ -45,7 +45,7 @@ SLOW: dict[str, Any] = {"clock": None, "speed": Speed.CORRESPONDENCE}
 
 A, B, C = GameSlot("anna"), GameSlot("ben"), GameSlot("carl")
 ROBOTS = GameSlot("robot", is_bot=True)
-SLOW_GAME = GameSlot("dora", is_slow=True)
+SLOW_GAME = GameSlot("dora", has_no_clock=True)
 
 
 def respond(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:

@@ -158,14 +158,14 @@ def test_quiet_and_slow() -> None:
     assert slots.is_quiet
     answered(slots, offer("s", "carl", is_slow=True))
     assert slots.is_quiet  # a game that lasts weeks takes up no time
-    assert slots.is_slow("s")
+    assert slots.has_no_clock("s")
     answered(slots, offer("a"))
     assert not slots.is_quiet
-    assert not slots.is_slow("a")
+    assert not slots.has_no_clock("a")
     slots.end("a")
     slots.end("s")
     assert slots.is_quiet
-    assert not slots.is_slow("s")
+    assert not slots.has_no_clock("s")
 
 
 def test_how_long_those_who_wait_are_left_to_wait() -> None:
@@ -451,7 +451,7 @@ class AnyOrder(RuleBasedStateMachine):
         )
         assert today.total() <= CONFIG.max_bot_games_per_day
         assert max(today.values(), default=0) <= CONFIG.max_games_per_bot_per_day
-        fast = [slot for slot in taken.values() if not slot.is_slow]
+        fast = [slot for slot in taken.values() if not slot.has_no_clock]
         assert len(fast) <= CONFIG.max_games
         assert sum(slot.is_bot for slot in fast) <= CONFIG.max_games - CONFIG.reserved_for_humans
         assert len(taken) - len(fast) <= CONFIG.max_slow_games

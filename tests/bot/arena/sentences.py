@@ -23,13 +23,13 @@ _STRING = r'"((?:[^"\\\n]|\\.)*)"'
 _SAY = re.compile(rf"(?<![\w.#])say(?:Parts)?\(\s*{_STRING}")
 _SAY_COUNT = re.compile(rf"(?<![\w.#])sayCount\(\s*{_STRING},\s*{_STRING}")
 _CALLS = re.compile(r"(?<![\w.#])say(?:Parts|Count)?\(")
-_IN_HTML = re.compile(r"\bdata-say>([^<]+)<")
+_IN_HTML = re.compile(r"""\bdata-say>([^<]+)<|aria-label="([^"]+)" data-say-label""")
 _PLACE = re.compile(r"\{(\w+)\}")
 _COMMENT = re.compile(r"(?m)(?<![:\"'])//.*$|/\*[\s\S]*?\*/")
 _UNSAID = re.compile(r"""(["`])([A-Z][a-z]*[ ,.:…!?'][^"`\n]*)\1|\}, (["`])([A-Z][a-z]+)\3""")
 _NO_WORDS = ("Bearer ", "Content-")
 _FORMS = {"zero", "one", "two", "few", "many", "other"}
-_WRITES = ("bot/arena/", "engine/games/", "storage/report")
+_WRITES = ("bot/arena/", "bot/charts/", "engine/games/", "storage/report")
 """Where the server's sentences are written."""
 
 
@@ -57,7 +57,8 @@ def said() -> dict[str, bool]:
     for path in (*scripts(), *TEMPLATES.glob("*.html")):
         plain, counted = _said_in(path.read_text())
         found |= dict.fromkeys(plain, False) | dict.fromkeys(counted, True)
-    found |= dict.fromkeys(_IN_HTML.findall((STATIC / "index.html").read_text()), False)
+    for path in (*STATIC.glob("*.html"), *TEMPLATES.glob("*.html")):
+        found |= {text or label: False for text, label in _IN_HTML.findall(path.read_text())}
     return found | dict.fromkeys(of_server(), False)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.arena.blind_report import blind_report
+from bot.arena.blind_report import blind_report, plain_share
 from bot.arena.server import stored_report
 from storage.database import Database
 from storage.decisions import commit_decision, list_decisions
@@ -86,6 +86,13 @@ async def test_the_reports_of_all_players_are_the_same(database: Database) -> No
         assert report is not None
         told.append(report | {"site_game_id": ""})
     assert told[0] == told[1]
+    assert told[0]["plain_share"] == 0.5
+
+
+def test_the_share_of_games_without_traps() -> None:
+    shares = {("standard", "trappy", "tempting"): 1 / 3, ("trappy", "tempting"): 0.0, (): 0.0}
+    for players, share in shares.items():
+        assert plain_share(players) == share
 
 
 async def test_it_waits_until_the_game_is_settled(database: Database) -> None:

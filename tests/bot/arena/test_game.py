@@ -186,6 +186,22 @@ def test_takebacks() -> None:
         answer(match("f5 d6 c3", rated=True), 0, True)
 
 
+def test_a_repeated_takeback_takes_back_no_more() -> None:
+    def answer(game: ReplayedGame, side: int, ply: int) -> ReplayedGame:
+        return rules.answer_takeback(game, side, yes=True, now=110.0, at=AT, ply=ply)
+
+    game = match("f5 d6 c3 d3 c4")
+    asked = answer(game, 0, 4)
+    assert asked.record.takeback_offers == (True, False)
+    assert answer(asked, 1, 3) is asked  # what the other side has not asked for
+    back = answer(asked, 1, 4)
+    assert back.record.moves == ("f5", "d6", "c3", "d3")
+    assert answer(back, 0, 4) is back
+    assert answer(back, 1, 4) is back
+    # The other side has moved meanwhile: it is the same move of one's own that is taken back.
+    assert answer(answer(play(game, "b3"), 0, 4), 1, 4).record.moves == back.record.moves
+
+
 def test_claims() -> None:
     game = match("f5 d6")
     won = rules.claim(game, 0, victory=True, now=100.0, at=AT)

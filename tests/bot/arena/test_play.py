@@ -196,6 +196,7 @@ async def test_offers_are_told_without_a_move(house: House) -> None:
     await bot.act(game, "takeback/yes")
     state = await stream.next()
     assert (state["moves"], "btakeback" in state) == ("f5 d6", False)
+    await person.act(game, "takeback/yes", params={"ply": "2"})  # again, since the answer was lost: no offer
     await person.act(game, "move/c3", params={"offeringDraw": "true"})
     state = await stream.next()
     assert (state["moves"], state["bdraw"]) == ("f5 d6 c3", True)

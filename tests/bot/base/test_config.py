@@ -15,6 +15,8 @@ from bot.base.config import (
     ArenaConfig,
     Config,
     MatchmakingConfig,
+    SelectionConfig,
+    SelectionMethod,
     ServerConfig,
     choose_accounts,
     load_config,
@@ -440,6 +442,12 @@ def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
     assert (weak.selection.method, weak.selection.player, weak.selection.level) == ("fixed", "gentle", 1)
     with pytest.raises(ValueError, match="levels"):
         ArenaConfig(levels=(7,))
+
+
+def test_what_a_lot_chooses_from() -> None:
+    assert SelectionConfig().drawn_from == ("standard", "trappy")
+    assert SelectionConfig(players=("trappy",)).drawn_from == ()
+    assert SelectionConfig(method=SelectionMethod.FIXED).drawn_from == ()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Anybody opens a shared link: a running game, a finished one, its players; on a desktop and a phone."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import axe
@@ -14,6 +16,13 @@ from tests.browser.host import Host
 from tests.browser.page import Page
 
 LATEST = "document.querySelector('.move.current')?.dataset.ply"
+HEADER = """return [
+    ...[...document.querySelectorAll('#pages a')].map((link) => link.getAttribute('href')),
+    document.querySelectorAll('#language option').length > 1,
+    document.querySelectorAll('#sound svg').length,
+]"""
+PAGES = ["/", "/train", "/leaders", "/history", True, 1]
+"""The header of every page: links, languages, and the sound."""
 LISTEN = """
     window.asked = [];
     const real = window.fetch;
@@ -175,6 +184,7 @@ def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None
                     # Opened anew: colours that are inherited do not always follow the scheme at once.
                     stranger.driver.get(host.url + path)
                     stranger.find(wanted)
+                    assert stranger.driver.execute_script(HEADER) == PAGES, path
                     axe.enter(stranger.driver)
                     told = axe.violations(stranger.driver, *rules)
                     if stranger.driver.execute_script("return document.documentElement.scrollWidth") > width:
@@ -183,6 +193,22 @@ def test_axe_finds_nothing(stranger: Page, world: tuple[Host, str, str]) -> None
     finally:
         prefer(stranger, "")
     assert troubles == []
+
+
+def test_the_pages_of_the_server_speak_german(stranger: Page, world: tuple[Host, str, str]) -> None:
+    host, _, _ = world
+    driver = stranger.driver
+    driver.execute_script("localStorage.setItem('desdemona.language', 'de')")
+    driver.get(f"{host.url}/leaders?variant=connect4")
+    stranger.until_text("[aria-current=page].top-link", "Bestenliste")
+    assert driver.title == "Bestenliste: Vier gewinnt · Desdemona"
+    caption = driver.execute_script("return document.querySelector('caption').textContent")
+    assert caption == "Vier gewinnt: Spieler mit noch nicht gefestigter Wertung"
+    driver.get(f"{host.url}/@/anna")
+    stranger.until_text("#games", "PARTIEN")
+    days = {each.text for each in driver.find_elements(By.CSS_SELECTOR, "time[datetime]")}
+    assert [day for day in days if not re.fullmatch(r"\d\d\.\d\d\.\d{4}", day)] == []
+    assert days
 
 
 def test_ones_games_are_there_on_another_device(page: Page, host: Host) -> None:

@@ -112,8 +112,8 @@ export function fromServer(text) {
   if (text in SENTENCES) return translated(text);
   for (const { sentence, look } of PATTERNS) {
     const found = look.exec(text);
-    // A place may hold a word that is known too, as the name of a side.
-    if (found) return say(sentence, Object.fromEntries(Object.entries(found.groups).map(([name, word]) => [name, translated(word)])));
+    // A place may hold what is known too, as the name of a side.
+    if (found) return say(sentence, Object.fromEntries(Object.entries(found.groups).map(([name, word]) => [name, fromServer(word)])));
   }
   return text;
 }
@@ -140,12 +140,23 @@ export function sayList(words) {
   return new Intl.ListFormat(language === ENGLISH ? "en-GB" : locale, { type: "conjunction" }).format(words.map(String));
 }
 
-/** A day, short. */
-export function sayDate(time) {
-  return new Date(time).toLocaleDateString(locale);
+/** A day, in a form that cannot be mistaken: 3/4 is in March or in April. */
+export function sayDate(time, timeZone = undefined) {
+  return new Date(time).toLocaleDateString(locale, { dateStyle: "medium", timeZone });
+}
+
+/** A day of any year, shorter still: for an axis. Days there are those of UTC. */
+export function sayDayOfMonth(time) {
+  return new Date(time).toLocaleDateString(locale, { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
 // What the server's pages say themselves: the text is the sentence, or the attribute is, with its places beside it.
+for (const time of document.querySelectorAll("time[datetime]")) time.textContent = sayDate(time.dateTime);
 for (const element of document.querySelectorAll("[data-say]")) {
-  element.textContent = say(element.dataset.say || element.textContent, element.dataset);
+  const { say: sentence, game, ...places } = element.dataset;
+  const known = { ...places, game: game && fromServer(game), day: element.querySelector("time") };
+  element.replaceChildren(...sayParts(sentence || element.textContent, known));
+}
+for (const element of document.querySelectorAll("[data-say-label]")) {
+  element.setAttribute("aria-label", translated(element.getAttribute("aria-label")));
 }

@@ -85,4 +85,17 @@ export const SERVER_SENTENCES = [
   // The report.
   "the game",
   "a few moves",
+  // The charts of players.
+  "{title}: rating",
+  "The rating after each of {n} rated games.",
+  "rating",
+  "game",
+  "{title}: replies that are errors",
+  "The share of errors among the replies to the bot's moves, in blocks of games.",
+  "after tempting traps",
+  "elsewhere",
+  "95 %, by game",
+  "games played",
+  "{title}, as a table",
+  "as a table",
 ];

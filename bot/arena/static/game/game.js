@@ -136,7 +136,7 @@ export class GameScreen {
         actions: {
           move: (move) => this.#move(move),
           premove: (squares) => this.#setPremove(squares),
-          act: (action) => this.#act(action),
+          act: (action, query) => this.#act(action, query),
           resign: () => this.#resign(),
           rematch: () => this.#rematch(),
           cancelRematch: () => this.#cancelRematch(),
@@ -220,9 +220,9 @@ export class GameScreen {
     else this.#draw();
   }
 
-  async #act(action) {
+  async #act(action, query = "") {
     try {
-      await call("POST", `/api/board/game/${this.id}/${action}`);
+      await call("POST", `/api/board/game/${this.id}/${action}${query}`);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       toast(error.message);

@@ -250,6 +250,11 @@ export class GameView {
     const button = (name, text, onclick, { kind = "", image = null } = {}) =>
       el("button", { type: "button", class: `button ${kind}`, onclick, "data-test": name, disabled: !isLive && !isOver }, image ? icon(image) : null, text);
     const main = (image) => ({ kind: "primary", image });
+    // The server is told how many moves are to be left: asked for again after a lost answer, no more go.
+    const takeBack = (colour) => {
+      const { moves, toMove } = this.model.view;
+      act("takeback/yes", `?ply=${moves.length - (this.#colourOf(toMove) === colour ? 2 : 1)}`);
+    };
     const buttons = [];
     if (isOver) {
       if (this.colour && rematchId) buttons.push(button("rematch-cancel", say("Cancel rematch"), cancelRematch));
@@ -260,9 +265,9 @@ export class GameView {
       for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? say("Pass") : pass.move, () => move(pass.move), main("skip")));
       if (gone) buttons.push(button("claim", say("Claim the win"), () => act("claim-victory"), main("cup")));
       if (isAsked) {
-        buttons.push(button("takeback-yes", say("Allow the takeback"), () => act("takeback/yes"), main("undo")), button("takeback-no", say("Decline the takeback"), () => act("takeback/no")));
+        buttons.push(button("takeback-yes", say("Allow the takeback"), () => takeBack(otherColour(this.colour)), main("undo")), button("takeback-no", say("Decline the takeback"), () => act("takeback/no")));
       } else if (!this.full.rated && hasMoved) {
-        const takeback = button("takeback", hasAsked ? say("Takeback asked for") : say("Take back"), () => act("takeback/yes"), { image: "undo" });
+        const takeback = button("takeback", hasAsked ? say("Takeback asked for") : say("Take back"), () => takeBack(this.colour), { image: "undo" });
         takeback.disabled ||= hasAsked;
         buttons.push(takeback);
       }

@@ -7,7 +7,8 @@ import { confirmDialog, el, toast } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { recentGames } from "/static/common/recent.js";
 import { colourField, loadChoice, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
-import { fromServer, say, sayCount, sayDate, sayParts } from "/static/common/language.js";
+import { whyNone } from "/static/report/bait.js";
+import { fromServer, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
 const NAME_RULE = say("2 to 20 letters (a to z), digits, - or _");
@@ -129,6 +130,7 @@ export class Lobby {
     return el(
       "section",
       { class: "story-more" },
+      el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), whyNone(this.arena.bots[0]?.name ?? say("the bot"), this.arena.plainShare)])),
       showcase ? this.#showcase(variant, showcase) : null,
       el("details", { class: "rules" }, el("summary", {}, say("How {game} is played", { game: fromServer(variant.name) })), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );

@@ -1,7 +1,7 @@
 // What a bait is to people: how likely they play it, how it looks beside the best reply, what it costs.
 // Every sentence about looks is made from the points that the chart draws.
 
-import { number, say, sayList } from "/static/common/language.js";
+import { number, say, sayAll, sayList } from "/static/common/language.js";
 
 /** The axis of a blind report, whose number of depths must not tell how deep the search was. */
 const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
@@ -24,7 +24,17 @@ export function peoplePlay(odds) {
 
 /** A share from 0 to 1 as text: "41 %", "under 1 %". */
 export function percentText(share) {
-  return share > 0 && share < 0.01 ? say("under 1 %") : say("{n} %", { n: number(Math.round(100 * share)) });
+  const text = share > 0 && share < 0.01 ? say("under 1 %") : say("{n} %", { n: number(Math.round(100 * share)) });
+  return text.replace(" %", "\u00a0%"); // a line never begins with the sign
+}
+
+/**
+ * Why a game may have no trap, for those who expect one in each.
+ * `plainShare`: the share of the bot's games that a player without traps plays, drawn by lot; 0 or none: no lot is drawn.
+ */
+export function whyNone(name, plainShare) {
+  const lot = plainShare ? say("About {share} of {name}’s games, drawn by lot, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
+  return sayAll([say("Traps are rare in a short game."), lot]);
 }
 
 /** A share of a game, from hundredths of a per cent: "29 % of the game". */

@@ -7,11 +7,12 @@ import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
 import { marginOf, scoreText } from "/static/report/verdict.js";
 import { number, say, sayList } from "/static/common/language.js";
 
-const HEIGHT = 230;
+const HEIGHT = 240;
 const LEFT = 46;
 const LETTER_PX = 8.4; // width of a letter in the names on the right
 const TOP = 12;
-const BOTTOM = 30;
+const TICK_PX = 7; // the same of those below
+const BOTTOM = 40;
 const WIDEST = 600;
 const DECIDED_CENTI = 100_000;
 const KINDS = { trap: say("bait"), best: say("the best reply"), played: say("played") };
@@ -53,6 +54,18 @@ function spread(labels) {
   return sorted;
 }
 
+/** The name of a depth below its place: in two lines where there is too little room, and never cut on the left. */
+function depthLabel(name, x, room) {
+  const text = String(name);
+  const spaces = [...text.matchAll(/ /g)].map(({ index }) => index);
+  const middle = text.length / 2;
+  const at = spaces.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))[0];
+  const parts = text.length * TICK_PX > room && at ? [text.slice(0, at), text.slice(at + 1)] : [text];
+  const half = (TICK_PX * Math.max(...parts.map(({ length }) => length))) / 2;
+  const lines = parts.map((part, i) => svg("tspan", { x: Math.max(x, half), dy: i ? 13 : 0 }, part));
+  return svg("text", { class: "tick depth", y: HEIGHT - BOTTOM + 19, "text-anchor": "middle" }, lines);
+}
+
 function draw(lines, width) {
   const named = lines.filter(({ kind }) => kind !== "rest");
   // The named lines set the scale; the others are clipped to it.
@@ -68,12 +81,14 @@ function draw(lines, width) {
   const step = niceStep(top - bottom);
   const ticks = [];
   for (let tick = Math.ceil(bottom / step) * step; tick <= top; tick += step) ticks.push(Math.round(tick * 10) / 10);
-  const signed = (tick) => (tick > 0 ? `+${number(tick)}` : tick < 0 ? `−${number(-tick)}` : "0");
+  const digits = step < 1 ? 1 : 0;
+  const shown = (tick) => number(Math.abs(tick), { minimumFractionDigits: digits });
+  const signed = (tick) => (tick > 0 ? `+${shown(tick)}` : tick < 0 ? `−${shown(tick)}` : "0");
   const grid = ticks.flatMap((tick) => [
     svg("line", { class: tick === 0 ? "axis" : "grid", x1: LEFT, x2: width - right, y1: y(tick), y2: y(tick) }),
     svg("text", { class: "tick", x: LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, signed(tick)),
   ]);
-  const below = names.map((name, at) => svg("text", { class: "tick depth", x: x(at), y: HEIGHT - 11, "text-anchor": "middle" }, name));
+  const below = names.map((name, at) => depthLabel(name, x(at), x(1) - x(0)));
   const inside = svg(
     "svg",
     { class: "clip", x: 0, y: TOP, width, height: HEIGHT - TOP - BOTTOM },

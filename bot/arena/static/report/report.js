@@ -3,7 +3,7 @@
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
-import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise } from "/static/report/bait.js";
+import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise, whyNone } from "/static/report/bait.js";
 import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
 
@@ -134,6 +134,7 @@ export class ReportSection {
     if (isBlind) story.push(traps ? sayCount("There was {n} trap in this game.", "There were {n} traps in this game.", traps) : say("There was no trap in this game."));
     else if (isMeant) story.push(traps ? sayCount("{name} set {n} trap.", "{name} set {n} traps.", traps, some) : say("{name} set no trap in this game.", some));
     else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} did not mean to set traps; {n} traps arose by accident.", traps, some) : say("In this game {name} did not mean to set traps; no trap arose by accident.", some));
+    if (!traps && (isBlind || isMeant)) story.push(whyNone(this.opponent, this.report.plain_share));
     if (engines.length) story.push(say("The scores are from {engines}.", { engines: sayList(engines) }));
     if (traps) {
       const share = say("{share} of a game", { share: percentText(lost / 10_000) });

@@ -44,8 +44,8 @@ export function marginOf(centi) {
 export function cost(text, unit) {
   if (!text) return "–";
   if (!/^[\d.]+$/.test(text)) return fromServer(text);
-  const short = withFractions(text.replace(/(\.\d)0$/, "$1"));
-  return unit ? say("{n} {unit}", { n: short, unit }) : short;
+  const size = withFractions(text);
+  return unit ? say("{n} {unit}", { n: size, unit }) : size;
 }
 
 const MATE = /^#(-?)(\d+)$/;

@@ -47,7 +47,7 @@ export class TrainScreen {
   #games() {
     return el(
       "nav",
-      { class: "train-games", "aria-label": say("Games") },
+      { class: "train-games", "aria-label": say("Game") },
       GAMES.map((game) => el("a", { href: `/train?game=${game}`, "data-link": true, "aria-current": game === this.game ? "page" : null }, looks(game).title)),
     );
   }

@@ -121,7 +121,7 @@ export function leftOf({ number: at, of, you }) {
 export function nothingWords({ of, you }, { game, isOfGame }, now = Date.now()) {
   if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There is nothing to find in this game.");
   const nothing = say("Nothing new to find in {game} at the moment.", { game: looks(game).title });
-  if (!you?.nextDueAt) return sayAll([nothing, say("Positions come from games in which somebody took a bait.")]);
+  if (!you?.nextDueAt) return sayAll([nothing, say("This shows positions in which somebody took a bait: a reply that looks good and is bad. You are asked for a better one. They come from finished games against the bot, as soon as those are analysed.")]);
   const days = Math.max(1, Math.round((Date.parse(you.nextDueAt) - now) / DAY_MS));
   return sayAll([nothing, sayCount("What you missed comes again tomorrow.", "What you missed comes again in {n} days.", days)]);
 }

@@ -52,7 +52,8 @@ async def test_a_list_of_games_in_parts(house: House) -> None:
     assert [game["id"] for game in public[1]["games"]] == wanted[20:40]
     row = page["games"][-1]
     assert (row["side"], row["result"], row["ratingDiff"]) == ("white", "loss", -5)
-    assert row["opponent"] == {"id": "desdemona", "name": "Desdemona", "rating": 1500}
+    assert row["opponent"] == {"id": "desdemona", "name": "Desdemona", "rating": 1500, "provisional": False}
+    assert page["games"][-2]["opponent"]["provisional"] is True
     assert (await house.request("GET", "/api/arena/games"))[0] == 401
     assert (await house.request("GET", "/api/arena/user/nobody/games"))[0] == 404
     assert (await person.get("/api/arena/games?before=nonsense"))["games"][0]["id"] == wanted[0]
@@ -146,6 +147,7 @@ async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> No
     assert "the arena's own" in ranked.replace("&#39;", "'")
     assert "1530?" in unsettled
     assert "/@/Eva" not in page
+    assert '<title data-say="Leaders: {game} · Desdemona" data-game="Othello">' in page
     assert "Nobody has a settled rating" in (await house.request("GET", "/leaders?variant=xiangqi"))[1]
     for unknown in ("ludo", "chess960"):
         assert (await house.request("GET", f"/leaders?variant={unknown}"))[0] == 400
