@@ -3,15 +3,16 @@
 Counts come from the summaries of games; those of games without a valid one are made from their decisions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select, type_coerce
+from sqlalchemy import String, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
@@ -20,7 +21,15 @@ from storage.filters import Filters
 from storage.queries.shown_games import shown_games
 from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
-from storage.statistics.packed_games import PackedGames, days_of, game_records, moment_of, unpacked_games
+from storage.statistics.packed_games import (
+    GAME,
+    SCORES,
+    PackedGames,
+    days_of,
+    microseconds,
+    moment_of,
+    unpacked_games,
+)
 from storage.statistics.summary_rows import read_columns
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import GameRow, OpponentRow
@@ -153,15 +162,38 @@ async def _games(session: AsyncSession, filters: Filters) -> tuple[PackedGames, 
     )
     columns = {name: list(values) for name, values in (await read_columns(session, statement)).items()}
     others = {n: columns["id"][n] for n, part in enumerate(columns["facts"]) if part is None}
-    records = await game_records(session, [*others.values()])
+    bare = await _bare_games(session, [*others.values()])
     counted = await counts_of_games(session, [*others.values()])
     for number, key in others.items():
-        columns["facts"][number] = records[key].packed()
+        columns["facts"][number] = bare[key]
         for name in _COUNTS:
             columns[name][number] = getattr(counted.get(key, _NOTHING), name)
     with decoding("the summaries of games"):
         games = unpacked_games(columns["facts"])
         return games, np.array([columns[name] for name in _COUNTS], np.int64).T
+
+
+async def _bare_games(session: AsyncSession, keys: Sequence[int]) -> dict[int, bytes]:
+    """Games without a summary, with no more than `_by_person` reads of them.
+
+    A damaged game has none and must hide no other one: what is no rating, and no result, is unknown.
+    """
+    found = {}
+    for start in range(0, len(keys), _FEW):
+        statement = select(
+            GameRow.id,
+            GameRow.opponent_id,
+            GameRow.started_at,
+            type_coerce(GameRow.opponent_rating, NullType()).label("rating"),
+            type_coerce(GameRow.result, String).label("result"),
+        ).where(GameRow.id.in_(keys[start : start + _FEW]))
+        for row in await session.execute(statement):
+            game = np.zeros((), GAME)
+            game["person"], game["began_us"] = row.opponent_id, microseconds(row.started_at)
+            game["rating"] = row.rating if isinstance(row.rating, int | float) else nan
+            game["score"] = SCORES.get(row.result, nan)
+            found[row.id] = game.tobytes()
+    return found
 
 
 def _by_person(games: PackedGames, baits: NDArray[np.int64]) -> dict[str, list[Any]]:

@@ -31,7 +31,7 @@ STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.v
 FINISHED, OPEN, ABORTED = range(len(STATES))
 UNKNOWN = np.iinfo(np.int64).min
 """In place of a moment or an opening that there is not."""
-_SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: nan}
+SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: nan}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _DAY_US = 86_400_000_000
@@ -156,6 +156,11 @@ def without_expected(part: bytes) -> bytes:
     return found.tobytes()
 
 
+def microseconds(at: datetime) -> int:
+    """Microseconds since 1970, as packed games have them."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
 def moment_of(at_us: int) -> datetime:
     """A moment from its column."""
     return _EPOCH + timedelta(microseconds=at_us)
@@ -206,18 +211,17 @@ def _record(row: Any) -> GameColumns:
     opening = opening_of(row)
     # These two say in words what is no state, and no result.
     state, result = GameStatus(row.state).value, None if row.result is None else GameResult(row.result).value
-    began_us = (row.started_at - _EPOCH) // _MICROSECOND
     return GameColumns(
         Labels(row.player, row.game, row.site, row.speed),
         (
             row.id,
             row.opponent_id,
             row.engine_config_id,
-            began_us,
-            UNKNOWN if row.ended_at is None else (row.ended_at - _EPOCH) // _MICROSECOND,
+            microseconds(row.started_at),
+            UNKNOWN if row.ended_at is None else microseconds(row.ended_at),
             UNKNOWN if opening.key is None else opening.key,
         ),
-        (_number(row.opponent_rating), _number(row.our_rating), _SCORES[result]),
+        (_number(row.opponent_rating), _number(row.our_rating), SCORES[result]),
         (
             STATES.index(state),
             bool(row.is_settled),

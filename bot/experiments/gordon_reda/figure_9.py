@@ -36,11 +36,12 @@ from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from engine.decision import OutcomeKind
+from engine.player_kinds import STANDARD, TRAPPY
 from storage.intervals import share
 
 PAPER = {OutcomeKind.OPTIMAL: 34, OutcomeKind.FELL: 61, OutcomeKind.ERRED_ELSEWHERE: 103}
 PAPER_GAMES, PAPER_SET = 50, 198
-PLAYERS = STANDARD, TRAPPY = "standard", "trappy"
+PLAYERS = (STANDARD.name, TRAPPY.name)
 PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100", "maia-1500", "maia-1900")}
 """The models of people: Othello's comes with the program, chess's are in the folder."""
 GAMES = tuple(PEOPLE)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.experiments.experiment import FOLDER, Size
 from bot.experiments.gordon_reda import figure_9, trap_replies
-from bot.experiments.gordon_reda.figure_9 import PLAYERS, TRAPPY, TrapsAndPeople
+from bot.experiments.gordon_reda.figure_9 import PLAYERS, TrapsAndPeople
 from bot.experiments.gordon_reda.trap_replies import (
     KINDS,
     STEPS,
@@ -163,7 +163,7 @@ def test_games_are_compared_opening_by_opening(monkeypatch: pytest.MonkeyPatch) 
     for job in TrapsAndPeople().jobs(Size.FULL):
         if "player" in job.arguments:
             first = job.arguments["first"]
-            falls = 2 if job.arguments["player"] == TRAPPY else 1
+            falls = 2 if job.arguments["player"] == PLAYERS[1] else 1
             rows, groups = [], []
             for opening in range(first, first + job.arguments["pairs"]):
                 replies = "bbb"[:falls] + "aaaa"[falls:] + ("d" if opening % 3 else "")
