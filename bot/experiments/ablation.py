@@ -12,6 +12,7 @@ import numpy as np
 
 from bot.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from bot.experiments.given_games import NEEDED, jobs_of_sample
 from bot.experiments.matches import discs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from bot.experiments.words import MeanEstimate, above_zero, mean_of, number, percent, points, tally
@@ -70,20 +71,15 @@ class Ablation(Experiment):
     title: ClassVar = "Which part of the trap arithmetic earns anything?"
     source: ClassVar = "Gordon & Reda 2006, Figures 2, 3 and 5; and the temptation of this program"
     version: ClassVar = "1"
-    needs: ClassVar = (
-        "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019, and Maia's networks in a folder maia"
-    )
+    needs: ClassVar = f"{NEEDED}, and Maia's networks in a folder maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
         """See `Experiment.jobs`; games in rounds, so that a part of them has every player."""
         recorded = [
-            Job(
-                f"replies: {game} {first}",
-                {"game": game, "first": first, "count": min(_BATCH, most - first), "most": most},
-            )
+            job
             for game, most in _REPLIES.items()
             if size is Size.FULL
-            for first in range(0, most, _BATCH)
+            for job in jobs_of_sample("replies", game, most, _BATCH)
         ]
         played = [
             Job(

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.added_value import FOLDS, folds_of, held_out
-from bot.analysis.games import Answered, MoveFilter, choose, half_of, half_of_person
+from bot.analysis.games import Answered, half_of, half_of_person
 from bot.analysis.persons import is_person, person_key
 from bot.analysis.population import BAD, population
 from bot.analysis.reply_profiles import ProfileTask, profile
 from bot.analysis.runner import analysed, query_of
 from bot.experiments.experiment import Result
-from bot.experiments.given_games import given_games
+from bot.experiments.given_games import DEPTHS, given_games, sample_of
 from bot.experiments.words import MeanEstimate
 from bot.match.human_players import opened
 from engine.games import get_game
@@ -54,10 +54,6 @@ PARTS: Mapping[str, Sequence[str]] = {
 COLUMNS = tuple(dict.fromkeys([*KNOWN, *(name for names in PARTS.values() for name in names)]))
 _MARGIN_CENTI = 100
 _DIGITS = 4
-_DEPTHS = {"chess": 6, "othello": 8}
-_FROM_PLY = {"chess": 10, "othello": 6}
-_OTHELLO_YEARS = (2016, 2019)
-"""Games that the Othello network has not seen."""
 _HALF = 1
 """The half of the games (chess) or persons (Othello) that the calibrated models have not seen."""
 _SPLIT_SEED = 1
@@ -124,10 +120,8 @@ def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
     games = given_games(game, folder)
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
-        return choose(games, MoveFilter(sample=most, seed=seed, from_ply=_FROM_PLY[game]))
-    low, high = _OTHELLO_YEARS
-    drawn = MoveFilter(sample=3 * most, seed=seed, from_ply=_FROM_PLY[game], from_year=low, to_year=high)
-    kept = [each for each in choose(games, drawn) if _is_other_half(_name(each))]
+        return sample_of(games, game, most, seed)
+    kept = [each for each in sample_of(games, game, 3 * most, seed) if _is_other_half(_name(each))]
     return kept[:most]
 
 
@@ -153,7 +147,7 @@ def _calibrated(game: str) -> CalibratedModel:
 
 def _stored(at: int, each: Answered, human: HumanModel) -> StoredPosition:
     record = each.game.record
-    found = profile(ProfileTask(at, record.game, each.position, each.move, _DEPTHS[record.game], None))
+    found = profile(ProfileTask(at, record.game, each.position, each.move, DEPTHS[record.game], None))
     position = analysed(0, each, found)
     [odds] = predicted(human, get_game(record.game), [query_of(human, position, record)])
     return StoredPosition(

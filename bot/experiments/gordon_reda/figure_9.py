@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from bot.analysis.measures import PersonShare
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from bot.experiments.given_games import DEPTHS, NEEDED, jobs_of_sample
 from bot.experiments.gordon_reda.trap_replies import (
-    DEPTHS,
     STEPS,
     TrapReplies,
     by_band,
@@ -63,18 +63,15 @@ class TrapsAndPeople(Experiment):
     title: ClassVar = "Trappy minimax versus people"
     source: ClassVar = "Gordon & Reda 2006, Figure 9"
     version: ClassVar = "1"
-    needs: ClassVar = (
-        "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019, and maia-1100.onnx, maia-1500.onnx "
-        "and maia-1900.onnx in a folder maia"
-    )
+    needs: ClassVar = f"{NEEDED}, and maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a folder maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
         """See `Experiment.jobs`; in rounds, so that a part of them has something of every source."""
         found: list[tuple[float, Job]] = []
-        for game, most in _RECORDED.items():
-            for first in range(0, most if size is Size.FULL else 0, _BATCH):
-                arguments = {"game": game, "first": first, "count": min(_BATCH, most - first), "most": most}
-                found.append((first / most, Job(f"recorded: {game} {first}", arguments)))
+        if size is Size.FULL:
+            for game, most in _RECORDED.items():
+                its = jobs_of_sample("recorded", game, most, _BATCH)
+                found += [(job.arguments["first"] / most, job) for job in its]
         for game, pairs in _PAIRS[size].items():
             for first in range(0, pairs, _PAIRS_A_JOB):
                 for people in PEOPLE[game] if size is Size.FULL else PEOPLE[game][:1]:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.games import Answered, MoveFilter, choose
+from bot.analysis.games import Answered
 from bot.analysis.measures import PersonShare, person_share
 from bot.analysis.persons import is_person
 from bot.analysis.reply_profiles import ProfileTask, profile
 from bot.analysis.runner import analysed
 from bot.analysis.trap_counts import decision_of
 from bot.experiments.experiment import Result
-from bot.experiments.given_games import given_games
+from bot.experiments.given_games import DEPTHS, given_games, sample_of
 from bot.experiments.words import MeanEstimate
 from bot.match.play import Played
 from engine.decision import Decision, OutcomeKind
@@ -29,10 +29,6 @@ from storage.inference.fixed import FixedInterval, fixed_mean, leave_one_out
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-DEPTHS = {"chess": 6, "othello": 8}
-"""Plies of the search that judges recorded replies."""
-_FROM_PLY = {"chess": 10, "othello": 6}
-_OTHELLO_YEARS = (2016, 2019)
 KINDS = tuple(OutcomeKind)
 LEAST = TrapParams().threshold_percent / 100
 """The cost, in expected score, from which a reply can be a trap that counts."""
@@ -146,10 +142,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
     """Moves of games between persons: WTHOR has programs, too."""
     games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
-    low, high = _OTHELLO_YEARS if game == "othello" else (None, None)
-    return choose(
-        games, MoveFilter(sample=most, seed=seed, from_ply=_FROM_PLY[game], from_year=low, to_year=high)
-    )
+    return sample_of(games, game, most, seed)
 
 
 def of_game(played: Played) -> list[TrapReply]:

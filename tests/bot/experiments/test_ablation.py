@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.experiments import ablation, ablation_replies
+from bot.experiments import ablation, ablation_replies, given_games
 from bot.experiments.ablation import ARMS, COST, PAPER, TEMPTATION, Ablation, chosen
 from bot.experiments.ablation_replies import COLUMNS, PARTS, PRIMARY, gains
 from bot.experiments.experiment import Size
@@ -143,8 +143,8 @@ def test_covariates_of_recorded_replies(monkeypatch: pytest.MonkeyPatch, tmp_pat
             for at, reply in enumerate(("Nc6", "g6", "Ke7", "Nf6", "d6", "Qf6"))
         )
     )
-    monkeypatch.setattr(ablation_replies, "_DEPTHS", {"chess": 3})
-    monkeypatch.setattr(ablation_replies, "_FROM_PLY", {"chess": 3})
+    monkeypatch.setattr(ablation_replies, "DEPTHS", {"chess": 3})
+    monkeypatch.setattr(given_games, "FROM_PLY", {"chess": 3})
     monkeypatch.setattr(ablation_replies, "_human", lambda *_: None)
     monkeypatch.setattr(ablation_replies, "query_of", lambda *_: None)
     monkeypatch.setattr(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.experiments import given_games
 from bot.experiments.experiment import FOLDER, Size
 from bot.experiments.gordon_reda import figure_9, trap_replies
 from bot.experiments.gordon_reda.figure_9 import PLAYERS, TrapsAndPeople
@@ -193,7 +194,7 @@ def test_recorded_replies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         )
     )
     monkeypatch.setattr(trap_replies, "DEPTHS", {"chess": 2})
-    monkeypatch.setattr(trap_replies, "_FROM_PLY", {"chess": 3})
+    monkeypatch.setattr(given_games, "FROM_PLY", {"chess": 3})
     arguments = {"game": "chess", "most": 9, FOLDER: str(tmp_path)}
     whole = TrapsAndPeople().run({**arguments, "first": 0, "count": 9}, 1)
     part = TrapsAndPeople().run({**arguments, "first": 2, "count": 2}, 1)
