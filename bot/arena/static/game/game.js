@@ -296,7 +296,6 @@ export class GameScreen {
       id: this.id,
       game: this.screen.gameKey,
       opponent: this.opponent,
-      isPlayer: this.colour !== null,
       isTurned: this.screen.board.isTurned,
       onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
     });

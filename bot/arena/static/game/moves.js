@@ -2,7 +2,7 @@
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { VERDICTS } from "/static/report/verdict.js";
+import { labelOf } from "/static/report/verdict.js";
 import { moveName } from "/static/board/games.js";
 import { say } from "/static/common/language.js";
 
@@ -83,13 +83,16 @@ export class Moves {
     if (isNew) this.#mark();
   }
 
-  /** Colour the bot's moves by their verdicts: [{ply, kind, isTrap}]. */
-  judge(verdicts) {
+  /**
+   * Colour the replies by the verdicts on the bot's moves before them: [{ply, kind, isTrap}]; a move without a reply
+   * itself. `person`: the replies' player, for somebody else; null: they look at it themselves.
+   */
+  judge(verdicts, person = null) {
     for (const { ply, kind } of verdicts) {
-      const place = this.#place(ply);
+      const place = this.#place(ply + 1) ?? this.#place(ply);
       if (!place) continue;
       place.dataset.verdict = kind;
-      place.title = VERDICTS[kind].label;
+      place.title = labelOf(kind, person);
     }
   }
 

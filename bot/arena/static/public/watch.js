@@ -166,14 +166,13 @@ export class WatchScreen {
   }
 
   #openReport(bot, person) {
-    this.view.reportBox.before(el("p", { class: "hint report-voice" }, say("The report speaks to {name}: “you” is {name}.", { name: person })));
     this.report = new ReportSection(this.view.reportBox, {
       id: this.id,
       game: this.view.gameKey,
       opponent: bot,
-      isPlayer: false,
+      person,
       isTurned: this.view.board.isTurned,
-      onVerdicts: (verdicts) => this.view.moves.judge(verdicts),
+      onVerdicts: (verdicts) => this.view.moves.judge(verdicts, person),
     });
     this.report.open();
   }

@@ -105,7 +105,7 @@ export class TrainScreen {
       ? el("a", { class: "button primary", href: "/train", "data-link": true }, say("More positions"))
       : el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game"));
     this.side.replaceChildren(el("p", {}, nothingWords(told, { game: this.game, isOfGame: this.from !== null, isFirst: !this.seen.length })), end);
-    end.focus({ preventScroll: true });
+    if (this.hasKeys) end.focus({ preventScroll: true });
   }
 
   // --- A position ----------------------------------------------------------------------------------------
