@@ -1,5 +1,6 @@
 """A person and a program play through the real page and the real arena."""
 
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -174,6 +175,15 @@ def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: 
     page.driver.get(host.url)
     page.find("#nickname").send_keys("anna")
     page.choose("clock", "none")
+    stakes = (
+        "return [...document.querySelectorAll('[name=rated]')].map((each) => [each.checked, each.disabled])"
+    )
+    assert page.driver.execute_script(stakes) == [[False, True], [True, False]]
+    assert "only your first move has a limit: 3600 s" in page.text(".no-clock-hint")
+    page.choose("clock", "300+3")
+    assert page.driver.execute_script(stakes) == [[True, False], [False, False]], "as before"
+    assert page.driver.execute_script("return document.querySelector('.no-clock-hint').hidden")
+    page.choose("clock", "none")
     page.choose("color", "black")
     page.choose("variant", "othello")
     page.click("[data-test=challenge]")
@@ -219,6 +229,9 @@ def test_a_finished_game_is_analysed_at_the_cursor(page: Page, host: Host) -> No
     page.find(".game .mark-best")
     page.click("[data-step=right]")
     page.until_text(".analysis-lines", "White to move")
+    page.driver.execute_script("document.activeElement.blur()")
+    ActionChains(page.driver).send_keys(Keys.END).perform()
+    page.until_text(".analysis-lines", "Black to move")
     page.click("[data-test=analyse]")
     assert page.count(".game .mark-best, .analysis-lines li") == 0
 

@@ -1,6 +1,7 @@
 """After the game the page shows the traps, and agrees with the report that it was given."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,8 +69,8 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             # A game without a trap is nothing unusual, which not even a blind report keeps back.
             show_report(finished, untempting(copied(game[2])) | {"plain_share": 0.5})
             story = finished.text(".summary-story")
-            assert "In dieser Partie gab es keine Falle. In einer kurzen Partie sind Fallen selten." in story
-            assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein" in story
+            lot = "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein"
+            assert f"In dieser Partie gab es keine Falle. {lot}" in story
             finished.find(".chart .depth")
             names = finished.driver.execute_script(NAMES_BELOW)
             assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]
@@ -177,6 +178,16 @@ def test_the_report_counts_the_tempting_traps(finished: Page) -> None:
     assert finished.count(".chip") == 4
     finished.click(f".chip[data-index='{places[3]}']")
     assert finished.text(".moment-head h3") == "Trap avoided, but a slip"
+    show_report(finished, report, person="anna")  # the same to somebody else
+    assert "anna fell into 1, which cost 40 % of a game." in finished.text(".summary-story")
+    told = finished.driver.execute_script(
+        "const box = document.querySelector('.report-box');"
+        "return [...box.querySelectorAll('.chip').keys()].map((i) => {"
+        "  box.querySelectorAll('.chip')[i].click();"
+        "  return box.innerHTML;"
+        "})"
+    )
+    assert not [found for each in told if (found := re.search(r"\b[Yy]our?\b", each))]
 
 
 def test_a_moment_shows_the_board_that_had_to_be_answered(finished: Page) -> None:
@@ -378,10 +389,10 @@ def test_in_a_decided_game_a_costly_reply_counts_nowhere(finished: Page) -> None
     assert "not known" not in finished.text(".summary")
 
 
-def show_report(page: Page, report: Any, *, is_turned: bool = False) -> None:
+def show_report(page: Page, report: Any, *, is_turned: bool = False, person: str | None = None) -> None:
     """Draw another report in place of the one that is shown."""
     page.driver.execute_async_script(
-        "const [report, isTurned, done] = arguments;"
+        "const [report, isTurned, person, done] = arguments;"
         "const {game} = report;"
         "const real = window.fetch;"
         "const told = () => new Response(JSON.stringify(report));"
@@ -390,11 +401,12 @@ def show_report(page: Page, report: Any, *, is_turned: bool = False) -> None:
         "  const box = document.querySelector('.report-box');"
         "  box.replaceChildren();"
         "  const onVerdicts = () => done();"
-        "  const about = {id: 'other', game, opponent: 'Desdemona', isPlayer: true, isTurned, onVerdicts};"
+        "  const about = {id: 'other', game, opponent: 'Desdemona', person, isTurned, onVerdicts};"
         "  new ReportSection(box, about).open();"
         "})",
         report,
         is_turned,
+        person,
     )
 
 
