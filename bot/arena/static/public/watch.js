@@ -113,7 +113,7 @@ export class WatchScreen {
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
     this.tools = new GameTools({ id: this.id, canFlip: looks(game).canFlip, isPublic: true });
-    this.tools.showKeys();
+    if (!this.isOver || full.state.view.moves.length) this.tools.showKeys();
     this.tools.offer(full.files ?? []);
     this.main.querySelector(".status").append(...this.tools.elements);
     document.addEventListener("keydown", this.onKey, true);
