@@ -21,10 +21,9 @@ from sqlalchemy.types import NullType
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.damage import decoding
-from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games
+from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games, shown_games
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
-from storage.queries.shown_games import shown_games
 from storage.records import GameStatus
 from storage.statistics.facts import require_rating
 from storage.statistics.set_baits import (
