@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Text, cast, func, select, update
@@ -213,6 +214,7 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
         return None
 
 
+@lru_cache(maxsize=4096)  # more than Chess960 has starts: a report asks for each of its games
 def is_own_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set the position that a game began from: then it chose what there is to draw.
 

@@ -1,17 +1,22 @@
 """What a line chart shows: its lines, checked and thinned, and its table."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bot.charts.figure import ChartSize, DataTable
 from bot.charts.numbers import PLAIN, NumberStyle, moment_text, seconds
-from bot.charts.thinning import LineSample, thin
+from bot.charts.thinning import LineSample, SampleColumns, samples_of, thin
 
 MOST_LINES = 2
 _DAY_S = 86_400
+_Y = 1
+"""The column of y."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +86,28 @@ class LineChart:
         return any(isinstance(x, datetime) for line in self.lines for x in line.x[:1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class DrawnLine:
     """A line as it is drawn."""
 
     name: str
     band: str
     """Empty: it has no intervals."""
-    samples: tuple[LineSample, ...]
+    columns: SampleColumns
+
+    @cached_property
+    def samples(self) -> tuple[LineSample, ...]:
+        """Its samples one by one."""
+        return samples_of(self.columns)
 
     def thinned(self, width: int) -> "DrawnLine":
         """The line for a drawing of this width: whole, or a bucket for each eight pixels; see `thin`.
 
         Whole where there is no more than a sample for each two pixels.
         """
-        if len(self.samples) <= width / 2:
+        if len(self.columns) <= width / 2:
             return self
-        return DrawnLine(self.name, self.band, thin(self.samples, width // 8))
+        return DrawnLine(self.name, self.band, thin(self.columns, width // 8))
 
 
 def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
@@ -112,8 +122,8 @@ def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
         raise ValueError(
             f"{chart.title!r} has {len(chart.lines)} lines, at most {MOST_LINES} can be told apart"
         )
-    found = (DrawnLine(line.name, line.band if line.low else "", _samples(line)) for line in chart.lines)
-    lines = tuple(line for line in found if any(sample.y is not None for sample in line.samples))
+    found = (DrawnLine(line.name, line.band if line.low else "", _columns(line)) for line in chart.lines)
+    lines = tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
     kinds = {isinstance(x, datetime) for line in chart.lines for x in line.x}
     if chart.mark is not None:
         kinds.add(isinstance(chart.mark.x, datetime))
@@ -127,29 +137,35 @@ def place(x: float | datetime) -> float:
     return seconds(x) if isinstance(x, datetime) else x
 
 
-def _samples(line: ChartLine) -> tuple[LineSample, ...]:
+def _columns(line: ChartLine) -> SampleColumns:
     missing: tuple[None, ...] = (None,) * len(line.x)
-    columns: tuple[tuple[str, Sequence[float | None]], ...] = (
+    given: tuple[tuple[str, Sequence[float | None]], ...] = (
         ("x", [place(x) for x in line.x]),
         ("y", line.y),
         ("low", line.low or missing),
         ("high", line.high or missing),
     )
-    for name, column in columns:
-        if len(column) != len(line.x):
-            raise ValueError(f"line {line.name!r} has {len(column)} {name} for {len(line.x)} x")
-        for index, value in enumerate(column):
-            if value is not None and not math.isfinite(value):
-                raise ValueError(f"line {line.name!r}: {name}[{index}] is {value}")
-    samples = tuple(map(LineSample._make, zip(*(column for _, column in columns), strict=True)))
-    for index, sample in enumerate(samples):
-        if index and sample.x < samples[index - 1].x:
-            raise ValueError(f"line {line.name!r}: x[{index}] is less than the x before it")
-        if (sample.low is None) != (sample.high is None):
-            raise ValueError(f"line {line.name!r}: the interval at index {index} has one end")
-        if sample.low is not None and sample.high is not None and sample.low > sample.high:
-            raise ValueError(f"line {line.name!r}: the interval at index {index} ends before it begins")
-    return samples
+    for name, values in given:
+        if len(values) != len(line.x):
+            raise ValueError(f"line {line.name!r} has {len(values)} {name} for {len(line.x)} x")
+    found = np.array([values for _, values in given], np.float64)
+    for (name, values), column in zip(given, found, strict=True):
+        for index in _where(~np.isfinite(column)):
+            if values[index] is not None:
+                raise ValueError(f"line {line.name!r}: {name}[{index}] is {values[index]}")
+    x, _, low, high = found
+    for index in _where(x[1:] < x[:-1]):
+        raise ValueError(f"line {line.name!r}: x[{index + 1}] is less than the x before it")
+    for index in _where(np.isnan(low) != np.isnan(high)):
+        raise ValueError(f"line {line.name!r}: the interval at index {index} has one end")
+    for index in _where(low > high):
+        raise ValueError(f"line {line.name!r}: the interval at index {index} ends before it begins")
+    return np.ascontiguousarray(found.T)
+
+
+def _where(holds: NDArray[np.bool_]) -> list[int]:
+    found: list[int] = np.flatnonzero(holds).tolist()
+    return found
 
 
 def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:

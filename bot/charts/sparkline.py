@@ -3,12 +3,13 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from markupsafe import Markup
 
 from bot.charts.figure import DataTable, html_table
 from bot.charts.markup import joined, path_of, tag
 from bot.charts.numbers import PLAIN, Axis, NumberStyle, span_of
-from bot.charts.thinning import LineSample, runs_of, thin
+from bot.charts.thinning import LineSample, runs_of, samples_of, thin
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0
@@ -70,8 +71,10 @@ def _samples(chart: Sparkline) -> tuple[LineSample, ...]:
     for label, value in zip(chart.labels, chart.values, strict=True):
         if value is not None and not math.isfinite(value):
             raise ValueError(f"{chart.title!r}: the value of {label!r} is {value}")
-    samples = [LineSample(float(index), value, None, None) for index, value in enumerate(chart.values)]
-    return thin(samples, int(_WIDTH / 2))
+    columns = np.full((len(chart.values), len(LineSample._fields)), np.nan)
+    columns[:, 0] = np.arange(len(columns))
+    columns[:, 1] = np.array(chart.values, np.float64)  # None: NaN
+    return samples_of(thin(columns, int(_WIDTH / 2)))
 
 
 def _description(chart: Sparkline, known: list[float]) -> str:

@@ -1,8 +1,11 @@
 """Thins a series to what a drawing can show, without losing an extreme, and parts it at its gaps."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class LineSample(NamedTuple):
@@ -17,49 +20,45 @@ class LineSample(NamedTuple):
     """None exactly where `low` is."""
 
 
-_LOW: tuple[Callable[[LineSample], float | None], ...] = (lambda s: s.y, lambda s: s.low)
-_HIGH: tuple[Callable[[LineSample], float | None], ...] = (lambda s: s.y, lambda s: s.high)
+SampleColumns = NDArray[np.float64]
+"""The samples of a line, shape (samples, 4): x, y, low, high; NaN where a sample has None."""
 
 
-def thin(samples: Sequence[LineSample], buckets: int) -> tuple[LineSample, ...]:
+def samples_of(columns: SampleColumns) -> tuple[LineSample, ...]:
+    """The same samples, one by one."""
+    values = columns.astype(object)
+    values[np.isnan(columns)] = None
+    return tuple(map(LineSample._make, values.tolist()))
+
+
+def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
     """Samples of a series: the first, the last, and at most five from each of so many buckets of equal width.
 
     A bucket keeps the samples with its least and its greatest y, its least `low`, its greatest `high`, and
     its first gap.
 
     Args:
-        samples: With x never falling.  Returned as they are when there are no more of them than buckets.
+        columns: With x never falling.  Returned as they are when there are no more samples than buckets.
         buckets: At least 1.
     """
-    if len(samples) <= buckets:
-        return tuple(samples)
-    begin, end = samples[0].x, samples[-1].x
-    kept = {0, len(samples) - 1}
-    start, number = 0, 0
-    for index, sample in enumerate(samples):
-        bucket = _bucket(sample.x, begin, end, buckets)
-        if bucket != number:
-            kept |= _extremes(samples, start, index)
-            start, number = index, bucket
-    kept |= _extremes(samples, start, len(samples))
-    return tuple(samples[index] for index in sorted(kept))
-
-
-def _bucket(x: float, begin: float, end: float, buckets: int) -> int:
-    width = end / 2 - begin / 2  # halves, because the difference of two huge numbers may overflow
-    return min(buckets - 1, int((x / 2 - begin / 2) / width * buckets)) if width > 0 else 0
-
-
-def _extremes(samples: Sequence[LineSample], start: int, stop: int) -> set[int]:
-    """Indices of the samples between two indices that their bucket keeps."""
-    kept = set()
-    for values, best in ((_LOW, min), (_HIGH, max)):
-        for value in values:
-            there = [(y, i) for i in range(start, stop) if (y := value(samples[i])) is not None]
-            if there:
-                kept.add(best(there, key=lambda each: each[0])[1])
-    gap = next((i for i in range(start, stop) if samples[i].y is None), None)
-    return kept if gap is None else kept | {gap}
+    if len(columns) <= buckets:
+        return columns
+    x, y, low, high = columns.T
+    width = x[-1] / 2 - x[0] / 2  # halves, because the difference of two huge numbers may overflow
+    bucket_of = np.zeros(len(x), np.intp)
+    if width > 0:
+        bucket_of = np.minimum(buckets - 1, ((x / 2 - x[0] / 2) / width * buckets).astype(np.intp))
+    # Of each of these the least value is kept where there is one; gaps are all alike, so that the first is.
+    wanted = [np.where(np.isnan(each), np.inf, each) for each in (y, -y, low, -high)]
+    wanted.append(np.where(np.isnan(y), 0.0, np.inf))
+    kept = {0, len(x) - 1}
+    starts = np.flatnonzero(np.diff(bucket_of)) + 1
+    for start, stop in pairwise([0, *starts.tolist(), len(x)]):
+        for values in wanted:
+            index = start + int(values[start:stop].argmin())
+            if values[index] < np.inf:
+                kept.add(index)
+    return columns[sorted(kept)]
 
 
 def runs_of(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:

@@ -4,15 +4,15 @@ A flag excludes nothing: a second line of the report leaves flagged games out.  
 a game would bias the trial, since a trap changes what happens.
 """
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import timedelta
 from enum import StrEnum
-from math import sqrt
+from itertools import compress
 
-from storage.inference.persons import PersonId
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.inference.persons import codes_of
 
 EARLY_PLY = 10
 FAST_S = 0.3
@@ -38,117 +38,99 @@ class SuspectFlag(StrEnum):
     """The first 20 plies are those of another account's game that began earlier, by 7 days at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlayedGame:
-    """A game as the flags see it."""
-
-    game_id: int | str
-    person: PersonId
-    account: str
-    """The opponent's account, with its site."""
-    started_at: datetime
-    """With a time zone."""
-    game: str
-    """What was played, with its first position where games may begin from others."""
-    moves: tuple[str, ...]
-    """The first `COPIED_PLIES` moves of both sides, or all of a shorter game."""
-    plies: int
-    person_left: bool
-    """The person resigned, left, or lost on time."""
-    timed_replies: int
-    """Replies of which is known how long they took."""
-    fast_replies: int
-    """Those among them that took less than `FAST_S`."""
-    judged: int
-    """Replies that were judged and have a prediction."""
-    optimal: int
-    """Optimal ones among them."""
-    expected_optimal: float
-    """Sum of the people model's probabilities of an optimal reply over the judged ones."""
-
-    def __post_init__(self) -> None:
-        what = f"game {self.game_id}"
-        if self.started_at.tzinfo is None:
-            raise ValueError(f"{what}: started_at has no time zone")
-        if not 0 <= self.fast_replies <= self.timed_replies:
-            raise ValueError(f"{what}: {self.fast_replies} fast replies of {self.timed_replies}")
-        if not 0 <= self.optimal <= self.judged:
-            raise ValueError(f"{what}: {self.optimal} optimal replies of {self.judged}")
-        if not 0 <= self.expected_optimal <= self.judged:
-            raise ValueError(f"{what}: {self.expected_optimal} optimal replies expected of {self.judged}")
+PLAYED = np.dtype(
+    [
+        *((name, "<i8") for name in ("id", "person", "began_us", "opening")),
+        ("optimal_expected", "<f8"),
+        *((name, "<i4") for name in ("plies", "has_left", "timed", "fast", "judged", "optimal")),
+    ]
+)
+"""A game as the flags see it: its key and that of the opponent's account; when it began, in microseconds
+since 1970 (UTC); a number that games share whose first `COPIED_PLIES` moves from the same start are the same
+(`NO_OPENING`: it is shorter); the people model's probabilities of an optimal reply, summed over the judged
+replies; moves of both sides; whether the person resigned, left, or lost on time; replies of which is known
+how long they took, and those among them that took less than `FAST_S`; replies that were judged and have a
+prediction, and the optimal ones among them."""
+NO_OPENING = np.iinfo(np.int64).min
+_WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
 
-def suspects(games: Iterable[PlayedGame]) -> dict[int | str, tuple[SuspectFlag, ...]]:
+def suspects(games: NDArray[np.void]) -> Mapping[int, tuple[SuspectFlag, ...]]:
     """The flags of each game that has any, in the order of `SuspectFlag`.
 
+    Args:
+        games: Rows with the columns of `PLAYED` and any others, in any order.
+
     Raises:
-        ValueError: A game occurs twice.
+        ValueError: A game occurs twice, or its numbers cannot be; the message names it.
     """
-    played = list(games)
-    found: dict[int | str, set[SuspectFlag]] = {game.game_id: set() for game in played}
-    if len(found) < len(played):
-        raise ValueError(f"{len(played) - len(found)} games occur twice")
-    for game in played:
-        if _left_early(game):
-            found[game.game_id].add(SuspectFlag.LEFT_EARLY)
-        if _replied_fast(game):
-            found[game.game_id].add(SuspectFlag.FAST_REPLIES)
-    by_person: dict[PersonId, list[PlayedGame]] = defaultdict(list)
-    by_opening: dict[tuple[str, tuple[str, ...]], list[PlayedGame]] = defaultdict(list)
-    for game in played:
-        by_person[game.person].append(game)
-        if len(game.moves) >= COPIED_PLIES:
-            by_opening[game.game, game.moves[:COPIED_PLIES]].append(game)
-    for theirs in by_person.values():
-        if _plays_like_an_engine(theirs):
-            for game in theirs:
-                found[game.game_id].add(SuspectFlag.ENGINE_LIKE)
-    for alike in by_opening.values():
-        for game in _copied(alike):
-            found[game.game_id].add(SuspectFlag.COPIED)
-    return {
-        game_id: tuple(flag for flag in SuspectFlag if flag in flags)
-        for game_id, flags in found.items()
-        if flags
+    _require_possible(games)
+    has = {
+        SuspectFlag.LEFT_EARLY: (games["has_left"] == 1) & (games["plies"] < EARLY_PLY),
+        SuspectFlag.FAST_REPLIES: (games["timed"] > 0) & (2 * games["fast"] >= games["timed"]),
+        SuspectFlag.ENGINE_LIKE: _play_like_engines(games),
+        SuspectFlag.COPIED: _are_copied(games),
     }
+    of_game = np.stack([has[flag] for flag in SuspectFlag], axis=1)
+    flagged = of_game.any(axis=1)
+    # There are few sets of flags.
+    kinds, kind_of = np.unique(of_game[flagged], axis=0, return_inverse=True)
+    flags = [tuple(compress(SuspectFlag, kind)) for kind in kinds.tolist()]
+    return dict(
+        zip(games["id"][flagged].tolist(), map(flags.__getitem__, kind_of.ravel().tolist()), strict=True)
+    )
 
 
-def _left_early(game: PlayedGame) -> bool:
-    return game.person_left and game.plies < EARLY_PLY
+def _require_possible(games: NDArray[np.void]) -> None:
+    twice = len(games) - len(np.unique(games["id"]))
+    if twice:
+        raise ValueError(f"{twice} games occur twice")
+    for part, whole, text in (
+        ("fast", "timed", "fast replies of"),
+        ("optimal", "judged", "optimal replies of"),
+    ):
+        for game in games[(games[part] < 0) | (games[part] > games[whole])][:1]:
+            raise ValueError(f"game {game['id']}: {game[part]} {text} {game[whole]}")
+    for game in games[~(games["optimal_expected"] >= 0)][:1]:
+        raise ValueError(f"game {game['id']}: {game['optimal_expected']} optimal replies expected")
 
 
-def _replied_fast(game: PlayedGame) -> bool:
-    return game.timed_replies > 0 and 2 * game.fast_replies >= game.timed_replies
-
-
-def _plays_like_an_engine(games: Sequence[PlayedGame]) -> bool:
-    """Whether a person's optimal replies exceed the model's expectation by `ENGINE_ERRORS` standard errors.
+def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Of each game, whether its person's optimal replies exceed the model's expectation by `ENGINE_ERRORS`
+    standard errors.
 
     The standard error is by game, but at least what independent replies would have: two games whose surpluses
     happen to be equal prove nothing.
     """
-    judged = [game for game in games if game.judged]
-    if sum(game.judged for game in judged) < ENGINE_REPLIES or len(judged) < 2:
-        return False
-    surplus = [game.optimal - game.expected_optimal for game in judged]
-    mean = sum(surplus) / len(surplus)
-    by_game = len(surplus) / (len(surplus) - 1) * sum((each - mean) ** 2 for each in surplus)
-    by_reply = sum(game.expected_optimal * (1 - game.expected_optimal / game.judged) for game in judged)
-    error = sqrt(max(by_game, by_reply))
-    return sum(surplus) > 0 and sum(surplus) >= ENGINE_ERRORS * error
+    persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
+    expected = np.minimum(games["optimal_expected"], judged)  # a sum of chances may be a rounding above
+    surplus, is_judged = games["optimal"] - expected, judged > 0
+    replies, many, total = (np.bincount(persons, each) for each in (judged, is_judged, surplus))
+    apart = (surplus - (total / np.maximum(many, 1))[persons]) ** 2
+    by_game = many / np.maximum(many - 1, 1) * np.bincount(persons, apart * is_judged)
+    by_reply = np.bincount(persons, expected * (1 - expected / np.maximum(judged, 1)))
+    error = np.sqrt(np.maximum(by_game, by_reply))
+    found = (replies >= ENGINE_REPLIES) & (many >= 2) & (total > 0) & (total >= ENGINE_ERRORS * error)
+    of_games: NDArray[np.bool_] = found[persons]
+    return of_games
 
 
-def _copied(alike: Sequence[PlayedGame]) -> list[PlayedGame]:
-    """Games of one opening that have an earlier one of another account within `COPIED_WITHIN`.
+def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Of each game, whether an earlier one of another account has its opening, within `COPIED_WITHIN`.
 
     Not the earlier game: otherwise anybody could have a stranger's game flagged by repeating it.
     """
-    ordered = sorted(alike, key=lambda game: game.started_at)
-    starts = [game.started_at for game in ordered]
-    found = []
-    for game in ordered:
-        first = bisect_left(starts, game.started_at - COPIED_WITHIN)
-        earlier = ordered[first : bisect_left(starts, game.started_at)]
-        if any(other.account != game.account for other in earlier):
-            found.append(game)
+    found = np.zeros(len(games), bool)
+    long_enough = np.flatnonzero(games["opening"] != NO_OPENING)
+    _, openings, counts = np.unique(games["opening"][long_enough], return_inverse=True, return_counts=True)
+    is_repeated = counts[openings] > 1
+    repeated, openings = long_enough[is_repeated], openings[is_repeated]
+    order = np.lexsort((games["began_us"][repeated], openings))
+    repeated, openings = repeated[order], openings[order]
+    for alike in np.split(repeated, np.flatnonzero(np.diff(openings)) + 1):
+        starts, persons = games["began_us"][alike], games["person"][alike]
+        first = np.searchsorted(starts, starts - _WITHIN_US)
+        last = np.searchsorted(starts, starts)
+        for number, game in enumerate(alike.tolist()):
+            found[game] = (persons[first[number] : last[number]] != persons[number]).any()
     return found

@@ -1,14 +1,17 @@
 """Our ratings over time: a curve for each account, game and speed."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.filters import Filters, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
+from storage.statistics.summary_rows import many_objects
 from storage.tables.games import GameRow
 
 
@@ -52,7 +55,7 @@ class RatingCurve:
 
 async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
     """The curves of the rated games that pass the filters, those with the most games first."""
-    rows = await session.execute(
+    statement = (
         select(
             GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating
         )
@@ -66,7 +69,10 @@ async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingC
         .order_by(GameRow.started_at, GameRow.id)
     )
     found: dict[tuple[str, str, str, str], list[RatingPoint]] = defaultdict(list)
-    for row in rows:
-        found[row.site, row.account, row.game, row.speed].append(RatingPoint(row.started_at, row.our_rating))
-    curves = [RatingCurve(*key, tuple(points)) for key, points in found.items()]
+    with many_objects():
+        # Not by the session, which would make each row twice.
+        rows: Sequence[Any] = (await (await session.connection()).execute(statement)).all()
+        for site, account, game, speed, at, rating in rows:
+            found[site, account, game, speed].append(RatingPoint(at, rating))
+    curves = [RatingCurve(*kind, tuple(points)) for kind, points in found.items()]
     return sorted(curves, key=lambda curve: (-len(curve.points), curve.site, curve.account, curve.game))

@@ -20,7 +20,7 @@ from sqlalchemy import String, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import read_rows, require_number, require_texts
-from storage.inference.suspects import COPIED_PLIES
+from storage.inference.suspects import COPIED_PLIES, NO_OPENING
 from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import GameRow
 
@@ -30,7 +30,7 @@ STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.v
 """The column `state` is an index of these."""
 FINISHED, OPEN, ABORTED = range(len(STATES))
 UNKNOWN = np.iinfo(np.int64).min
-"""In place of a moment or an opening that there is not."""
+"""In place of a moment that there is not."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: nan}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -76,7 +76,7 @@ class GameBeginning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCounts:
-    """What `storage.inference.suspects.PlayedGame` says of the replies in a game."""
+    """What `storage.inference.suspects.PLAYED` says of the replies in a game."""
 
     timed: int = 0
     fast: int = 0
@@ -219,7 +219,7 @@ def _record(row: Any) -> GameColumns:
             row.engine_config_id,
             microseconds(row.started_at),
             UNKNOWN if row.ended_at is None else microseconds(row.ended_at),
-            UNKNOWN if opening.key is None else opening.key,
+            NO_OPENING if opening.key is None else opening.key,
         ),
         (_number(row.opponent_rating), _number(row.our_rating), SCORES[result]),
         (

@@ -23,7 +23,7 @@ class GameSummaryRow(Base):
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # What `storage.inference.suspects.PlayedGame` says of replies.
+    # What `storage.inference.suspects.PLAYED` says of replies.
     timed: Mapped[int]
     fast: Mapped[int]
     judged: Mapped[int]

@@ -43,6 +43,15 @@ def test_the_table_has_what_is_drawn() -> None:
     assert root.find("table").get("class") == "visually-hidden"  # type: ignore[union-attr]
 
 
+def test_many_values_are_thinned_and_keep_their_extremes() -> None:
+    values = [None if n % 7 == 0 else float(n % 50) for n in range(1000)]
+    values[503] = 99.0
+    _, rows = table_of(parsed(sparkline(of(*values))))
+    assert len(rows) <= 5 * 120 + 2
+    assert ["day 503", "99.0"] in rows
+    assert ["day 0", ""] in rows
+
+
 def test_nothing_is_said() -> None:
     for chart in (of(), of(None, None)):
         root = parsed(sparkline(chart))

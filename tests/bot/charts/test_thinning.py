@@ -1,14 +1,21 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.charts.thinning import LineSample, thin
+from bot.charts import thinning
+from bot.charts.thinning import LineSample, samples_of
 
 VALUE = st.integers(-1000, 1000).map(float)
 MAYBE = st.none() | VALUE
 WIDTH = 10
 """Of a bucket."""
+
+
+def thin(samples: Sequence[LineSample], buckets: int) -> tuple[LineSample, ...]:
+    columns = np.array(samples, np.float64).reshape(-1, 4)
+    return samples_of(thinning.thin(columns, buckets))
 
 
 @st.composite

@@ -1,31 +1,41 @@
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from storage.inference.suspects import PlayedGame, SuspectFlag, suspects
+from storage.inference.suspects import NO_OPENING, PLAYED, SuspectFlag
+from storage.inference.suspects import suspects as flags_of
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
+HOUR_US = timedelta(hours=1) // timedelta(microseconds=1)
+WEEK_US = 7 * 24 * HOUR_US
 
 
-def played(number: int, **changes: Any) -> PlayedGame:
-    row = PlayedGame(
-        game_id=number,
-        person=f"p{number}",
-        account=f"arena/p{number}",
-        started_at=START + timedelta(hours=number),
-        game="othello",
-        moves=tuple(f"{number}:{ply}" for ply in range(20)),
-        plies=60,
-        person_left=False,
-        timed_replies=2,
-        fast_replies=0,
-        judged=0,
-        optimal=0,
-        expected_optimal=0.0,
-    )
-    return replace(row, **changes)
+def played(number: int, **changes: Any) -> NDArray[np.void]:
+    row = {
+        "id": number,
+        "person": number,
+        "began_us": number * HOUR_US,
+        "opening": number,
+        "plies": 60,
+        "has_left": False,
+        "timed": 2,
+        "fast": 0,
+        "judged": 0,
+        "optimal": 0,
+        "optimal_expected": 0.0,
+        **changes,
+    }
+    return np.array(tuple(row[name] for name in PLAYED.names or ()), PLAYED)
+
+
+def suspects(rows: list[NDArray[np.void]]) -> dict[int, tuple[SuspectFlag, ...]]:
+    return dict(flags_of(np.array(rows, PLAYED)))
+
+
+def test_no_games() -> None:
+    assert suspects([]) == {}
 
 
 def test_an_ordinary_game_has_no_flag() -> None:
@@ -34,8 +44,8 @@ def test_an_ordinary_game_has_no_flag() -> None:
 
 def test_left_before_ply_10() -> None:
     rows = [
-        played(1, plies=9, person_left=True),
-        played(2, plies=10, person_left=True),
+        played(1, plies=9, has_left=True),
+        played(2, plies=10, has_left=True),
         played(3, plies=9),
     ]
     assert suspects(rows) == {1: (SuspectFlag.LEFT_EARLY,)}
@@ -43,17 +53,17 @@ def test_left_before_ply_10() -> None:
 
 def test_half_of_the_replies_are_fast() -> None:
     rows = [
-        played(1, timed_replies=4, fast_replies=2),
-        played(2, timed_replies=3, fast_replies=1),
-        played(3, timed_replies=2, fast_replies=0),
-        played(4, timed_replies=0, fast_replies=0),
+        played(1, timed=4, fast=2),
+        played(2, timed=3, fast=1),
+        played(3, timed=2, fast=0),
+        played(4, timed=0, fast=0),
     ]
     assert suspects(rows) == {1: (SuspectFlag.FAST_REPLIES,)}
 
 
-def engine_games(count: int, judged: int, optimal: list[int], expected: float) -> list[PlayedGame]:
+def engine_games(count: int, judged: int, optimal: list[int], expected: float) -> list[NDArray[np.void]]:
     return [
-        played(n, person="x", judged=judged, optimal=optimal[n % len(optimal)], expected_optimal=expected)
+        played(n, person=77, judged=judged, optimal=optimal[n % len(optimal)], optimal_expected=expected)
         for n in range(count)
     ]
 
@@ -83,29 +93,26 @@ def test_few_replies_or_one_game_prove_nothing() -> None:
 
 
 def test_the_first_20_plies_of_another_account_within_7_days() -> None:
-    moves = tuple(f"m{ply}" for ply in range(20))
-    week = timedelta(days=7)
     rows = [
-        played(1, moves=moves, started_at=START),
-        played(2, moves=moves, started_at=START + week),
-        played(3, moves=moves, started_at=START + 2 * week + timedelta(seconds=1)),
-        played(4, moves=moves, started_at=START, game="chess"),
-        played(5, moves=moves[:19], started_at=START),
-        played(6, moves=moves[:19], started_at=START),
+        played(1, opening=5, began_us=0),
+        played(2, opening=5, began_us=WEEK_US),
+        played(3, opening=5, began_us=2 * WEEK_US + 1_000_000),
+        played(4, opening=6, began_us=0),
+        played(5, opening=NO_OPENING, began_us=0),
+        played(6, opening=NO_OPENING, began_us=1),
     ]
     assert suspects(rows) == {2: (SuspectFlag.COPIED,)}  # the later one
     assert suspects(rows[::-1]) == suspects(rows)
-    late = replace(rows[1], started_at=START + week + timedelta(microseconds=1))
-    assert suspects([rows[0], late]) == {}
-    assert suspects([rows[0], replace(late, started_at=START)]) == {}  # neither is later
-    own = [played(n, moves=moves, account="arena/same") for n in (1, 2)]
+    assert suspects([rows[0], played(2, opening=5, began_us=WEEK_US + 1)]) == {}
+    assert suspects([rows[0], played(2, opening=5, began_us=0)]) == {}  # neither is later
+    own = [played(number, opening=5, person=7) for number in (1, 2)]
     assert suspects(own) == {}
-    longer = [replace(rows[0], moves=(*moves, "a")), replace(rows[1], moves=(*moves, "b"))]
-    assert set(suspects(longer)) == {2}
+    assert suspects([*own, played(3, opening=5)]) == {3: (SuspectFlag.COPIED,)}
+    assert suspects([*own, played(0, opening=5)]) == dict.fromkeys((1, 2), (SuspectFlag.COPIED,))
 
 
 def test_flags_have_an_order() -> None:
-    row = played(1, plies=2, person_left=True, timed_replies=1, fast_replies=1)
+    row = played(1, plies=2, has_left=True, timed=1, fast=1)
     assert suspects([row]) == {1: (SuspectFlag.LEFT_EARLY, SuspectFlag.FAST_REPLIES)}
 
 
@@ -113,8 +120,10 @@ def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="1 games occur twice"):
         suspects([played(1), played(1)])
     with pytest.raises(ValueError, match="game 1: 3 optimal replies of 2"):
-        played(1, judged=2, optimal=3)
-    with pytest.raises(ValueError, match=r"game 1: 2.5 optimal replies expected of 2"):
-        played(1, judged=2, expected_optimal=2.5)
-    with pytest.raises(ValueError, match="game 1: started_at has no time zone"):
-        played(1, started_at=START.replace(tzinfo=None))
+        suspects([played(0), played(1, judged=2, optimal=3)])
+    with pytest.raises(ValueError, match="game 1: 3 fast replies of 2"):
+        suspects([played(1, fast=3)])
+    with pytest.raises(ValueError, match=r"game 1: -0.5 optimal replies expected"):
+        suspects([played(1, judged=2, optimal_expected=-0.5)])
+    with pytest.raises(ValueError, match=r"game 1: nan optimal replies expected"):
+        suspects([played(1, judged=2, optimal_expected=float("nan"))])
