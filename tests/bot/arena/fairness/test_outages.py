@@ -7,6 +7,8 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import list_events
@@ -103,6 +105,18 @@ async def test_a_failed_request_alone_is_no_outage(house: House, monkeypatch: py
     assert await clocks(house, game) == (6_000, 30_000)
     await house.advance(6)
     assert (await person.get("/api/account/playing"))["nowPlaying"] == []
+
+
+async def test_changes_by_the_owner_end_no_outage(street: Street, database: Database) -> None:
+    async with street.opened() as house:
+        await begun(house)
+    for _ in range(2):
+        async with Arena(ArenaConfig(), database).closed():
+            pass
+    async with street.opened() as house:
+        await house.arena.tick()
+        async with database.read() as session:
+            assert len(await list_events(session, kind="arena_outage")) == 1
 
 
 @pytest.mark.parametrize("stop", ["killed", "stopped"])
