@@ -13,6 +13,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.games import ForecastRow, GameRow
 from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition
+from storage.training import positions
 from tests.bot.arena.training.samples import add_fall
 
 
@@ -72,7 +73,7 @@ async def test_games_that_begin_while_old_ones_are_taken_up(
 ) -> None:
     """The later one of them is over first."""
     await add(database, "old")
-    intake, list_untaken = Intake(database, "arena"), module.positions.list_untaken
+    intake, list_untaken = Intake(database, "arena"), positions.list_untaken
 
     async def slow(*arguments: Any) -> Any:
         monkeypatch.undo()
@@ -80,7 +81,7 @@ async def test_games_that_begin_while_old_ones_are_taken_up(
         await add(database, "quick", ply=4)
         return await list_untaken(*arguments)
 
-    monkeypatch.setattr(module.positions, "list_untaken", slow)
+    monkeypatch.setattr(positions, "list_untaken", slow)
     await intake.fill()
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
