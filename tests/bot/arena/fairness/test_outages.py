@@ -7,10 +7,11 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+import storage.arena
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events
 from tests.bot.arena.conftest import House, Player, Street
 
@@ -87,6 +88,41 @@ async def test_a_database_that_is_away_costs_nobody_time(house: House, switch: S
     async with house.database.read() as session:
         (event,) = await list_events(session, kind="arena_outage")
     assert event.detail["why"] == "database"
+
+
+async def test_the_wait_for_the_database_costs_the_other_side_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, _, game = await begun(house)
+
+    async def slow(*arguments: Any) -> None:
+        house.clock.advance(2)
+        await save_game(*arguments)
+
+    save_game = storage.arena.save_game
+    monkeypatch.setattr("storage.arena.save_game", slow)
+    await person.move(game, OPENING[2])
+    assert await clocks(house, game) == (30_000, 30_000)
+
+
+async def test_a_damaged_row_stops_no_clock(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    person, _, game = await begun(house)
+
+    async def fail(*_: object) -> None:
+        raise UnreadableRow("one row")
+
+    monkeypatch.setattr("storage.arena.save_game", fail)
+    assert (await person.act(game, f"move/{OPENING[2]}"))[0] == 503
+    house.clock.advance(5)
+    assert await clocks(house, game) == (25_000, 30_000)
+
+
+async def test_who_was_frozen_without_a_game_has_lost_nothing(house: House) -> None:
+    time = house.arena._time
+    before = time.now()
+    house.clock.advance(60)
+    house.arena._suspect_freeze(60)
+    assert time.now() == before + 60
 
 
 async def test_a_failed_request_alone_is_no_outage(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
