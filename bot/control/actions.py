@@ -224,8 +224,10 @@ class ControlActions:
             raise ControlError("the program is stopping already")
 
     def _going_on(self) -> str:
-        games = sum(runner.lobby.running for runner in self._program.runners.values() if runner.lobby)
-        return f"games going on: {games}"
+        lobbies = [runner.lobby for runner in self._program.runners.values() if runner.lobby]
+        closing = sum(lobby.closing for lobby in lobbies)
+        more = f"; being closed: {closing}" if closing else ""
+        return f"games going on: {sum(lobby.running for lobby in lobbies) - closing}{more}"
 
     # --- Games ------------------------------------------------------------------------------------------
 

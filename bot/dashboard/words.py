@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.base.rounding import counted
 from bot.control.health_watch import link_trouble
 from bot.control.status import Admission, Status
 from bot.control.status_text import duration
@@ -43,12 +44,14 @@ def in_words(number: int) -> str:
 
 def headline(status: Status) -> Headline:
     """Whether all is well, and what is on."""
-    games, armed = len(status.games), sum(game.bait is not None for game in status.games)
+    games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"
     first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
     verb = " are on" if games > 1 else " is on"
     traps = f", {in_words(armed)} {'trap is' if armed == 1 else 'traps are'} armed" if armed else ""
-    return Headline(_lead(status), first, f"{verb}{traps}.")
+    closing = status.closing
+    closed = f"; {in_words(closing)} {'is' if closing == 1 else 'are'} being closed" if closing else ""
+    return Headline(_lead(status), first, f"{verb}{traps}{closed}.")
 
 
 def _lead(status: Status) -> str:
@@ -87,8 +90,10 @@ def pills(status: Status) -> list[Pill]:
     else:
         made.append(Pill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms"))
     load = status.workers
-    is_full = load.busy == load.threads and load.waiting > load.threads
-    text = f"{load.busy} of {load.threads} busy" + (f", {load.waiting} wait" if load.waiting else "")
+    is_full = load.busy == load.threads and load.waiting_moves > load.threads
+    analyses = load.waiting - load.waiting_moves
+    text = f"{load.busy} of {load.threads} busy"
+    text += _who_wait(load.waiting_moves, "move", "moves") + _who_wait(analyses, "analysis", "analyses")
     made.append(Pill("warn" if is_full else "good", "workers", text))
     if status.arena is not None:
         games = status.arena.games
@@ -100,6 +105,10 @@ def pills(status: Status) -> list[Pill]:
     if error is not None and status.at - error.at < ERROR_FRESH:
         made.append(Pill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events"))
     return made
+
+
+def _who_wait(number: int, one: str, many: str) -> str:
+    return f", {counted(number, one, many)} {'waits' if number == 1 else 'wait'}" if number else ""
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -231,7 +231,7 @@ def test_links() -> None:
     ("changes", "failures", "part", "reason"),
     [
         ({"database": DatabaseStatus("x", None, "away")}, {}, "database", "away"),
-        ({"workers": PoolLoad(2, 2, 2, 5)}, {}, "workers", "5 jobs wait for 2 threads"),
+        ({"workers": PoolLoad(2, 2, 2, 9, 5)}, {}, "workers", "5 moves wait for 2 threads"),
         ({}, {"chess": (7, 1), "othello": (3, 0)}, "models", "the model of chess fails"),
         ({"accounts": (AccountStatus("a", "", "", None, "x", 0, 0),)}, {}, "account a", "x"),
     ],
@@ -242,4 +242,4 @@ def test_what_is_not_ready(
     said = plain_readiness(sample_status(**changes), failures)
     assert said["ok"] is False
     assert {name: each["reason"] for name, each in said["parts"].items() if not each["ok"]} == {part: reason}
-    assert plain_readiness(sample_status(workers=PoolLoad(2, 2, 2, 4)), {})["ok"] is True
+    assert plain_readiness(sample_status(workers=PoolLoad(2, 2, 2, 163, 4)), {})["ok"] is True

@@ -24,6 +24,16 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert 'class="strip"' not in page
 
 
+async def test_a_game_that_is_being_closed_is_not_on(opened: Opened) -> None:
+    over = live_game("othello", our_turn=None, is_over=True)
+    async with opened(FakeActions(sample_status(games=(live_game("chess"), over)))) as browser:
+        page = (await browser.get("/dash"))[1]
+        assert "<em>One game</em> is on; one is being closed." in page
+        assert page.count('<article class="card board-card"') == 1
+        assert page.count("Say, resign, block") == 1
+        assert "1 game is over and being closed" in page
+
+
 async def test_buttons_follow_the_state(opened: Opened) -> None:
     def offered(page: str) -> set[str]:
         wanted = ("pause", "resume", "drain")
@@ -82,8 +92,7 @@ def test_cards() -> None:
     playing = live_game("chess", their_clock_s=59.0, our_clock_s=3723.0)
     unseen = replace(playing, game="", position="", opponent="", player="")
     late = replace(playing, our_turn=True, overdue_s=12.0)
-    over = replace(playing, our_turn=None, is_over=True)
-    first, joining, slow, ended = board_cards([playing, unseen, late, over])
+    first, joining, slow = board_cards([playing, replace(unseen, our_turn=None), late])
     assert first.theirs is not None
     assert (first.theirs.text, first.theirs.is_running, first.theirs.is_low) == ("0:59", True, True)
     assert first.ours is not None
@@ -91,7 +100,4 @@ def test_cards() -> None:
     assert (first.is_trappy, joining.is_trappy) == (True, False)
     assert (joining.saying, joining.board, joining.opponent) == ("Joining the game.", None, "somebody")
     assert (slow.saying, slow.is_late) == ("Our move. The move is 12 s late.", True)
-    assert ended.saying == "The game is over; its record is being closed."
-    assert ended.theirs is not None
-    assert not ended.theirs.is_running
     assert clock_text(-1) == "0:00"
