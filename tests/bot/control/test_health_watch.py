@@ -126,7 +126,11 @@ async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_pa
         await rig.watch.look()
     async with database.read() as session:
         events = await list_events(session, kind=ALARM)
-    assert [event.detail["state"] for event in reversed(events)] == ["firing", "recovering", "ok"]
+    assert [(event.detail["state"], event.detail["reason"]) for event in reversed(events)] == [
+        ("firing", "a: signing in"),
+        ("recovering", "nothing is wrong now"),
+        ("ok", "nothing has been wrong for 5 minutes"),
+    ]
 
 
 async def test_a_database_that_cannot_be_written(

@@ -3,6 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.alarms.board import AlarmBoard
+from bot.alarms.samples import HealthSample
+from bot.base.metrics import MetricTotals
 from bot.control.status import Admission, AdmissionStatus
 from bot.dashboard.board_cards import board_cards, clock_text
 from tests.bot.dashboard.conftest import Opened
@@ -13,7 +16,7 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
     async with opened(FakeActions()) as browser:
         status, page = await browser.get("/dash")
         assert status == 200
-        assert "All is well. <em>Four games</em> are on, two traps are armed." in page
+        assert "All is well.</span> <em>Four games</em> are on, two traps are armed." in page
         assert page.count('<article class="card board-card"') == 4
         assert page.count('class="board"') == 4
         assert "<strong>Nxe5</strong> tempts: 44 % likely, and costs 29 % of the game." in page
@@ -68,6 +71,18 @@ async def test_an_alarm_is_on_every_page(opened: Opened) -> None:
         assert "<code>desdemona check</code>" in page
         actions.board.acknowledge("backup_old", "dashboard")
         assert 'class="strip"' not in (await browser.get("/dash/works"))[1]
+
+
+async def test_a_warning_is_not_on_every_page(opened: Opened) -> None:
+    board = AlarmBoard()
+    for at_s, tally in ((0.0, MetricTotals()), (60.0, MetricTotals(commits=341, slow_commits=26))):
+        board.take(HealthSample(at_s, tally))
+    async with opened(FakeActions(board=board)) as browser:
+        assert 'class="strip"' not in (await browser.get("/dash/works"))[1]
+        page = (await browser.get("/dash/events"))[1]
+        assert '<h1><span class="lead-warn">The database is slow.</span>' in page
+        assert "26 of 341 commits in 5 minutes took more than 0.25 s" in page
+        assert '<span class="lead-warn">The database is slow.</span> <em>' in (await browser.get("/dash"))[1]
 
 
 async def test_names_stay_texts(opened: Opened) -> None:

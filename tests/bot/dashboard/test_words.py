@@ -121,5 +121,17 @@ def test_pills_in_trouble() -> None:
     assert all(pill.name != "last error" for pill in pills(old))
 
 
+def test_a_slow_database_is_said_once_and_in_proportion() -> None:
+    slow = replace(alarm("database_slow", "The database is slow."), is_warning=True)
+    status = sample_status(alarms=(slow,))
+    said = headline(status)
+    assert (said.mood, said.lead) == ("warn", "The database is slow.")
+    found = [pill for pill in pills(status) if "database" in pill.name]
+    assert found == [Pill("warn", "database slow", "text of database_slow", "/dash/events#alarms")]
+    worse = headline(sample_status(alarms=(slow, FIRST)))
+    assert (worse.mood, worse.lead) == ("bad", "The disk is full. One more alarm fires.")
+    assert headline(sample_status()).mood == "good"
+
+
 def test_numbers() -> None:
     assert [in_words(n) for n in (0, 10, 11)] == ["no", "ten", "11"]
