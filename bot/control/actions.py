@@ -376,7 +376,14 @@ class ControlActions:
                     f"{lobby.owner.site} has no variant {proposal.variant!r}; known: {', '.join(known)}"
                 )
             tell(f"challenging {name} to {proposal.variant} {_minutes(proposal.clock)}")
-            game_id = await lobby.challenge(name, proposal)
+            try:
+                game_id = await lobby.challenge(name, proposal)
+            except RefusedError as error:
+                if not error.said:
+                    raise
+                raise ControlError(
+                    f"{lobby.owner.site} refuses the challenge to {name}: {error.said}"
+                ) from error
             note.detail["game"] = game_id
             note.result = f"game {game_id}: {await self._result(lobby, game_id)}"
         return note.result
