@@ -70,6 +70,7 @@ export const SERVER_SENTENCES = [
   "Neither side can give mate.",
   "Fifty moves without a capture or a pawn move.",
   "A hundred plies without a capture.",
+  "A game may have {count} plies at most.",
   "{side} has no legal move, which loses.",
   "Four in a line.",
   "{side} is in check.",
