@@ -157,7 +157,7 @@ class RequestGate:
         """Middleware: apply the limits, and answer every failure without a traceback."""
         arrived = self._clock()
         try:
-            await self._count(request)
+            await self.charge(request, _cost(request))
             await _read_body(request)
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
@@ -203,13 +203,16 @@ class RequestGate:
             return Priority.OURS
         return Priority.PLAYER if self._is_playing(account_id) else Priority.STRANGER
 
-    async def _count(self, request: web.Request) -> None:
+    async def charge(self, request: web.Request, cost: float) -> None:
         """Count a request, by its account when its token has been seen before, and by its address.
+
+        Args:
+            request: The request; one that turns out to need more work is charged for it again.
+            cost: Its points.
 
         Raises:
             TooMany: It is more than the account, the address or the server can afford.
         """
-        cost = _cost(request)
         token = _token(request)
         account = None
         if token and self._accounts.knows(token):

@@ -18,6 +18,7 @@ from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
+from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.base.rate_limiter import RateLimiter
 from storage import arena
@@ -214,7 +215,7 @@ class SiteRoutes:
         return answer.send(request)
 
     async def replay(self, request: web.Request) -> web.Response:
-        return (await self._of_game(request, _replayed_json)).send(request)
+        return (await self._of_game(request, _replayed_json, PER_PLY)).send(request)
 
     async def _visible(self, request: web.Request) -> ReplayedGame:
         """The game that a request is about, if the visitor may see it.
@@ -231,11 +232,19 @@ class SiteRoutes:
         return match
 
     async def _of_game(
-        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
+        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer], per_ply: float = 0.0
     ) -> KeptAnswer:
-        """What is told of a game: made once, and again after each move."""
+        """What is told of a game: made once, and again after each move.
+
+        Args:
+            request: Names the game.
+            render: Makes the answer.
+            per_ply: Points for each ply of the game, if the answer is not at hand.
+        """
         match = await self._visible(request)
         key = (render.__name__, match.record, self._accounts.edition)
+        if per_ply and self._answers.kept(key) is None:
+            await self._door.charge(request, per_ply * len(match.record.moves))
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
     def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
