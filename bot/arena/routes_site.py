@@ -33,6 +33,9 @@ _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
+NO_HELP = "No analysis while you or somebody at your address plays a rated game like this"
+"""To players whom an analysis might help."""
+
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
 
@@ -282,7 +285,11 @@ class SiteRoutes:
             raise HttpError(400, "ply is missing: after how many moves")
         if ply > len(match.record.moves):
             raise HttpError(400, "This game has fewer moves")
-        if is_played(match, ply, self._referee.running()):  # also where the answer is kept
+        if await self._would_help(request, match.variant.game_name):  # before all that is kept, as the next
+            raise HttpError(
+                403, "No analysis while you or somebody at your address plays a rated game like this"
+            )
+        if is_played(match, ply, self._referee.running()):
             raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> KeptAnswer:
@@ -290,6 +297,19 @@ class SiteRoutes:
             return KeptAnswer.of_json(await self._analyses.elsewhere(analyse, match, ply))
 
         return (await self._analyses.get((match.id, ply), make)).send(request)
+
+    async def _would_help(self, request: web.Request, game_name: str) -> bool:
+        """Whether who asks, or somebody at the same address, plays a rated game by these rules now.
+
+        Such a one gets no analysis at all: boards that are turned, and positions a move later, help as well.
+        """
+        you, address = await self._door.visitor(request), self._door.address(request)
+        return any(
+            (you is not None and player.id == you.id) or self._door.seen.was_at(player.id, address)
+            for match in self._referee.running()
+            if match.record.rated and match.variant.game_name == game_name
+            for player in match.players
+        )
 
     # --- The page ---------------------------------------------------------------------------------------
 

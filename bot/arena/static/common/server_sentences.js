@@ -52,6 +52,7 @@ export const SERVER_SENTENCES = [
   "This game is not over yet",
   "This game has fewer moves",
   "A rated game is at this position now; please try again later",
+  "No analysis while you or somebody at your address plays a rated game like this",
   "Not rated: it has too few moves.",
   "Not rated: both players share a network address.",
   "Not rated: you two have played too many rated games today.",
