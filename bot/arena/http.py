@@ -179,7 +179,13 @@ class RequestGate:
             if error.status < 400 or not _is_api(request):
                 raise
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
-        except ConnectionResetError:
+        except ConnectionError as error:
+            # aiohttp ends the connection.  Mostly its other end was reset, which is nobody's fault.
+            if (dropped := self._lines.next()) is not None:
+                logger.info(
+                    "%.20s %.100s: the connection broke: %.200s%s",
+                    request.method, request.path, error, dropped,
+                )  # fmt: skip
             raise
         except StorageError as error:
             if (dropped := self._lines.next()) is not None:
@@ -504,7 +510,7 @@ async def send_stream(
                 break
         async with asyncio.timeout(WRITE_TIMEOUT_S):
             await response.write_eof()
-    except ConnectionResetError:
+    except ConnectionError:
         pass  # the client has gone
     except TimeoutError:
         if request.transport is not None:

@@ -189,7 +189,7 @@ class PublicRoutes:
             await watcher.ended.wait()
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.write_eof()
-        except ConnectionResetError:
+        except ConnectionError:
             pass  # the client has gone
         except TimeoutError:
             transport.abort()
