@@ -12,8 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import Filters, count_where, standing
-from storage.queries.shown_games import shown_games
+from storage.filters import Filters, count_where, shown_games, standing
 from storage.records import GameResult, GameStatus
 from storage.statistics.set_baits import named_bait
 from storage.statistics.valid_summaries import is_valid

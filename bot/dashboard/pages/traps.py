@@ -14,7 +14,7 @@ from bot.dashboard.rendering import moment as moment_text
 from bot.dashboard.rendering import number, percent
 from bot.dashboard.trap_words import game_share
 from storage.database import Database
-from storage.filters import PHASE_PLIES
+from storage.filters import PHASE_PLIES, includes_matches
 from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
@@ -29,7 +29,6 @@ from storage.queries.baits import (
     list_repeated,
 )
 from storage.queries.filter_language import FIELDS
-from storage.queries.shown_games import includes_matches
 
 CARDS = 12
 """On one page."""
