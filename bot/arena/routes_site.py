@@ -1,7 +1,7 @@
 """HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -55,6 +55,8 @@ class SiteRoutes:
         is_public: bool,
         keep_alive_s: float,
         plain_share: float = 0.0,
+        no_takebacks: Collection[str] = (),
+        first_move_s: float = 0.0,
         needs_approval: bool = False,
         codes: MoveCodes,
         new_bots: RateLimiter | None = None,
@@ -70,6 +72,8 @@ class SiteRoutes:
             is_public: Whether games are for everybody.
             keep_alive_s: Seconds between the keep-alive lines of a stream.
             plain_share: The share of our bot's games without traps on purpose.
+            no_takebacks: Ids of our bots that never grant a takeback.
+            first_move_s: Longest time for each side's first move; 0: no limit.
             needs_approval: Whether the owner has to approve new accounts.
             codes: Take nicknames to other devices.
             new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
@@ -83,6 +87,8 @@ class SiteRoutes:
         self._is_public = is_public
         self._keep_alive_s = keep_alive_s
         self._plain_share = plain_share
+        self._no_takebacks = no_takebacks
+        self._first_move_s = first_move_s
         self._needs_approval = needs_approval
         self._codes = codes
         self._new_bots = new_bots
@@ -131,6 +137,8 @@ class SiteRoutes:
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
         if whose := imitated(name, self._door.embedded):
+            if whose == name.lower():
+                raise HttpError(409, f"The name {name} is not for players; choose another")
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
         address = self._door.address(request)
         count(self._door.new_accounts, address)
@@ -315,8 +323,13 @@ class SiteRoutes:
 
     async def lobby(self, request: web.Request) -> web.Response:
         you = await self._door.visitor(request)
-        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s)
-        return web.json_response(lobby | {"plainShare": self._plain_share})
+        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s, self._no_takebacks)
+        told = {
+            "plainShare": self._plain_share,
+            "firstMove": round(self._first_move_s),
+            "public": self._is_public,
+        }
+        return web.json_response(lobby | told)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from aiohttp import web
@@ -123,6 +123,8 @@ class PublicRoutes:
             web.get("/api/arena/games", self.own_games),
             web.get("/api/arena/user/{user}/games", self.games_of),
             web.get("/api/arena/leaders", self.leaders_json),
+            # The last of all routes: whatever else somebody types.
+            web.get("/{path:(?!api/|static/|bot/).*}", self.missing),
         ]
 
     # --- One game ---------------------------------------------------------------------------------------
@@ -224,8 +226,7 @@ class PublicRoutes:
     async def player(self, request: web.Request) -> web.StreamResponse:
         account = await self._account(request)
         if account is None:
-            body = render("missing.html")
-            return web.Response(body=body, status=404, headers={"Content-Type": _HTML})
+            return _missing(is_player=True)
         before = _before(request)
         key = ("player", account.id, before, self._span(), self._accounts.edition)
 
@@ -259,6 +260,9 @@ class PublicRoutes:
             return await self._answers.elsewhere(drawn)
 
         return (await self._answers.get(key, make)).send(request)
+
+    async def missing(self, _request: web.Request) -> web.Response:
+        return _missing(is_player=False)
 
     async def _account(self, request: web.Request) -> AccountRecord | None:
         account = await self._accounts.get(request.match_info["user"])
@@ -319,6 +323,15 @@ class PublicRoutes:
 
         key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
+
+
+def _missing(*, is_player: bool) -> web.Response:
+    return web.Response(body=_missing_body(is_player), status=404, headers={"Content-Type": _HTML})
+
+
+@cache
+def _missing_body(is_player: bool) -> bytes:
+    return render("missing.html", is_player=is_player)
 
 
 def _before(request: web.Request) -> str:

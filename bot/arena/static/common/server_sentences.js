@@ -5,6 +5,7 @@ export const SERVER_SENTENCES = [
   // Names, accounts and limits.
   "A name has 2 to 20 letters (a to z), digits, - or _",
   "The name {name} is taken; choose another",
+  "The name {name} is not for players; choose another",
   "The name {name} looks like {whose}; choose another",
   "The owner of this server has yet to approve your account",
   "This account is banned",
@@ -57,6 +58,19 @@ export const SERVER_SENTENCES = [
   "Not rated: both players share a network address.",
   "Not rated: you two have played too many rated games today.",
   "Not rated: the owner of the arena voided it.",
+  // What the bot says in the chat, unless its settings have other words.
+  "Good luck, {opponent}! I am a program.",
+  "Good game, {opponent}! Traps set: {traps}, you fell into {fell}; slips: {slips}.",
+  "I am a program. Ask me {questions}.",
+  "I keep that to myself.",
+  "I keep that to myself while we play.",
+  "I have not moved yet.",
+  "I am {who}. Some of my moves set traps, others do not; I do not say which.",
+  "I am {who}. Some of my moves set traps, others do not; I do not say yet which.",
+  "I am still working out what {move} does.",
+  "I am still working out what people reply to {move}.",
+  "{move} tempts nobody to an error that I know of.",
+  "{opponent}, this is our first game.",
   // The trainer.
   "This position is not in front of you, or no longer: ask for the next one",
   "There is no such position, or no longer: ask for the next one",
