@@ -64,7 +64,8 @@ def test_lookalikes(name: str, whose: str | None) -> None:
 
 async def test_lookalikes_get_no_account(street: Street) -> None:
     async with street.opened(bot="Desdemona") as house:
-        for name, why in (("Desdem0na", "looks like"), ("M0derator", "looks like"), ("Support", "is not for")):
+        alike = "looks like"
+        for name, why in (("Desdem0na", alike), ("M0derator", alike), ("Support", "is not for")):
             status, body = await house.request("POST", "/api/person", json={"name": name})
             assert (status, why in body["error"]) == (409, True)
         assert (await house.person("Anna")).name == "Anna"
