@@ -18,6 +18,7 @@ from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
+from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.base.rate_limiter import RateLimiter
 from storage import arena
@@ -31,6 +32,9 @@ _KEPT_ANALYSES = 2000  # positions, of a kilobyte each
 _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
+
+NO_HELP = "No analysis while you or somebody at your address plays a rated game like this"
+"""To players whom an analysis might help."""
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
@@ -222,7 +226,7 @@ class SiteRoutes:
         return answer.send(request)
 
     async def replay(self, request: web.Request) -> web.Response:
-        return (await self._of_game(request, _replayed_json)).send(request)
+        return (await self._of_game(request, _replayed_json, PER_PLY)).send(request)
 
     async def _visible(self, request: web.Request) -> ReplayedGame:
         """The game that a request is about, if the visitor may see it.
@@ -239,11 +243,19 @@ class SiteRoutes:
         return match
 
     async def _of_game(
-        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
+        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer], per_ply: float = 0.0
     ) -> KeptAnswer:
-        """What is told of a game: made once, and again after each move."""
+        """What is told of a game: made once, and again after each move.
+
+        Args:
+            request: Names the game.
+            render: Makes the answer.
+            per_ply: Points for each ply of the game, if the answer is not at hand.
+        """
         match = await self._visible(request)
         key = (render.__name__, match.record, self._accounts.edition)
+        if per_ply and self._answers.kept(key) is None:
+            await self._door.charge(request, per_ply * len(match.record.moves))
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
     def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
@@ -281,7 +293,11 @@ class SiteRoutes:
             raise HttpError(400, "ply is missing: after how many moves")
         if ply > len(match.record.moves):
             raise HttpError(400, "This game has fewer moves")
-        if is_played(match, ply, self._referee.running()):  # also where the answer is kept
+        if await self._would_help(request, match.variant.game_name):  # before all that is kept, as the next
+            raise HttpError(
+                403, "No analysis while you or somebody at your address plays a rated game like this"
+            )
+        if is_played(match, ply, self._referee.running()):
             raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> KeptAnswer:
@@ -289,6 +305,19 @@ class SiteRoutes:
             return KeptAnswer.of_json(await self._analyses.elsewhere(analyse, match, ply))
 
         return (await self._analyses.get((match.id, ply), make)).send(request)
+
+    async def _would_help(self, request: web.Request, game_name: str) -> bool:
+        """Whether who asks, or somebody at the same address, plays a rated game by these rules now.
+
+        Such a one gets no analysis at all: boards that are turned, and positions a move later, help as well.
+        """
+        you, address = await self._door.visitor(request), self._door.address(request)
+        return any(
+            (you is not None and player.id == you.id) or self._door.seen.was_at(player.id, address)
+            for match in self._referee.running()
+            if match.record.rated and match.variant.game_name == game_name
+            for player in match.players
+        )
 
     # --- The page ---------------------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ class OthersFailures(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record in place; false: leave it out."""
         error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, ConnectionResetError):
+        if isinstance(error, ConnectionError):
             return False
         if not isinstance(error, HttpProcessingError):
             if (dropped := self._others.next()) is not None:

@@ -65,7 +65,7 @@ def _record(match: ReplayedGame, base_url: str) -> GameRecord:
         moves=record.moves,
         points=points,
         margin=black_margin(match.position) if is_othello and is_by_rules else None,
-        ending="" if is_by_rules else _ENDED_BY.get(record.status, ""),
+        ending="" if is_by_rules or match.is_drawn_by_length else _ENDED_BY.get(record.status, ""),
         event=f"{'rated' if record.rated else 'casual'} {_kind(clock)}",
         place=f"{base_url}/game/{match.id}",
         date=f"{record.created_at:%Y.%m.%d}",

@@ -42,6 +42,7 @@ from bot.arena.public.watching import Watcher, Watching
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
+from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena import AccountRecord, ArenaAccess
@@ -161,6 +162,7 @@ class PublicRoutes:
         form = _FORMATS[ending]
         if form not in formats_of(match):
             raise NotFound(f"A game of {match.variant.game.title} has no {form.value.upper()} here")
+        await self._door.charge(request, PER_PLY * len(match.record.moves))
         response = web.Response(text=await self._answers.elsewhere(as_file, match, form, self._base_url()))
         response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{match.id}.{ending}"'
         return response
@@ -189,7 +191,7 @@ class PublicRoutes:
             await watcher.ended.wait()
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.write_eof()
-        except ConnectionResetError:
+        except ConnectionError:
             pass  # the client has gone
         except TimeoutError:
             transport.abort()

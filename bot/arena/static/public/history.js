@@ -90,7 +90,7 @@ export class HistoryScreen {
     return el(
       "tr",
       {},
-      el("td", {}, el("span", { class: `result result-${result}` }, RESULTS[result]), diff),
+      el("td", {}, el("span", { class: `result result-${result}` }, RESULTS[result]), diff, el("small", { class: "narrow-when" }, sayDate(at))),
       el("td", {}, el("a", { href: `/game/${id}`, "data-link": true }, fromServer(title)), " ", el("small", {}, terms)),
       el("td", {}, opponent.name.startsWith("deleted-") ? opponent.name : el("a", { href: `/@/${opponent.name}` }, opponent.name), " ", el("small", {}, `${opponent.rating}${opponent.provisional ? "?" : ""}`)),
       el("td", { class: "when" }, el("time", { datetime: at.toISOString() }, sayDate(at))),
