@@ -210,7 +210,7 @@ def test_the_pages_of_the_server_speak_german(stranger: Page, world: tuple[Host,
     driver.get(f"{host.url}/@/anna")
     stranger.until_text("#games", "PARTIEN")
     times = driver.find_elements(By.CSS_SELECTOR, "time[datetime]")
-    days = {each.get_property("textContent") for each in times}
+    days = {str(each.get_property("textContent")) for each in times}
     assert [day for day in days if not re.fullmatch(r"\d\d\.\d\d\.\d{4}", day)] == []
     assert days
 
