@@ -14,6 +14,7 @@ from bot.base.errors import ConfigError
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken, ArenaAccess, RatingRecord
 from storage.control.arena_accounts import DELETED
+from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc
 
@@ -47,6 +48,7 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
 
     Raises:
         ConfigError: The name is not allowed, or a person has it.
+        StorageError: The database failed, or the account is damaged.
     """
     if not NAME.fullmatch(name) or is_reserved(name):
         raise ConfigError(
@@ -54,7 +56,8 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
         )
     token = token or new_token()
     async with database.write() as session:
-        account = await arena.get_account(session, name.lower())
+        with damage_stops():
+            account = await arena.get_account(session, name.lower())
         if account is not None and not account.is_bot:
             raise ConfigError(
                 f"the name {name} is taken by a person at the arena; choose another for the bot"

@@ -37,12 +37,16 @@ from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EngineSource
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
+from storage.statistics.damaged_rows import damaged_rows
+from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaRating
 
 SELF_TEST_DEPTH = 6
 PEOPLE_DEPTH = 3
 OTHER_ENGINES_DEPTH = 4
 OTHER_ENGINES_NODES = 10_000
 OTHER_ENGINES_S = 10.0
+_MOST_DAMAGED = 3
+"""Rows of the database that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,12 @@ async def _database(config: Config) -> str:
     database = await Database.open(config.storage.url)
     try:
         await database.try_writing()
+        if config.arena.enabled:  # the games, which may be many, are left to `db recheck`
+            async with database.read() as session:
+                damaged = await damaged_rows(session, (ArenaElapsed, ArenaAccount, ArenaRating))
+            if damaged:
+                told = "; ".join(each.text for each in damaged[:_MOST_DAMAGED])
+                raise StorageError(f"damaged: {told}; `desdemona db recheck` lists all such rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from storage import arena
+from storage.damage import damage_stops
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import record_event
@@ -109,10 +110,11 @@ class ArenaTime:
         """Continue where the arena last was; time in which it did not run is an outage.
 
         Raises:
-            StorageError: The database failed.
+            StorageError: The database failed, or its record of the time is damaged.
         """
-        async with self._database.read() as session:
-            saved = await arena.load_time(session)
+        with damage_stops():
+            async with self._database.read() as session:
+                saved = await arena.load_time(session)
         at = self._clock()
         self._lost = at - saved.elapsed_ms / 1000
         self._worked_at = at
