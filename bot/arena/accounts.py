@@ -50,27 +50,34 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
         ConfigError: The name is not allowed, or a person has it.
         StorageError: The database failed, or the account is damaged.
     """
-    if not NAME.fullmatch(name) or is_reserved(name):
-        raise ConfigError(
-            f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
-        )
     token = token or new_token()
     async with database.write() as session:
-        with damage_stops():
-            account = await arena.get_account(session, name.lower())
-        if account is not None and not account.is_bot:
-            raise ConfigError(
-                f"the name {name} is taken by a person at the arena; choose another for the bot"
-            )
+        account = await bot_account(session, name)
         if account is not None:
-            if account.access is ArenaAccess.BANNED:
-                raise ConfigError(
-                    f"the account {name} is banned; `desdemona arena-account unban {name}` first"
-                )
             await arena.set_token(session, account.id, hash_token(token))
         else:
             await _add(session, name, token, is_bot=True)
     return token
+
+
+async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
+    """The account of a program with this name; None: there is none yet.
+
+    Raises:
+        ConfigError: The name is not allowed, a person has it, or the account is banned.
+        StorageError: The account is damaged.
+    """
+    if not NAME.fullmatch(name) or is_reserved(name):
+        raise ConfigError(
+            f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
+        )
+    with damage_stops():
+        account = await arena.get_account(session, name.lower())
+    if account is not None and not account.is_bot:
+        raise ConfigError(f"the name {name} is taken by a person at the arena; choose another for the bot")
+    if account is not None and account.access is ArenaAccess.BANNED:
+        raise ConfigError(f"the account {name} is banned; `desdemona arena-account unban {name}` first")
+    return account
 
 
 async def _add(

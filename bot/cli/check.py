@@ -11,12 +11,14 @@ from pathlib import Path
 import typer
 
 from bot.account.runner import role_of
-from bot.base.config import Config, read_token, source_of
+from bot.arena.accounts import bot_account
+from bot.base.config import Config, read_dashboard_token, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
 from bot.base.events import FROM_POSITION
 from bot.base.log import printable
 from bot.cli.common import config_of
+from bot.dashboard.access import Access
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from bot.servers.online_lookup import open_lookup
@@ -78,7 +80,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
         source: Where they come from, for the operator.
     """
     return [
-        Finding("configuration", True, f"{source}: every setting is known and in range"),
+        await _try("configuration", lambda: _configuration(config, source)),
         await _try("database", lambda: _database(config)),
         await _try("engine", lambda: asyncio.to_thread(_engine, config)),
         await _try("human", lambda: asyncio.to_thread(_people, config)),
@@ -108,6 +110,12 @@ async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
         return Finding(what, False, str(error))
     except MemoryError:
         return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
+
+
+async def _configuration(config: Config, source: str) -> str:
+    if config.dashboard.enabled:
+        Access(config.dashboard, read_dashboard_token(config.dashboard))  # refuses what `run` does
+    return f"{source}: every setting is known and in range"
 
 
 async def _database(config: Config) -> str:
@@ -239,6 +247,12 @@ async def _site(config: Config) -> str:
 
 async def _account(config: Config) -> str:
     if config.uses_arena:
+        database = await Database.open(config.storage.url)
+        try:
+            async with database.read() as session:
+                await bot_account(session, config.server.name)
+        finally:
+            await database.close()
         return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
     dialect = get_dialect(config.server.dialect)
     url = config.server.url or dialect.home

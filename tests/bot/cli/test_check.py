@@ -176,3 +176,19 @@ async def test_damaged_rows_are_named(tmp_path: Path) -> None:
     found = (await check(config))[1]
     assert not found.is_good
     assert "row 1 of arena_elapsed: elapsed_ms is 'x'" in found.text
+
+
+@pytest.mark.usefixtures("shallow_check")
+@pytest.mark.parametrize(
+    ("changes", "what", "told"),
+    [
+        ({"server": ServerConfig(name="lichess")}, "account", "'lichess' cannot be a bot's name"),
+        ({"dashboard": {"host": "0.0.0.0"}}, "configuration", "so the page needs a token"),
+    ],
+)
+async def test_what_run_refuses_is_a_failure(
+    tmp_path: Path, changes: dict[str, object], what: str, told: str
+) -> None:
+    (failed,) = [each for each in await check(settings(tmp_path, **changes)) if not each.is_good]
+    assert failed.what == what
+    assert told in failed.text
