@@ -26,6 +26,10 @@ _RECHECK_S = 10.0  # how long a token counts as valid without a new database que
 _MAX_KNOWN_TOKENS = 10_000
 
 
+class NameOfPerson(ConfigError):
+    """A person at the arena has the name that a bot should have."""
+
+
 def hash_token(token: str) -> str:
     """The stored form of a token, which is long and random, so a plain hash is safe."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
@@ -64,7 +68,7 @@ async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
     """The account of a program with this name; None: there is none yet.
 
     Raises:
-        ConfigError: The name is not allowed, a person has it, or the account is banned.
+        ConfigError: The name is not allowed, a person has it (`NameOfPerson`), or the account is banned.
         StorageError: The account is damaged.
     """
     if not NAME.fullmatch(name) or is_reserved(name):
@@ -74,7 +78,7 @@ async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
     with damage_stops():
         account = await arena.get_account(session, name.lower())
     if account is not None and not account.is_bot:
-        raise ConfigError(f"the name {name} is taken by a person at the arena; choose another for the bot")
+        raise NameOfPerson(f"the name {name} is taken by a person at the arena; choose another for the bot")
     if account is not None and account.access is ArenaAccess.BANNED:
         raise ConfigError(f"the account {name} is banned; `desdemona arena-account unban {name}` first")
     return account

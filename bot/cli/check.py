@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from bot.account.runner import role_of
-from bot.arena.accounts import bot_account
+from bot.arena.accounts import NameOfPerson, bot_account
 from bot.base.config import Config, read_dashboard_token, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
@@ -249,8 +249,14 @@ async def _account(config: Config) -> str:
     if config.uses_arena:
         database = await Database.open(config.storage.url)
         try:
+            name = config.server.name
             async with database.read() as session:
-                await bot_account(session, config.server.name)
+                try:
+                    await bot_account(session, name)
+                except NameOfPerson as error:
+                    if name not in config.level_names:
+                        raise
+                    return f"{name} does not play: {error}"  # `run` goes on without it
         finally:
             await database.close()
         return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
