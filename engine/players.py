@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine import ENGINE_VERSION, is_same_search
 from engine.choice import choose
-from engine.decision import ENGINE_MOVE, Candidate, Decision, Pick, RandomDraw
+from engine.decision import ENGINE_MOVE, Candidate, Decision, Pick
 from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, get_game
@@ -523,9 +523,9 @@ class Player:
         game = self._game
         most = replace(_share(limits, _LOT_SHARE), depth=min(limits.depth, game.deepest_search))
         root = game.for_search(position)
-        candidates, depth = self._deepen(root, params, most, stop, began, detour.within_centi)
-        lot = RandomDraw(detour.within_centi, detour.avoid, self._rng.getrandbits(32))
-        move = draw_move(candidates, lot)
+        candidates, depth = self._deepen(root, params, most, stop, began, detour.reach_centi)
+        lot = detour.lot(candidates, self._rng.getrandbits(32))
+        move = None if lot is None else draw_move(candidates, lot)
         if move is None:
             return None
         return Decision(

@@ -4,7 +4,7 @@ A draw can be reproduced from its record: the candidates with their scores, and 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.decision import Candidate, RandomDraw
 from engine.game import WIN_CENTI
@@ -18,6 +18,26 @@ class Detour:
     """Moves to avoid, unless no other is nearly as good."""
     within_centi: int
     """A move is nearly as good as the best when plain minimax says that it loses at most this."""
+    widest_centi: int = 0
+    """If more than `within_centi`: what it may lose at most when none is nearly as good, rather than that a
+    move to avoid is played."""
+
+    @property
+    def reach_centi(self) -> int:
+        """The most that a move to draw may lose."""
+        return max(self.within_centi, self.widest_centi)
+
+    def lot(self, candidates: Sequence[Candidate], number: int) -> RandomDraw | None:
+        """The draw that a random number decides, from the fewest moves; None: there is nothing to draw from.
+
+        The limit is doubled until there is.
+        """
+        lot = RandomDraw(self.within_centi, self.avoid, number)
+        while draw_move(candidates, lot) is None:
+            if lot.within_centi >= self.widest_centi:
+                return None
+            lot = replace(lot, within_centi=min(self.widest_centi, max(1, 2 * lot.within_centi)))
+        return lot
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,13 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, tr
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.damage import Where, leave_out_damaged, named_damage, require_damage, require_types
 from storage.tables.arena import ArenaAccess as ArenaAccess
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.types import now_utc
 
+_MOST_MS = 2**62
+"""More than any of the arena's times; SQLite orders texts after all numbers."""
 STARTED = "started"
 """Status of a game that is still running."""
 
@@ -133,14 +136,25 @@ async def add_account(
 
 
 async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
-    """The account with this id."""
+    """The account with this id.
+
+    Raises:
+        RecordError: It or a rating of it is damaged.
+    """
     found = await _list_accounts(session, ArenaAccount.id == account_id, 1)
     return found[0] if found else None
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
-    """The accounts with these ids, as far as there are any."""
-    return await _list_accounts(session, ArenaAccount.id.in_(ids), None)
+    """The accounts with these ids, as far as there are any; damaged ones are left out and logged."""
+
+    async def read(only: str | None) -> list[AccountRecord]:
+        return await _accounts(session, ArenaAccount.id.in_(ids if only is None else (only,)), None)
+
+    async def keys() -> Collection[str]:
+        return sorted(ids)
+
+    return await leave_out_damaged(session, read, keys, lambda key: _rows_of_accounts(ArenaAccount.id == key))
 
 
 async def find_token(session: AsyncSession, token_hash: str) -> str | None:
@@ -164,7 +178,11 @@ async def try_writing(session: AsyncSession) -> None:
 
 
 async def list_accounts(session: AsyncSession) -> list[AccountRecord]:
-    """All accounts, by id, deleted ones included."""
+    """All accounts, by id, deleted ones included.
+
+    Raises:
+        RecordError: One of them or a rating is damaged.
+    """
     return await _list_accounts(session, true(), None)
 
 
@@ -183,21 +201,44 @@ async def make_bot(session: AsyncSession, account_id: str) -> None:
 async def _list_accounts(
     session: AsyncSession, where: ColumnElement[bool], limit: int | None
 ) -> list[AccountRecord]:
+    try:
+        return await _accounts(session, where, limit)
+    except Exception as error:
+        require_damage(error)
+        raise await named_damage(session, error, *_rows_of_accounts(where)) from error
+
+
+def _rows_of_accounts(where: ColumnElement[bool]) -> list[Where]:
+    """The rows of accounts with their ratings."""
+    return [
+        (ArenaAccount, where),
+        (ArenaRating, ArenaRating.account_id.in_(select(ArenaAccount.id).where(where))),
+    ]
+
+
+async def _accounts(
+    session: AsyncSession, where: ColumnElement[bool], limit: int | None
+) -> list[AccountRecord]:
     wanted = select(ArenaAccount).where(where).order_by(ArenaAccount.id).limit(limit).subquery()
+    rating = (
+        ArenaRating.variant, ArenaRating.rating, ArenaRating.deviation, ArenaRating.volatility,
+        ArenaRating.games,
+    )  # fmt: skip
     rows = await session.execute(
-        select(wanted, ArenaRating.variant, ArenaRating.rating, ArenaRating.deviation, ArenaRating.volatility,
-               ArenaRating.games)
+        select(wanted, *rating)
         .outerjoin(ArenaRating, ArenaRating.account_id == wanted.c.id)
         .order_by(wanted.c.id)
     )  # fmt: skip
     accounts: dict[str, AccountRecord] = {}
     ratings: dict[str, dict[str, RatingRecord]] = {}
     for row in rows:
+        require_types(row[: len(wanted.c)], wanted.c)
         own = ratings.setdefault(row.id, {})
         accounts.setdefault(
             row.id, AccountRecord(row.id, row.name, row.is_bot, row.created_at, own, row.access)
         )
         if row.variant is not None:
+            require_types(row[len(wanted.c) :], rating)
             own[row.variant] = RatingRecord(row.rating, row.deviation, row.volatility, row.games)
     return list(accounts.values())
 
@@ -233,9 +274,21 @@ async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
 
 
 async def get_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
-    """The game with this id, over or not."""
-    row = (await session.execute(select(*ArenaGame.__table__.columns).where(ArenaGame.id == game_id))).first()
-    return None if row is None else _record(row)
+    """The game with this id, over or not.
+
+    Raises:
+        RecordError: It is damaged.
+    """
+    columns, this = ArenaGame.__table__.columns, ArenaGame.id == game_id
+    try:
+        row = (await session.execute(select(*columns).where(this))).first()
+        if row is None:
+            return None
+        require_types(row, columns)
+    except Exception as error:
+        require_damage(error)
+        raise await named_damage(session, error, (ArenaGame, this)) from error
+    return _record(row)
 
 
 async def list_open_ids(session: AsyncSession) -> list[str]:
@@ -355,10 +408,25 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
 
 
 async def load_time(session: AsyncSession) -> SavedTime:
-    """The arena's time when it was last saved, or when the latest running turn began."""
-    row = (await session.execute(select(ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at))).first()
-    turns = select(func.count(), func.max(ArenaGame.turn_began_ms)).where(ArenaGame.status == STARTED)
-    open_games, latest = (await session.execute(turns)).one()
+    """The arena's time when it was last saved, or when the latest running turn began.
+
+    Raises:
+        RecordError: The row of it is damaged.
+    """
+    columns = (ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at)
+    try:
+        row = (await session.execute(select(*columns))).first()
+        if row is not None:
+            require_types(row, columns)
+    except Exception as error:
+        require_damage(error)
+        raise await named_damage(session, error, (ArenaElapsed, true())) from error
+    is_open = ArenaGame.status == STARTED
+    # A damaged game is left alone when the games are resumed, so it tells no time either.
+    latest = await session.scalar(
+        select(func.max(ArenaGame.turn_began_ms)).where(is_open, ArenaGame.turn_began_ms < _MOST_MS)
+    )
+    open_games = await session.scalar(select(func.count()).select_from(ArenaGame).where(is_open)) or 0
     if row is None:
         return SavedTime(latest or 0, None, open_games)
     return SavedTime(max(row.elapsed_ms, latest or 0), row.saved_at, open_games)

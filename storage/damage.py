@@ -4,17 +4,26 @@ SQLite stores any value in any column, and any text where JSON belongs.
 """
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
+from sqlalchemy import ColumnElement, Float, Integer, String, and_, inspect, select
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import DeclarativeBase
 
 from engine.errors import EngineFault, RecordError
-from storage.errors import is_undecodable
+from storage.errors import UnreadableRow, is_undecodable
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Where = tuple[type[DeclarativeBase], ColumnElement[bool]]
+"""Some rows of a table."""
 
 VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
 """What decoding a stored value raises that its column cannot have.  A bug of ours raises the same, so they
@@ -22,6 +31,8 @@ are caught where values are decoded and nowhere else: there they become RecordEr
 damage."""
 
 _LONGEST_REASON = 200
+_LARGEST = 1.7976931348623157e308
+"""The largest number that is not infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,19 @@ def reason_of(error: Exception) -> str:
 def damage_text(error: Exception) -> str:
     """What to tell the operator of a record that cannot be read."""
     return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
+
+
+@contextmanager
+def damage_stops() -> Iterator[None]:
+    """Where nothing works without a record, a damaged one is a failure of the database.
+
+    Raises:
+        UnreadableRow: A record is damaged; the message is one line for the operator.
+    """
+    try:
+        yield
+    except RecordError as error:
+        raise UnreadableRow(damage_text(error)) from error
 
 
 @contextmanager
@@ -123,6 +147,94 @@ async def read_batch(
             require_damage(error)
             found.append(damaged(key, error))
     return found
+
+
+async def leave_out_damaged(
+    session: AsyncSession,
+    read: Callable[[Any], Awaitable[Sequence[T]]],
+    keys: Callable[[], Awaitable[Iterable[Any]]],
+    rows_of: Callable[[Any], Sequence[Where]],
+) -> list[T]:
+    """What a function reads, without what is damaged: that is logged, once for each value.
+
+    Args:
+        session: Of the database.
+        read: Reads everything where its argument is None, else what belongs to one key.
+        keys: All keys, in order; called only if something is damaged.
+        rows_of: The rows that are read for a key.
+    """
+    try:
+        return list(await read(None))
+    except Exception as error:
+        require_damage(error)
+    found: list[T] = []
+    for key in await keys():
+        try:
+            found += await read(key)
+        except Exception as error:
+            require_damage(error)
+            _tell_left_out(str(await named_damage(session, error, *rows_of(key))))
+    return found
+
+
+@lru_cache(maxsize=1000)
+def _tell_left_out(damage: str) -> None:
+    logger.error("a record is damaged (%s); what shows it leaves it out", damage)
+
+
+async def named_damage(session: AsyncSession, error: Exception, *rows: Where) -> RecordError:
+    """An error that names the table, row and column of the first value that its column cannot have.
+
+    Args:
+        session: Of the database.
+        error: What was raised; its reason is told where no damaged value is found.
+        rows: Those among which it is.
+    """
+    for table, where in rows:
+        keys = inspect(table).primary_key
+        for key in (await session.execute(select(*keys).where(where))).all():
+            this = and_(*(column == value for column, value in zip(keys, key, strict=True)))
+            if reason := await column_damage(session, table, this):
+                name = ", ".join(str(value) for value in key)
+                return RecordError(f"row {name:.80} of {table.__tablename__}: {reason}")
+    return RecordError(reason_of(error))
+
+
+async def column_damage(
+    session: AsyncSession, table: type[DeclarativeBase], where: ColumnElement[bool]
+) -> str:
+    """The first column of a row whose value it cannot have, and why; empty: there is none."""
+    for column in table.__table__.columns:
+        try:
+            for row in await session.execute(select(column).where(where)):
+                require_types(row, [column])
+        except Exception as error:
+            require_damage(error)
+            reason = reason_of(error)
+            return reason if reason.startswith(f"{column.name} is ") else f"{column.name}: {reason}"
+    return ""
+
+
+def require_types(row: Iterable[Any], columns: Iterable[Any]) -> None:
+    """Refuse a value of another type than its column: SQLite checks none.  Other types check themselves.
+
+    Args:
+        row: Of a query, or the part of it with these columns.
+        columns: What was selected, in order.
+
+    Raises:
+        RecordError: The message names the first such column.
+    """
+    for value, column in zip(row, columns, strict=True):
+        if value is None:
+            if not getattr(column, "nullable", True):
+                raise RecordError(f"{column.name} is missing")
+        elif isinstance(column.type, Float):
+            require_number(column.name, value, -_LARGEST, _LARGEST)
+        elif (isinstance(column.type, Integer) and not isinstance(value, int)) or (
+            isinstance(column.type, String) and not isinstance(value, str)
+        ):
+            raise RecordError(f"{column.name} is {value!r:.60}")
 
 
 def require_number(name: str, value: object, least: float, most: float) -> None:

@@ -22,6 +22,7 @@ from storage.records import (
     GameStatus,
     NewGame,
     StoredGame,
+    UnwonLine,
     plausible_rating,
 )
 from storage.tables.games import (
@@ -41,6 +42,8 @@ _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "
 """Fields of a game that every report shows."""
 _NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
 """The same, of numbers that may be unknown."""
+_LATEST_GAMES = 10_000
+"""Of how many of the latest games `list_unwon_lines` tells."""
 _MOST = 2**63 - 1
 """The largest number that a column of whole numbers holds."""
 
@@ -117,6 +120,33 @@ async def list_games(
     statement = games_statement().where(*filter_conditions(filters or Filters()))
     statement = statement.order_by(GameRow.started_at.desc(), GameRow.id.desc()).limit(limit)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def list_unwon_lines(
+    session: AsyncSession, owner: AccountKey, game: str, limit: int
+) -> list[UnwonLine]:
+    """The moves of an account's latest games of a kind that it lost or drew.
+
+    Bounded in what it reads, however many games there are; moves that are damaged are left out.
+    """
+    latest = select(func.max(GameRow.id)).scalar_subquery()
+    columns = (GameRow.id, GameRow.initial_position, GameRow.our_side, GameRow.moves)
+    statement = (
+        select(*columns)
+        .where(
+            *_of(owner),
+            GameRow.game == game,
+            GameRow.result.in_((GameResult.LOSS, GameResult.DRAW)),
+            GameRow.id > latest - _LATEST_GAMES,
+        )
+        .order_by(GameRow.id.desc())
+        .limit(limit)
+    )
+    return [
+        UnwonLine(row.id, row.initial_position, row.our_side, tuple(row.moves.split()))
+        for row in await session.execute(statement)
+        if isinstance(row.moves, str)
+    ]
 
 
 async def list_games_by_site_id(

@@ -162,6 +162,18 @@ class StoredGame(NewGame):
 
 
 @dataclass(frozen=True, slots=True)
+class UnwonLine:
+    """The moves of a game that we lost or drew."""
+
+    game_id: int
+    initial_position: str | None
+    """None: the usual one."""
+    our_side: int
+    moves: tuple[str, ...]
+    """Every move, passes included."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredDecision:
     """A standing (not taken back) decision of a game."""
 

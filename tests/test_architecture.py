@@ -90,7 +90,7 @@ STORAGE = {
     "storage.own_game_records": {"records"},
     "storage.archive": {"tables"},
     "storage.experiments": {"inserts", "tables"},
-    "storage.arena": {"tables"},
+    "storage.arena": {"damage", "tables"},
     "storage.events": {"records", "tables"},
     "storage.exports": {"damage", "filters", "packing", "records", "statistics", "tables"},
     "storage.migrate": {"packing", "tables"},

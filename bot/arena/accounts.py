@@ -14,6 +14,7 @@ from bot.base.errors import ConfigError
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken, ArenaAccess, RatingRecord
 from storage.control.arena_accounts import DELETED
+from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc
 
@@ -23,6 +24,10 @@ RESERVED = frozenset({"open", "ai", "lichess", "arena", "server", "system", "adm
 
 _RECHECK_S = 10.0  # how long a token counts as valid without a new database query
 _MAX_KNOWN_TOKENS = 10_000
+
+
+class NameOfPerson(ConfigError):
+    """A person at the arena has the name that a bot should have."""
 
 
 def hash_token(token: str) -> str:
@@ -47,27 +52,36 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
 
     Raises:
         ConfigError: The name is not allowed, or a person has it.
+        StorageError: The database failed, or the account is damaged.
+    """
+    token = token or new_token()
+    async with database.write() as session:
+        account = await bot_account(session, name)
+        if account is not None:
+            await arena.set_token(session, account.id, hash_token(token))
+        else:
+            await _add(session, name, token, is_bot=True)
+    return token
+
+
+async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
+    """The account of a program with this name; None: there is none yet.
+
+    Raises:
+        ConfigError: The name is not allowed, a person has it (`NameOfPerson`), or the account is banned.
+        StorageError: The account is damaged.
     """
     if not NAME.fullmatch(name) or is_reserved(name):
         raise ConfigError(
             f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
         )
-    token = token or new_token()
-    async with database.write() as session:
+    with damage_stops():
         account = await arena.get_account(session, name.lower())
-        if account is not None and not account.is_bot:
-            raise ConfigError(
-                f"the name {name} is taken by a person at the arena; choose another for the bot"
-            )
-        if account is not None:
-            if account.access is ArenaAccess.BANNED:
-                raise ConfigError(
-                    f"the account {name} is banned; `desdemona arena-account unban {name}` first"
-                )
-            await arena.set_token(session, account.id, hash_token(token))
-        else:
-            await _add(session, name, token, is_bot=True)
-    return token
+    if account is not None and not account.is_bot:
+        raise NameOfPerson(f"the name {name} is taken by a person at the arena; choose another for the bot")
+    if account is not None and account.access is ArenaAccess.BANNED:
+        raise ConfigError(f"the account {name} is banned; `desdemona arena-account unban {name}` first")
+    return account
 
 
 async def _add(

@@ -24,7 +24,9 @@ from bot.arena.traffic.open_streams import Listening, OpenStream, OpenStreams, P
 from bot.base.config import ArenaConfig
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
+from engine.errors import RecordError
 from storage.arena import AccountRecord, ArenaAccess
+from storage.damage import damage_text
 from storage.errors import StorageError, UnreadableRow
 
 logger = logging.getLogger(__name__)
@@ -187,11 +189,15 @@ class RequestGate:
                     request.method, request.path, error, dropped,
                 )  # fmt: skip
             raise
+        except (RecordError, UnreadableRow) as error:  # damage of one row is no outage
+            if (dropped := self._lines.next()) is not None:
+                told = damage_text(error)
+                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, told, dropped)
+            return refusal(500, "What the server has stored of this is damaged; the error has been logged")
         except StorageError as error:
             if (dropped := self._lines.next()) is not None:
                 logger.error("%.20s %.100s: %.500s%s", request.method, request.path, error, dropped)
-            if not isinstance(error, UnreadableRow):  # damage of one row is no outage
-                self._on_storage_error(arrived)
+            self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

@@ -22,6 +22,7 @@ from bot.base.errors import DesdemonaError
 from storage import arena
 from storage.arena import AccountRecord, AccountTaken, ArenaAccess
 from storage.control.arena_accounts import anonymise_account, rename_account, set_access
+from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc
 
@@ -87,9 +88,14 @@ class ArenaOwner:
         self._is_ours = is_ours
 
     async def list(self) -> list[OwnedAccount]:
-        """All accounts but the deleted ones, by name."""
+        """All accounts but the deleted ones, by name.
+
+        Raises:
+            StorageError: The database failed, or an account is damaged.
+        """
         async with self._database.read() as session:
-            found = await arena.list_accounts(session)
+            with damage_stops():
+                found = await arena.list_accounts(session)
             games = await arena.count_games_by_account(session)
         return [
             OwnedAccount(
@@ -219,7 +225,8 @@ class ArenaOwner:
     # --- Helpers ----------------------------------------------------------------------------------------
 
     async def _account(self, name: str) -> AccountRecord:
-        account = await self._accounts.get(name)
+        with damage_stops():
+            account = await self._accounts.get(name)
         if account is None or account.access is ArenaAccess.DELETED:
             raise OwnerError(f"the arena has no account {name!a:.80}")
         return account

@@ -26,7 +26,7 @@ from bot.base.events import Clock
 from storage import arena
 from storage.arena import STARTED, AccountRecord, ArenaAccess, ArenaGameRecord, ChatRecord, RatingRecord
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
@@ -117,8 +117,10 @@ class Referee:
         for game_id in ids:
             try:
                 self._seat(await self.find(game_id))
-            except StorageError:
-                raise
+            except StorageError as error:
+                if not isinstance(error, UnreadableRow):
+                    raise
+                logger.error("cannot resume game %s: %s", game_id, error)
             except Exception as error:  # the edge of a game: a corrupt row must not stop the others
                 logger.error("cannot resume game %s: %s: %s", game_id, type(error).__name__, error)
         if self._live:

@@ -418,9 +418,10 @@ class EngineConfig(Section):
     """Threads per search of the strong player; 0: one, and up to seven more for those of `workers` that are
     idle when it starts."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
-    """When the first 20 plies repeat one of the last two games against the same opponent, play a random other
-    move that is at most this much worse than the best, in hundredths of a disc or pawn; 0: never. lichess.org
-    does not rate repeated games."""
+    """When the first 20 plies repeat one of the last two games against the same opponent, or at least eight
+    plies a lost or drawn game against anybody, play a random other move that is at most this much worse than
+    the best, in hundredths of a disc or pawn; 0: never. lichess.org does not rate repeated games, and people
+    could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt: what the strong player gives up to avoid a draw, in hundredths of a pawn, in games with
     draws."""

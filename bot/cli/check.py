@@ -11,12 +11,14 @@ from pathlib import Path
 import typer
 
 from bot.account.runner import role_of
-from bot.base.config import Config, read_token, source_of
+from bot.arena.accounts import NameOfPerson, bot_account
+from bot.base.config import Config, read_dashboard_token, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
 from bot.base.events import FROM_POSITION
 from bot.base.log import printable
 from bot.cli.common import config_of
+from bot.dashboard.access import Access
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from bot.servers.online_lookup import open_lookup
@@ -37,12 +39,16 @@ from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EngineSource
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
+from storage.statistics.damaged_rows import damaged_rows
+from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaRating
 
 SELF_TEST_DEPTH = 6
 PEOPLE_DEPTH = 3
 OTHER_ENGINES_DEPTH = 4
 OTHER_ENGINES_NODES = 10_000
 OTHER_ENGINES_S = 10.0
+_MOST_DAMAGED = 3
+"""Rows of the database that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
         source: Where they come from, for the operator.
     """
     return [
-        Finding("configuration", True, f"{source}: every setting is known and in range"),
+        await _try("configuration", lambda: _configuration(config, source)),
         await _try("database", lambda: _database(config)),
         await _try("engine", lambda: asyncio.to_thread(_engine, config)),
         await _try("human", lambda: asyncio.to_thread(_people, config)),
@@ -106,10 +112,22 @@ async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
         return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
 
 
+async def _configuration(config: Config, source: str) -> str:
+    if config.dashboard.enabled:
+        Access(config.dashboard, read_dashboard_token(config.dashboard))  # refuses what `run` does
+    return f"{source}: every setting is known and in range"
+
+
 async def _database(config: Config) -> str:
     database = await Database.open(config.storage.url)
     try:
         await database.try_writing()
+        if config.arena.enabled:  # the games, which may be many, are left to `db recheck`
+            async with database.read() as session:
+                damaged = await damaged_rows(session, (ArenaElapsed, ArenaAccount, ArenaRating))
+            if damaged:
+                told = "; ".join(each.text for each in damaged[:_MOST_DAMAGED])
+                raise StorageError(f"damaged: {told}; `desdemona db recheck` lists all such rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()
@@ -229,6 +247,18 @@ async def _site(config: Config) -> str:
 
 async def _account(config: Config) -> str:
     if config.uses_arena:
+        database = await Database.open(config.storage.url)
+        try:
+            name = config.server.name
+            async with database.read() as session:
+                try:
+                    await bot_account(session, name)
+                except NameOfPerson as error:
+                    if name not in config.level_names:
+                        raise
+                    return f"{name} does not play: {error}"  # `run` goes on without it
+        finally:
+            await database.close()
         return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
     dialect = get_dialect(config.server.dialect)
     url = config.server.url or dialect.home

@@ -45,7 +45,7 @@ def _print_findings(found: Findings) -> None:
         ply = "" if wrong.ply is None else f", ply {wrong.ply}"
         print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
     for row in found.damaged:
-        print(printable(f"DAMAGED  row {row.id} of {row.table}: {row.reason}"))
+        print(printable(f"DAMAGED  {row.text}"))
     pruned = f", pruned: {found.pruned}" if found.pruned else ""
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}{pruned}")
     print(

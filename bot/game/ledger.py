@@ -347,11 +347,14 @@ class GameLedger:
             stored = await get_decision(session, self.game.id, ply)
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
-    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> None:
+    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> GameResult | None:
         """End the game, once; its ledger stays open.
 
         Args:
             ended_at: When the game ended, aware; None: now.
+
+        Returns:
+            Our result; None if there is none or the server does not report it.
         """
         result = _result(end, self.game.our_side)
         is_aborted = end.reason is EndReason.ABORTED
@@ -367,6 +370,7 @@ class GameLedger:
                 at=ended_at,
             )
             self._to_count.append(partial(self._count_end, end, result))
+        return result
 
     async def close(self, end: GameEnd) -> Closed:
         """Close the ledger of a finished game whose decisions are settled."""

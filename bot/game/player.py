@@ -676,7 +676,8 @@ class GamePlayer:
         if end.reason is EndReason.UNTOLD:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)
-        await self._ledger.finish(end, ended_at)
+        result = await self._ledger.finish(end, ended_at)
+        self._services.unwon.add(self._ledger.game, moves, result)
         # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from bot.base.config import Config
 from bot.base.metrics import Metrics
 from bot.game.machine_limit import MachineLimit
+from bot.game.recent_games import UnwonGames
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.selection import NUMBER_BITS
@@ -53,6 +54,8 @@ class Services:
     """That this program, and no other, plays the account."""
     machine_limit: MachineLimit = field(default_factory=MachineLimit)
     """The games of all accounts."""
+    unwon: UnwonGames = field(default_factory=UnwonGames)
+    """The account's games that are not to be repeated against anybody."""
     metrics: Metrics = field(default_factory=Metrics)
     """Counts what happens."""
 

@@ -77,7 +77,7 @@ class MoveSearch:
         stored: StoredGame,
         game: Game[Any],
         position: Any,
-        paths: Paths,
+        detour: Detour | None = None,
         moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
         found: LookupMove | None = None,
@@ -96,10 +96,11 @@ class MoveSearch:
         self._moves = moves
         self._person = Person(stored.opponent_rating, their_remaining_s)
         self._text = game.position_text(position)
-        avoid = paths.get(self._text)
-        self._detour = Detour(avoid, services.config.engine.variety_centi) if avoid else None
+        self._detour = detour
         if level := _level(stored):
-            self._detour = level.detour
+            self._detour = (
+                level.detour if detour is None else replace(detour, within_centi=level.within_centi)
+            )
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
         self._spent_s, self._spent_nodes = 0.0, 0
@@ -256,9 +257,12 @@ class GameThinker:
         if self._paths is None:
             varies = self._services.config.engine.variety_centi > 0
             self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
+            if varies:
+                await self._services.unwon.load(self._services.database, stored.owner, game.name)
         if self._seeds is None:
             self._seeds = await self._known_seeds(stored)
-        online = await self._look_up(stored, game, position, remaining_s)
+        detour = self._detour(stored, game, position, moves)
+        online = await self._look_up(stored, game, position, remaining_s, detour)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
@@ -277,7 +281,7 @@ class GameThinker:
                 stored,
                 game,
                 position,
-                self._paths,
+                detour,
                 moves,
                 their_remaining_s,
                 online,
@@ -322,7 +326,12 @@ class GameThinker:
             await services.sleep(rest_s)
 
     async def _look_up(
-        self, stored: StoredGame, game: Game[Any], position: Any, remaining_s: float | None
+        self,
+        stored: StoredGame,
+        game: Game[Any],
+        position: Any,
+        remaining_s: float | None,
+        detour: Detour | None,
     ) -> LookupMove | None:
         """A move from a site, for players that use books and tables; not if ours have the position."""
         online = self._services.online
@@ -332,8 +341,17 @@ class GameThinker:
         for source in self._services.strong.sources.get(game.name, ()):
             if await asyncio.to_thread(source.choose, root, rng) is not None:
                 return None
+        return await online.find(game.name, position, remaining_s, () if detour is None else detour.avoid)
+
+    def _detour(
+        self, stored: StoredGame, game: Game[Any], position: Any, moves: Sequence[str]
+    ) -> Detour | None:
+        """How to leave the lines played before; None: it is not in any, or they may be repeated."""
+        within_centi = self._services.config.engine.variety_centi
+        if within_centi == 0:
+            return None
         avoid = (self._paths or {}).get(game.position_text(position), ())
-        return await online.find(game.name, position, remaining_s, avoid)
+        return self._services.unwon.detour(stored, moves, avoid, within_centi)
 
     def expect(
         self,
@@ -362,7 +380,8 @@ class GameThinker:
             return
         moves = (*moves, reply)
         seed = self._seed(stored, game.position_text(position), len(moves))
-        search = MoveSearch(self._services, stored, game, position, self._paths or {}, moves, seed=seed)
+        detour = self._detour(stored, game, position, moves)
+        search = MoveSearch(self._services, stored, game, position, detour, moves, seed=seed)
         left_s = self._left_s + (stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))

@@ -4,19 +4,19 @@
 without a decision.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, String, select
+from sqlalchemy import ColumnElement, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
-from storage.damage import read_batch, reason_of, require_number
+from storage.damage import column_damage, read_batch, reason_of, require_number, require_types
 from storage.statistics.facts import require_forecast, require_ratings
+from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.base import Base
 from storage.tables.games import (
     EngineConfigRow,
@@ -39,18 +39,35 @@ class DamagedRow:
     """A row that reports cannot use."""
 
     table: str
-    id: int
-    """The row's key; of outcomes, forecasts and reply times the decision's."""
+    id: int | str
+    """The row's key; of outcomes, forecasts and reply times the decision's; of a rating at the arena the
+    account's id, a comma and the variant."""
     reason: str
     """One line; it may contain unprintable characters of the value."""
 
+    @property
+    def text(self) -> str:
+        """Which row, and why, in one line."""
+        return f"row {self.id} of {self.table}: {self.reason}"
 
-async def damaged_rows(session: AsyncSession) -> list[DamagedRow]:
-    """All of them, by table and key."""
+
+async def damaged_rows(
+    session: AsyncSession, tables: Collection[type[Base]] | None = None
+) -> list[DamagedRow]:
+    """All of them, by table and key.
+
+    Args:
+        session: Of the database.
+        tables: Only those of these tables; None: of all.
+    """
     found = []
     for table, check in _TABLES.items():
-        (key,) = table.__mapper__.primary_key
-        keys = (await session.scalars(select(key).order_by(key))).all()
+        if tables is not None and table not in tables:
+            continue
+        columns = table.__mapper__.primary_key
+        key = columns[0] if len(columns) == 1 else tuple_(*columns)
+        rows = (await session.execute(select(*columns).order_by(*columns))).all()
+        keys = [row[0] if len(columns) == 1 else tuple(row) for row in rows]
         for start in range(0, len(keys), _BATCH):
             found += await _damaged(session, table, key, keys[start : start + _BATCH], check)
     return found
@@ -60,36 +77,28 @@ async def _damaged(
     session: AsyncSession,
     table: type[Base],
     key: ColumnElement[Any],
-    keys: Sequence[int],
+    keys: Sequence[Any],
     check: Callable[[Any], object],
 ) -> list[DamagedRow]:
     """The damaged rows among those with these keys."""
     columns = table.__table__.columns
+    damaged: dict[Any, DamagedRow] = {}
 
-    async def read(some: Sequence[int]) -> list[DamagedRow]:
+    async def read(some: Sequence[Any]) -> list[None]:
         for row in (await session.execute(select(*columns).where(key.in_(some)))).all():
-            _require_types(row, columns)
+            require_types(row, columns)
             check(row)
         return []
 
-    return await read_batch(
-        keys, read, lambda each, error: DamagedRow(table.__tablename__, each, reason_of(error))
-    )
+    def note(each: Any, error: Exception) -> None:
+        name = ", ".join(map(str, each)) if isinstance(each, tuple) else each
+        damaged[each] = DamagedRow(table.__tablename__, name, reason_of(error))
 
-
-def _require_types(row: Any, columns: Any) -> None:
-    """Refuse a value of another type than its column: SQLite checks none.  Other types check themselves."""
-    for column in columns:
-        value = row._mapping[column]
-        if value is None:
-            if not column.nullable:
-                raise RecordError(f"{column.name} is missing")
-        elif isinstance(column.type, Float):
-            require_number(column.name, value, -_LARGEST, _LARGEST)
-        elif (isinstance(column.type, Integer) and not isinstance(value, int)) or (
-            isinstance(column.type, String) and not isinstance(value, str)
-        ):
-            raise RecordError(f"{column.name} is {value!r:.60}")
+    await read_batch(keys, read, note)
+    for each, row in damaged.items():
+        if reason := await column_damage(session, table, key.in_([each])):
+            damaged[each] = replace(row, reason=reason)  # which names the column
+    return list(damaged.values())
 
 
 def _check_trial(row: Any) -> None:
@@ -117,8 +126,6 @@ def _nothing_more(_row: Any) -> None:
     pass
 
 
-_LARGEST = 1.7976931348623157e308
-"""The largest number that is not infinite."""
 _TABLES: dict[type[Base], Callable[[Any], object]] = {
     OpponentRow: _nothing_more,
     EngineConfigRow: _nothing_more,
@@ -127,5 +134,9 @@ _TABLES: dict[type[Base], Callable[[Any], object]] = {
     OutcomeRow: _check_outcome,
     ForecastRow: _check_forecast,
     ReplyTimeRow: _check_time,
+    ArenaAccount: _nothing_more,
+    ArenaRating: _nothing_more,
+    ArenaGame: _nothing_more,
+    ArenaElapsed: _nothing_more,
 }
 """The tables, and what else their rows must be."""

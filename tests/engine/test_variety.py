@@ -71,6 +71,34 @@ def test_nothing_to_draw_from() -> None:
     )
 
 
+def test_rather_than_an_avoided_move_a_worse_one_is_drawn() -> None:
+    candidates = [
+        candidate("avoided", 100),
+        candidate("near", 65),
+        candidate("far", 30),
+        candidate("x", -900),
+    ]
+    narrow = Detour(("avoided",), 40).lot(candidates, 1)
+    assert narrow == RandomDraw(40, ("avoided",), 1)
+    assert Detour(("avoided", "near"), 40).lot(candidates, 1) is None
+    assert Detour(("avoided", "near"), 40, 60).lot(candidates, 1) is None
+    wide = Detour(("avoided", "near"), 40, 320).lot(candidates, 1)
+    assert wide == RandomDraw(80, ("avoided", "near"), 1)
+    assert draw_move(candidates, wide) == "far"
+    assert Detour(("avoided", "near"), 0, 70).lot(candidates, 1) == RandomDraw(70, ("avoided", "near"), 1)
+
+
+def test_a_wider_draw_is_proved_by_its_record() -> None:
+    usual = decide("othello", Detour((), 0), plies=4)
+    near = tuple(c.move for c in decide("othello", Detour((), 40), plies=4).candidates if not c.raw_is_bound)
+    decision = decide("othello", Detour((usual.move, *near), 40, 1280), plies=4)
+    assert decision.search_mode == "lot"
+    assert decision.move not in (usual.move, *near)
+    assert decision.lot is not None
+    assert decision.lot.within_centi > 40
+    verify(Decision.from_record(json.loads(json.dumps(decision.to_record()))))
+
+
 # --- Exact scores near the best -------------------------------------------------------------------------
 
 

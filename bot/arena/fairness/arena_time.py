@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from storage import arena
+from storage.damage import damage_stops
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import record_event
@@ -111,10 +112,11 @@ class ArenaTime:
         Its event is written with the time: whoever only holds the games, and saves nothing, ends no outage.
 
         Raises:
-            StorageError: The database failed.
+            StorageError: The database failed, or its record of the time is damaged.
         """
-        async with self._database.read() as session:
-            saved = await arena.load_time(session)
+        with damage_stops():
+            async with self._database.read() as session:
+                saved = await arena.load_time(session)
         at = self._clock()
         self._lost = at - saved.elapsed_ms / 1000
         self._worked_at = at

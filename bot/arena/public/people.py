@@ -136,8 +136,9 @@ class GamePage:
             lines: One more than `size` if there are more.
             size: Games of a page.
         """
-        games = tuple(ListedGame(line, line.players.index(account_id)) for line in lines[:size])
-        return cls(games, games[-1].line.id if len(lines) > size else "")
+        shown = [line for line in lines[:size] if line.variant in VARIANTS]  # else its row is damaged
+        games = tuple(ListedGame(line, line.players.index(account_id)) for line in shown)
+        return cls(games, lines[size - 1].id if len(lines) > size else "")
 
     def to_json(self) -> Json:
         """The page in JSON."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import text
 
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig, Config, EngineConfig, ServerConfig, StorageConfig
@@ -163,3 +164,31 @@ async def test_ggs(tmp_path: Path) -> None:
             f"the bot is running on desde at ggs://127.0.0.1:{port}; "
             "signing in would disconnect it, so it was not tried"
         )
+
+
+@pytest.mark.usefixtures("shallow_check")
+async def test_damaged_rows_are_named(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    database = await Database.open(config.storage.url)
+    async with database.write() as session:
+        await session.execute(text("INSERT INTO arena_elapsed VALUES (1, 'x', '2026-01-01')"))
+    await database.close()
+    found = (await check(config))[1]
+    assert not found.is_good
+    assert "row 1 of arena_elapsed: elapsed_ms is 'x'" in found.text
+
+
+@pytest.mark.usefixtures("shallow_check")
+@pytest.mark.parametrize(
+    ("changes", "what", "told"),
+    [
+        ({"server": ServerConfig(name="lichess")}, "account", "'lichess' cannot be a bot's name"),
+        ({"dashboard": {"host": "0.0.0.0"}}, "configuration", "so the page needs a token"),
+    ],
+)
+async def test_what_run_refuses_is_a_failure(
+    tmp_path: Path, changes: dict[str, object], what: str, told: str
+) -> None:
+    (failed,) = [each for each in await check(settings(tmp_path, **changes)) if not each.is_good]
+    assert failed.what == what
+    assert told in failed.text

@@ -1,4 +1,4 @@
-"""Games against the same opponent differ within their first plies."""
+"""Games against the same opponent differ within their first plies; a game that was not won is not copied."""
 
 import asyncio
 from dataclasses import replace
@@ -10,9 +10,10 @@ import pytest
 from bot.base.config import EngineConfig, SelectionConfig, SelectionMethod
 from bot.base.events import EndReason
 from bot.game.player import GamePlayer
-from bot.game.recent_games import PLIES, latest_paths, paths
+from bot.game.recent_games import MOST_DOUBLINGS, OPENING_PLIES, PLIES, UnwonGames, latest_paths, paths
 from engine.choice import verify
 from engine.games import get_game
+from engine.variety import Detour
 from storage.database import Database
 from storage.decisions import list_decisions
 from storage.errors import StorageError
@@ -20,7 +21,7 @@ from storage.games import finish_game, list_games, open_game, set_moves
 from storage.records import GameResult, StoredGame
 from tests.bot.fakes import FakeServer, config, services
 from tests.patience import PATIENCE_S
-from tests.storage.samples import NEW_GAME
+from tests.storage.samples import ARENA, NEW_GAME
 
 othello = get_game("othello")
 
@@ -102,8 +103,8 @@ async def test_books_that_cannot_be_read_cost_no_move(
     assert "the disk is gone" in caplog.text
 
 
-def has_begun(server: FakeServer) -> bool:
-    return len(server.moves) >= 8
+def has_begun(server: FakeServer, plies: int = 8) -> bool:
+    return len(server.moves) >= plies
 
 
 @pytest.mark.parametrize(("player", "our_side"), [("standard", 1), ("trappy", 0), ("strong", 1)])
@@ -132,3 +133,156 @@ async def test_an_opponent_who_repeats_itself(database: Database, player: str, o
         verify(decision)
     drawn = sum(decision.search_mode == "lot" for decision in decisions)
     assert 4 <= drawn < len(decisions) / 2
+
+
+# --- Games that were not won, against anybody ------------------------------------------------------------
+
+LINE = ("f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "c6", "d8", "c5")
+TURNS = ("f5", "e6", "c4", "d3")
+
+
+def turned(move: str, first: str) -> str:
+    """A square on the board turned so that a game beginning with f5 begins with another move, or back."""
+    column, row = ord(move[0]) - ord("a"), int(move[1]) - 1
+    column, row = {
+        "f5": (column, row),
+        "e6": (row, column),
+        "c4": (7 - column, 7 - row),
+        "d3": (7 - row, 7 - column),
+    }[first]
+    return f"{'abcdefgh'[column]}{row + 1}"
+
+
+async def known(database: Database) -> UnwonGames:
+    unwon = UnwonGames()
+    await unwon.load(database, ARENA, "othello")
+    return unwon
+
+
+async def test_only_games_of_the_same_kind_that_were_not_won_count(database: Database) -> None:
+    lost, begun = GameResult.LOSS, 9
+
+    async def other(key: str, last: str, result: GameResult | None = lost, **changes: Any) -> StoredGame:
+        return await stored(database, key, " ".join((*LINE[:9], last)), result, **changes)
+
+    await other("lost", "a1", opponent_id="bert")
+    await other("drawn", "a2", GameResult.DRAW)
+    await other("won", "a3", GameResult.WIN)
+    await other("aborted", "a4", None)
+    await other("other side", "a5", our_side=1)
+    await other("other start", "a6", initial_position="8/8/8/3wb3/3bw3/8/8/8 b")
+    await other("other game", "a7", game="chess")
+    await other("other site", "a8", site="lichess")
+    await other("other account", "b1", account="level-1")
+    now = await stored(database, "now", result=None)
+    unwon = await known(database)
+    detour = unwon.detour(now, LINE[:begun], ("h1",), 40)
+    assert detour is not None
+    assert (detour.avoid, detour.reach_centi) == (("h1", "a2", "a1"), 40)
+    unwon.add(now, (*LINE[:9], "b2"), lost)  # a game that has ended since, and two that were not lost
+    unwon.add(replace(now, id=98), (*LINE[:9], "b3"), GameResult.WIN)
+    unwon.add(replace(now, id=99), (*LINE[:9], "b4"), None)
+    detour = unwon.detour(now, LINE[:begun], (), 40)
+    assert detour is not None
+    assert set(detour.avoid) == {"a1", "a2", "b2"}
+
+
+async def test_a_line_is_left_after_the_opening_wherever_it_is_followed(database: Database) -> None:
+    unwon = await known(database)
+    now = await stored(database, "now", result=None)
+    unwon.add(replace(now, id=7), LINE, GameResult.LOSS)
+    for ply in range(len(LINE) + 1):
+        detour = unwon.detour(now, LINE[:ply], (), 40)
+        is_avoided = OPENING_PLIES <= ply < len(LINE)
+        assert detour == (Detour((LINE[ply],), 40, 40) if is_avoided else None)
+    assert unwon.detour(now, (*LINE[:9], "h8"), (), 40) is None
+
+
+@pytest.mark.parametrize("first", ["f5", "e6", "c4", "d3"])
+async def test_turning_the_board_makes_no_other_game(database: Database, first: str) -> None:
+    game = [othello.initial()]
+    moves: list[str] = []
+    for ply in range(12):  # always the first legal move of the board turned so that f5 comes first
+        legal = [othello.move_text(move) for move in othello.legal_moves(game[-1])]
+        moves.append(first if ply == 0 else min(legal, key=lambda move: turned(move, first)))
+        game.append(othello.play(game[-1], othello.parse_move(game[-1], moves[-1])))
+    now = await stored(database, "now", result=None)
+    lines = {each: tuple(turned(turned(move, first), each) for move in moves) for each in TURNS}
+    for number, each in enumerate(TURNS):
+        unwon = UnwonGames()
+        unwon.add(replace(now, id=number), lines[each], GameResult.LOSS)
+        assert unwon.detour(now, moves[:9], (), 40) == Detour((moves[9],), 40, 40)
+
+
+async def test_each_repetition_of_a_line_doubles_what_a_move_may_lose(database: Database) -> None:
+    unwon = UnwonGames()
+    now = await stored(database, "now", result=None)
+    for number in range(6):
+        # Another opening move of theirs later, and another end, but the same next moves.
+        unwon.add(replace(now, id=number), (*LINE, *("pass",) * 20, str(number)), GameResult.LOSS)
+        unwon.add(replace(now, id=50 + number), (*LINE[:8], f"a{number + 1}"), GameResult.LOSS)
+        detour = unwon.detour(now, LINE[:8], (), 40)
+        assert detour is not None
+        assert detour.reach_centi == 40 * 2 ** min(number, MOST_DOUBLINGS)
+    unwon = UnwonGames()
+    unwon.add(now, (*LINE, "a1"), GameResult.LOSS)
+    unwon.add(replace(now, id=9), (*LINE, "a2"), GameResult.LOSS)
+    for ply in (9, 14):
+        detour = unwon.detour(now, LINE[:ply], (), 40)
+        assert detour is not None
+        assert detour.reach_centi == 40
+
+
+async def test_only_the_latest_lines_are_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.game.recent_games.UNWON_GAMES", 2)
+    for number in range(3):
+        await stored(database, str(number), " ".join((*LINE[:9], f"a{number + 1}")), GameResult.LOSS)
+    now = await stored(database, "now", result=None)
+    unwon = await known(database)
+    detour = unwon.detour(now, LINE[:9], (), 40)
+    assert detour is not None
+    assert detour.avoid == ("a3", "a2")
+    unwon.add(now, (*LINE[:9], "a4"), GameResult.LOSS)
+    detour = unwon.detour(now, LINE[:9], (), 40)
+    assert detour is not None
+    assert set(detour.avoid) == {"a3", "a4"}
+
+
+async def test_lines_that_cannot_be_read_cost_no_move(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def read(self) -> None:
+            raise StorageError("the disk is gone")
+
+    broken: Any = Broken()
+    unwon = UnwonGames()
+    await unwon.load(broken, ARENA, "othello")
+    assert "the disk is gone" in caplog.text
+    now = await stored(database, "now", " ".join(LINE), GameResult.LOSS)
+    await unwon.load(database, ARENA, "othello")  # it tries again
+    assert unwon.detour(now, LINE[:9], (), 40) is not None
+
+
+@pytest.mark.parametrize("player", ["standard", "trappy"])
+async def test_a_win_against_us_cannot_be_copied_by_others(database: Database, player: str) -> None:
+    engine = EngineConfig(max_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400)
+    settings = config(engine=engine, selection=SelectionConfig(method=SelectionMethod.FIXED, player=player))
+    played: list[tuple[str, ...]] = []
+    for name in ("anna", "bert", "cleo"):
+        server = FakeServer("othello", our_side=1, pick=lambda moves: moves[0])
+        server.game_id, server.opponent = f"of {name}", replace(server.opponent, id=name, name=name)
+        async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
+            game = asyncio.create_task(GamePlayer(server.game_id, given).run())
+            await server.until(partial(has_begun, server, 14))
+            server.finish(EndReason.RESIGNATION, 0)
+            await game
+        played.append(server.moves[:14])
+    assert played[0][:OPENING_PLIES] == played[1][:OPENING_PLIES] == played[2][:OPENING_PLIES]
+    assert len(set(played)) == 3
+    async with database.read() as session:
+        games = await list_games(session)
+        decisions = [d.decision for game in games for d in await list_decisions(session, game.id)]
+    for decision in decisions:
+        verify(decision)
+    assert sum(decision.search_mode == "lot" for decision in decisions) >= 2

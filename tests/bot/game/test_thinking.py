@@ -189,7 +189,7 @@ class RecordedStop(JobStop):
 
 
 async def time_given(found: Scene, stored: StoredGame, turn: Turn, queue_per_thread: float = 0.0) -> float:
-    search = MoveSearch(found.given, stored, GAME, START, {})
+    search = MoveSearch(found.given, stored, GAME, START)
     search.begin(turn)
     stop = RecordedStop(queue_per_thread)
     found.searcher.open.set()
@@ -215,7 +215,7 @@ async def test_what_makes_a_search_shorter() -> None:
 
 async def test_a_busy_machine_stretches_a_search_as_far_as_its_clock_allows() -> None:
     async with scene(max_time_s=60.0) as found:
-        search = MoveSearch(found.given, LIVE, GAME, START, {})
+        search = MoveSearch(found.given, LIVE, GAME, START)
         stop = RecordedStop()
         found.searcher.open.clear()
         thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
@@ -267,7 +267,7 @@ async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
 async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
     """The time of a move without a clock is what it is allowed in all, however often it is paused."""
     async with scene(slow_time_s=5.0) as found:
-        search = MoveSearch(found.given, SLOW, GAME, START, {})
+        search = MoveSearch(found.given, SLOW, GAME, START)
         search.begin(Turn(None, found.clock()))
         found.searcher.open.clear()
         spent_s = 0.0
@@ -320,7 +320,7 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
 
 async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
     async with scene(slow_time_s=1e-9) as found:
-        search = MoveSearch(found.given, SLOW, GAME, START, {})
+        search = MoveSearch(found.given, SLOW, GAME, START)
         search.begin(Turn(None, found.clock()))
         stop = JobStop(0)
         stop.is_paused = True
@@ -370,7 +370,7 @@ async def test_a_strong_search_borrows_idle_cores_unless_told_how_many_threads_t
         strong = found.given.config.engine.strong()
         given, searcher = replace(found.given, strong=strong), SelectiveSearcher()
         searcher.open.set()
-        search = MoveSearch(given, replace(LIVE, player=player), GAME, START, {})
+        search = MoveSearch(given, replace(LIVE, player=player), GAME, START)
         search.begin(Turn(60.0, found.clock()))
         search(searcher, JobStop(0.0, lend))
     assert (asked, searcher.threads) == (wanted, threads)
