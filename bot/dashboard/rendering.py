@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -84,7 +84,8 @@ def ago(value: datetime | None, now: datetime | None = None) -> str:
     """How long ago something was."""
     if value is None:
         return NO_VALUE
-    return f"{span(max((now or datetime.now(UTC)) - value, timedelta()).total_seconds())} ago"
+    elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()
+    return "just now" if elapsed_s < 1 else f"{span(elapsed_s)} ago"
 
 
 def title_of(game: str) -> str:

@@ -13,7 +13,7 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from storage.filters import count_where, standing
-from storage.queries.elapsed import hour_of, quantiles
+from storage.queries.elapsed import day_of, hour_of, quantiles
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.set_baits import named_bait
@@ -89,7 +89,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     """The last days, the oldest first, each of them whether there were games or not."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    day = func.date(GameRow.started_at)
+    day = day_of(session, GameRow.started_at)
     counted = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
     points = case(
         (GameRow.result == GameResult.WIN, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0

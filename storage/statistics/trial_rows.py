@@ -3,7 +3,7 @@
 Where a stored record is damaged, the others still count: each damaged one is named.
 """
 
-import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,12 +23,11 @@ from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import VALUE_ERRORS, Unreadable, decoding, read_batch, read_json, require_number
-from storage.filters import Filters, filter_conditions
+from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
+from storage.filters import Filters, filter_conditions, shown_games
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.packing.records import unpack
-from storage.statistics.facts import selected
 from storage.statistics.group_rows import made_sums
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.statistics.packed_games import ABORTED, OPEN, Labels, labels_of, moment_of
@@ -79,7 +78,7 @@ async def trial_games(
     Raises:
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
-    which = (GameRow.trial_id == trial.id, *selected(filters))
+    which = (GameRow.trial_id == trial.id, *shown_games(filters))
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
     drawn = await read_columns(
@@ -95,7 +94,7 @@ async def trial_games(
         labels = {text: labels_of(text) for text in set(rows.labels)}
     costs = _mean_costs(rows)
     order = np.lexsort((rows.games["id"], rows.games["began_us"]))
-    found, unreadable = [], []
+    found, unreadable, chances = [], [], _Chances(treated, control)
     with many_objects():
         for number, game in zip(order.tolist(), rows.games[order].tolist(), strict=True):
             label = labels[rows.labels[number]]
@@ -104,7 +103,7 @@ async def trial_games(
             key, person = game[:2]
             selection_of, variant, initial_position = draws[key]
             try:
-                chance = _chance(selection_of, treated, control)
+                chance = chances.of(selection_of)
             except RecordError as error:
                 unreadable.append(Unreadable.because("game", key, error))
                 continue
@@ -138,23 +137,41 @@ def _mean_costs(rows: SummaryRows) -> list[float | None]:
     return [mean if count else None for mean, count in zip(means, counts.tolist(), strict=True)]
 
 
-def _chance(selection: str, treated: str, control: str) -> float:
-    """The chance of the treated player, among these two, that the record of a draw has.
+class _Chances:
+    """The chance of the treated player, among two, that the record of a draw has.
 
-    Raises:
-        RecordError: The record is damaged.
+    Records differ in their seeds; the few sets of chances are read once each.
     """
-    try:
-        chances = json.loads(selection)["chances"]
-        chance = chances[treated] / (chances[treated] + chances[control])
-        if 0 < chance < 1:
-            return float(chance)
-    except VALUE_ERRORS:
-        pass
-    with decoding():  # again, to say what is wrong
-        chances = read_json(selection)["chances"]
-        chance = chances[treated] / (chances[treated] + chances[control])
-    raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
+
+    def __init__(self, treated: str, control: str) -> None:
+        self._treated = treated
+        self._control = control
+        self._known: dict[str, float] = {}
+
+    def of(self, selection: str) -> float:
+        """The chance in a record.
+
+        Raises:
+            RecordError: The record is damaged.
+        """
+        found = _CHANCES.search(selection)
+        if found is None:
+            return self._read(selection)
+        text = found.group()
+        if text not in self._known:
+            self._known[text] = self._read(selection)
+        return self._known[text]
+
+    def _read(self, selection: str) -> float:
+        with decoding():
+            chances = read_json(selection)["chances"]
+            chance = chances[self._treated] / (chances[self._treated] + chances[self._control])
+            if 0 < chance < 1:
+                return float(chance)
+        raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
+
+
+_CHANCES = re.compile(r'"chances": ?\{[^{}]*\}')
 
 
 def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str | None:

@@ -16,7 +16,7 @@ from bot.dashboard.trap_words import game_share
 from engine.expected import WHOLE
 from engine.judgement import ERROR
 from storage.database import Database
-from storage.filters import PHASE_PLIES
+from storage.filters import PHASE_PLIES, includes_matches
 from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
@@ -31,7 +31,6 @@ from storage.queries.baits import (
     list_repeated,
 )
 from storage.queries.filter_language import FIELDS
-from storage.queries.shown_games import includes_matches
 
 CARDS = 12
 """On one page."""
