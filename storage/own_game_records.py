@@ -32,6 +32,8 @@ _OTHER_ENDS = {
 }
 """PGN's names for endings that no other format has."""
 _CENTI = 100
+_WITHOUT_CORRESPONDENCE = frozenset({"arena"})
+"""Sites that have games without a clock, which count as correspondence there, but no correspondence."""
 
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
 """A limit in the text of a match's player, which overrides the match's own."""
@@ -63,7 +65,9 @@ def record_of(
     if (end := _OTHER_ENDS.get(game.end_reason or "")) is not None:
         tags["Termination"] = end
     clock = "" if game.clock_initial_s is None else f"{game.clock_initial_s}+{game.clock_increment_s or 0}"
-    event = f"{'rated' if game.rated else 'casual'} {game.speed} game"
+    kind = "rated" if game.rated else "casual"
+    is_clockless = game.clock_initial_s is None and game.site in _WITHOUT_CORRESPONDENCE
+    event = f"{kind} game without a clock" if is_clockless else f"{kind} {game.speed} game"
     if (match := match_of(game)) is not None:
         event, clock = f"match {match}", str(_terms(game).get("clock") or "")
         tags |= _match_tags(game)

@@ -120,7 +120,8 @@ def _drawing(chart: StackedBars, kind: str, width: float) -> Markup:
 
 
 def _row(chart: StackedBars, row: BarRow, width: float, top: float) -> Markup:
-    total = f"{sum(row.counts):,} {chart.total_name}"
+    count = sum(row.counts)
+    total = f"{count:,} {chart.total_name.removesuffix('s') if count == 1 else chart.total_name}"
     room = width - text_width(total, TEXT_SIZE) - 10
     return tag(
         "g",

@@ -11,6 +11,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import resource
 import sqlite3
 import sys
@@ -64,11 +65,19 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             )
     # sqlite3.Warning: two statements.  UnicodeError: half a character of UTF-16.
     except (NotAnswered, sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
-        return {"error": " ".join(str(error).split())[:LONGEST_ERROR]}
+        return {"error": _told(error)}
     except MemoryError:
         return {"error": "the answer does not fit into memory"}
     is_cut = len(rows) > request["most_rows"]
     return {"columns": columns, "rows": rows[: request["most_rows"]], "is_cut": is_cut}
+
+
+def _told(error: Exception) -> str:
+    """An error in one line; where a name is wrong, with those that are right."""
+    said = " ".join(str(error).split())
+    if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
+        said = f"{said}; ask the views {', '.join(VIEWS)}, whose columns `desdemona sql --views` lists"
+    return said[:LONGEST_ERROR]
 
 
 def _of_sqlite(path: str, sql: str, most_rows: int) -> tuple[list[str], list[list[Any]]]:

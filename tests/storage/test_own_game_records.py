@@ -39,6 +39,9 @@ def test_a_game_from_either_side() -> None:
     assert (told.players, told.ratings, told.points) == (("Me", "Anna"), (1500, 1600), 1.0)
     assert (told.event, told.place, told.date) == ("rated blitz game", "arena", "2026.11.01")
     assert (told.clocks, told.ending) == (("180+2", "180+2"), "timeout")
+    slow = replace(GAME, clock_initial_s=None, speed="correspondence")
+    assert record_of(slow, "Me").event == "rated game without a clock"
+    assert record_of(replace(slow, site="lichess"), "Me").event == "rated correspondence game"
     assert dict(told.tags)["UTCTime"] == "12:30:05"
     other = record_of(replace(GAME, our_side=1, clock_initial_s=None, end_reason="normal"), "Me")
     assert (other.players, other.ratings, other.points) == (("Anna", "Me"), (1600, 1500), 0.0)

@@ -85,6 +85,8 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
     year, number = int(found[1]), int(found[2])
     since = datetime(year, number, 1, tzinfo=UTC)
     until = datetime(year + number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    if since <= now < until:  # days to come have no games, which is no news
+        until = now
     return replace(filters, since=since, until=until), f"{since:%B %Y}"
 
 

@@ -51,6 +51,10 @@ table.plain { border-collapse: collapse; width: 100%; font-variant-numeric: tabu
   .boards { grid-template-columns: repeat(4, minmax(0, 1fr)); } details { display: none; }
   .scroll { overflow: visible; } }
 """
+_TRAPS = (
+    "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
+    "other tables are replies that the model of people expects, so their numbers differ."
+)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -79,7 +83,7 @@ def report_page(report: MonthlyReport, title: str, selected: str, made_at: datet
             "div",
             _card("Strength against rated opponents", _performance(report.groups)),
             _card("Baits beyond expectation", _beyond(report.groups)),
-            _card("What became of the traps", _fates(report.groups)),
+            _card("What became of the traps", _fates(report.groups), tag("p", _TRAPS, class_="muted")),
             _card("Errors beyond expectation", _errors(report.groups)),
             class_="columns",
         ),
@@ -119,7 +123,7 @@ def _header(report: MonthlyReport, title: str, selected: str, made_at: datetime)
     noun = "game" if games == 1 else "games"
     return tag(
         "header",
-        tag("h1", title),
+        tag("h1", f"Desdemona: {title}"),
         tag("p", f"{games:,} {noun}{score}. " + (f"Only {selected}." if selected else "All games.")),
         tag("p", f"Made {made_at:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.", class_="muted"),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.alarms.board import AlarmStatus
 from bot.control.actions import ControlActions
+from bot.control.audit import ACTION
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import NO_VALUE, number, query_text
 from bot.dashboard.words import mood_of
@@ -30,7 +31,7 @@ LAG_DAYS = 7
 """The sites' times are of games that began within so many days at most."""
 WORDS = {
     "alarm": "an alarm changed its state",
-    "operator_action": "the operator did something",
+    ACTION: "operator's action",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
     "arena_outage": "the arena's clocks stood still",
@@ -49,6 +50,7 @@ WORDS = {
     "undecided_move": "a move that was not decided here",
 }
 """Kinds of events in words; others are shown as they are."""
+_YES_NO = {True: "yes", False: "no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,19 @@ class EventsView:
         """A kind in words."""
         return WORDS.get(kind, kind.replace("_", " "))
 
+    def what(self, event: LoggedEvent) -> str:
+        """What happened, in words; of an action of the operator's also which one."""
+        words = self.words(event.kind)
+        action = event.detail.get("action") if event.kind == ACTION else None
+        return f"{words}: {action}" if isinstance(action, str) else words
+
     @staticmethod
     def told(event: LoggedEvent) -> str:
         """An event's details in one line."""
         return ", ".join(
-            f"{name}: {value}" for name, value in event.detail.items() if value not in (None, "")
+            f"{name}: {_YES_NO.get(value, value) if isinstance(value, bool) else value}"
+            for name, value in event.detail.items()
+            if value not in (None, "") and (event.kind, name) != (ACTION, "action")
         )
 
     def to_json(self) -> dict[str, Any]:

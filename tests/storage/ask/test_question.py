@@ -89,6 +89,8 @@ async def test_a_dead_child_is_told(filled_sqlite: str, monkeypatch: pytest.Monk
         (" \n", "the question is empty"),
         ("select '" + "x" * MOST_CHARACTERS + "'", "the question is longer than 20,000 characters"),
         ("selec 1", "syntax error"),
+        ("select bait from ask_games", "no such column: bait; ask the views ask_games, "),
+        ("select 1 from foo", "no such table: foo; ask the views ask_games, "),
     ],
 )
 async def test_mistakes(filled_sqlite: str, sql: str, told: str) -> None:

@@ -68,7 +68,7 @@ def test_a_month(desdemona: Command, november: Path) -> None:
     status, told, _ = desdemona("report", "--month", "2026-11")
     assert status == 0
     page = _Page(told)
-    assert page.headings[:4] == ["November 2026", "Games by day", "Score", "By player and game"]
+    assert page.headings[:4] == ["Desdemona: November 2026", "Games by day", "Score", "By player and game"]
     assert "Rating: Othello, blitz: desdemona at arena" in page.headings
     assert "Dearest baits" in page.headings
     assert "2 games, score 1.5 of 2 (75.0%). All games." in told
@@ -117,14 +117,14 @@ def test_another_time(desdemona: Command, november: Path) -> None:
     assert november.exists()
     times = ("--since", "2026-01-01T00:00+00:00", "--until", "2027-01-01T00:00+00:00")
     _, told, _ = desdemona("report", *times)
-    assert "<h1>2026-01-01 00:00 to 2027-01-01 00:00</h1>" in told
+    assert "<h1>Desdemona: 2026-01-01 00:00 to 2027-01-01 00:00</h1>" in told
     assert "3 games" in told
 
 
 def test_this_month_is_the_default(desdemona: Command, migrated_file: Path) -> None:
     assert migrated_file.exists()
     before, (_, told, _), after = datetime.now(UTC), desdemona("report"), datetime.now(UTC)
-    assert any(f"<h1>{now:%B %Y}</h1>" in told for now in (before, after))
+    assert any(f"<h1>Desdemona: {now:%B %Y}</h1>" in told for now in (before, after))
 
 
 def test_a_file(desdemona: Command, november: Path, tmp_path: Path) -> None:

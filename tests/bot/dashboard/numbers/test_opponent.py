@@ -373,12 +373,12 @@ class Met:
             suspects.append(f"And {len(self.suspects) - 10} more; the CSV has all.")
         found = [
             *self._head(),
-            "Progress: its replies in blocks of 20 games",
+            "Progress: their replies in blocks of 20 games",
             *(line for each in progress for line in _course(each)),
             *(line for each in progress for line in _progress_lines(each)),
             _ENOUGH,
             *(line for card in cards for line in card),
-            *([] if cards or not self.baits else [f"It met {len(self.baits)} and took none."]),
+            *([] if cards or not self.baits else [f"They met {len(self.baits)} and took none."]),
             *_tally_lines(_tallies(self.games)),
             *_returns(_visits(self.games)),
             *_rating_lines(self.ratings),

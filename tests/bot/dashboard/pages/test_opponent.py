@@ -75,8 +75,8 @@ async def test_few_games_have_no_course(database: Database, visitor: Visitor) ->
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "replies that are errors" not in page
     assert "Othello, all 3" in page
-    assert "It has met none." in page
-    assert "None of its games is suspect." in page
+    assert "They have met none." in page
+    assert "None of their games is suspect." in page
 
 
 async def test_baits_and_the_games_before(database: Database, visitor: Visitor) -> None:
@@ -88,7 +88,7 @@ async def test_baits_and_the_games_before(database: Database, visitor: Visitor) 
     page = await visitor.text("/dash/opponent?site=arena&id=one")
     assert page.count('<article class="card trap-card') == 1
     assert '<a href="/dash/traps?opponent=Clara&amp;site=arena&amp;outcome=fell">' in page
-    assert "It met 1 and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
+    assert "They met 1 and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
 
 
 async def test_filters_stay_with_the_opponent(database: Database, visitor: Visitor) -> None:
