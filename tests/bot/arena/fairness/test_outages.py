@@ -112,7 +112,7 @@ async def test_a_damaged_row_stops_no_clock(house: House, monkeypatch: pytest.Mo
         raise UnreadableRow("one row")
 
     monkeypatch.setattr("storage.arena.save_game", fail)
-    assert (await person.act(game, f"move/{OPENING[2]}"))[0] == 503
+    assert (await person.act(game, f"move/{OPENING[2]}"))[0] == 500
     house.clock.advance(5)
     assert await clocks(house, game) == (25_000, 30_000)
 
