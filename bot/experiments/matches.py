@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.experiments.experiment import Experiment, Job, Result, Size
-from bot.experiments.words import MeanEstimate, mean_of, number, percent, tally
+from bot.experiments.words import MeanEstimate, mean_of, percent, tally, with_interval
 from bot.match.conditions import Terms
 from bot.match.openings import Opening, random_opening
 from bot.match.play import GameTask, play
@@ -112,13 +112,13 @@ class MatchExperiment(Experiment):
             openings=f"seed {seed}",
         )
         games, nodes, moves = [], [0, 0], [0, 0]
-        for number_ in range(2 * first, 2 * (first + cell.pairs)):
+        for number in range(2 * first, 2 * (first + cell.pairs)):
             opening = (
                 Opening(None, ())
                 if cell.plies == 0
-                else random_opening(cell.game, seed, number_ // 2, plies=cell.plies)
+                else random_opening(cell.game, seed, number // 2, plies=cell.plies)
             )
-            played = play(GameTask(terms, number_, seed, opening, keeps_decisions=False))
+            played = play(GameTask(terms, number, seed, opening, keeps_decisions=False))
             finished = played.finished
             games.append([finished.points, finished.margin, len(played.moves)])
             for which, used in enumerate(finished.used):
@@ -160,6 +160,16 @@ def _games(parts: Sequence[tuple[int, Result]]) -> Games:
     )
 
 
+def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict[str, Result]:
+    """The results of jobs that play the same openings with one player each; empty while one is missing.
+
+    Args:
+        names: The jobs' names by player.
+    """
+    found = {player: results[name] for player, name in names.items() if name in results}
+    return found if len(found) == len(names) else {}
+
+
 def paired(a: Games, b: Games, looks: int = 1) -> MeanEstimate:
     """The mean difference of margins on the openings that both have played; `looks` as in `mean_of`."""
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
@@ -168,4 +178,4 @@ def paired(a: Games, b: Games, looks: int = 1) -> MeanEstimate:
 
 def discs(found: MeanEstimate) -> str:
     """A margin in discs."""
-    return number(found, 1, 1, "+")
+    return with_interval(found, 1, 1, "+")

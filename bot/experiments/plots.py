@@ -23,7 +23,7 @@ def draw(charts: tuple[Chart, ...], folder: Path, name: str) -> list[Path]:
 def _figure(pyplot: Any, chart: Chart) -> Any:
     figure, axes = pyplot.subplots(figsize=(4.8, 3.2))
     for line, colour in zip(chart.lines, _COLOURS * len(chart.lines), strict=False):
-        x, y, low, high = zip(*line.points, strict=True)
+        x, y, low, high = zip(*line.marks, strict=True)
         axes.plot(x, y, marker="o", markersize=3, color=colour, label=line.name)
         if None not in low and None not in high:
             axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)

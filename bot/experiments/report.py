@@ -40,7 +40,7 @@ class Line:
     """A line of a chart, with an interval about each point where there is one."""
 
     name: str
-    points: tuple[tuple[float, float, float | None, float | None], ...]
+    marks: tuple[tuple[float, float, float | None, float | None], ...]
     """x, y, and the interval's limits."""
 
 

@@ -29,8 +29,9 @@ from bot.experiments.gordon_reda.trap_replies import (
     ratios_apart,
     recorded,
 )
+from bot.experiments.matches import paired_jobs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, above_zero, mean_of, percents, points
+from bot.experiments.words import MeanEstimate, above_zero, in_points, mean_of, share_percent
 from bot.match.conditions import Terms
 from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
@@ -185,11 +186,11 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
     openings: list[int] = []
     for first in range(0, _PAIRS[size].get(game, 0), _PAIRS_A_JOB):
         for people in PEOPLE[game]:
-            standard, trappy = (results.get(_name(game, player, people, first)) for player in PLAYERS)
-            if standard is not None and trappy is not None:
-                parts[0].append(standard)
-                parts[1].append(trappy)
-                openings += [first + at // 2 for at in range(len(standard["points"]))]
+            both = paired_jobs(results, {each: _name(game, each, people, first) for each in PLAYERS})
+            for which, found in zip(parts, both.values(), strict=False):
+                which.append(found)
+            if both:
+                openings += [first + at // 2 for at in range(len(both[STANDARD.name]["points"]))]
     if not openings:
         return None
     numbers = {opening: at for at, opening in enumerate(dict.fromkeys(openings))}
@@ -237,7 +238,7 @@ def _recorded_claims(of_people: Mapping[str, TrapReplies]) -> Iterator[PaperClai
             f"Primary: people fall for traps ({game}): of replies that cost the same in the same position, "
             "they play a trap more often than by chance",
             above_zero(found.beyond),
-            f"{points(found.beyond)} points of 100 (97.5 %), {found.fell.of:,} errors of "
+            f"{in_points(found.beyond)} points of 100 (97.5 %), {found.fell.of:,} errors of "
             f"{found.fell.persons:,} persons",
         )
 
@@ -249,7 +250,7 @@ def _played_claims(matches: Mapping[str, _Match]) -> Iterator[PaperClaim]:
             f"Primary: setting traps makes opponents fall ({game}, models of people): more falls than "
             "against minimax",
             above_zero(found),
-            f"{points(found)} in 100 replies (97.5 %), {len(match.sums['games'])} openings",
+            f"{in_points(found)} in 100 replies (97.5 %), {len(match.sums['games'])} openings",
         )
 
 
@@ -259,8 +260,8 @@ def _random_claims(sources: Mapping[str, TrapReplies]) -> Iterator[PaperClaim]:
         yield PaperClaim(
             f"People fall frequently ({name}): more often than somebody who moves at random",
             above_zero(beyond),
-            f"{_share(replies.share(replies.is_kind(OutcomeKind.FELL), replies.is_trap))} % of traps, "
-            f"{points(beyond)} points beyond chance",
+            f"{share_percent(replies.share(replies.is_kind(OutcomeKind.FELL), replies.is_trap))} % of traps, "
+            f"{in_points(beyond)} points beyond chance",
         )
 
 
@@ -284,7 +285,7 @@ def _papers_table(sources: Mapping[str, TrapReplies]) -> Table:
         rows.append(
             [
                 words,
-                *(f"{each.count:,} = {percents(each)} %" for each in shares),
+                *(f"{each.count:,} = {share_percent(each)} %" for each in shares),
                 *(_counted(each.share(each.is_kind(kind), each.is_trap)) for each in sources.values()),
             ]
         )
@@ -320,20 +321,20 @@ def _base_rates(sources: Mapping[str, TrapReplies]) -> Table:
             (
                 name,
                 f"{int(each.is_answered.sum()):,}",
-                _share(each.share(each.is_trap, each.is_answered)),
-                _share(each.share(each.is_kind(OutcomeKind.FELL), each.is_trap)),
+                share_percent(each.share(each.is_trap, each.is_answered)),
+                share_percent(each.share(each.is_kind(OutcomeKind.FELL), each.is_trap)),
                 _percent(each.column(lambda one: one.random_fell), each.is_trap),
                 *(
                     text
                     for among in (each.is_trap, each.is_plain)
                     for text in (
-                        _share(each.share(each.erred > 0, among)),
+                        share_percent(each.share(each.erred > 0, among)),
                         _percent(each.random_erred, among),
                     )
                 ),
-                _share(each.share(optimal, each.is_trap)),
+                share_percent(each.share(optimal, each.is_trap)),
                 _percent(random, each.is_trap),
-                _share(each.share(optimal, each.is_plain)),
+                share_percent(each.share(optimal, each.is_plain)),
                 _percent(random, each.is_plain),
             )
         )
@@ -368,9 +369,9 @@ def _equal_cost_table(sources: Mapping[str, TrapReplies]) -> Table:
             (
                 name,
                 f"{found.fell.of:,}",
-                _share(found.fell),
+                share_percent(found.fell),
                 f"{100 * found.random:.1f}" if found.fell.of else "-",
-                points(found.beyond),
+                in_points(found.beyond),
                 f"{100 * found.costlier:+.2f}" if found.fell.of else "-",
             )
         )
@@ -417,7 +418,7 @@ def _played_table(matches: Mapping[str, _Match]) -> Table:
         ):
             both = [f"{100 * match.each(above, below, player):.1f}" for player in (0, 1)]
             apart = match.score if above == "points" else match.apart(above, below)
-            rows.append((game, words, *both, points(apart)))
+            rows.append((game, words, *both, in_points(apart)))
     return Table(
         "Trappy and standard minimax against the same models of people, in the same openings",
         ("game", "", *PLAYERS, "difference"),
@@ -428,21 +429,11 @@ def _played_table(matches: Mapping[str, _Match]) -> Table:
 
 
 def _counted(found: PersonShare) -> str:
-    return "-" if found.share is None else f"{found.count:,} = {_share(found)} %"
+    return "-" if found.share is None else f"{found.count:,} = {share_percent(found)} %"
 
 
 def _of(found: PersonShare) -> str:
-    return "-" if found.share is None else f"{_share(found)} of {found.of:,}"
-
-
-def _share(found: PersonShare) -> str:
-    """In per cent; without an interval where there are too few persons or openings."""
-    if found.share is None:
-        return "-"
-    value = f"{100 * found.share:.1f}"
-    if found.low is None or found.high is None:
-        return value
-    return f"{value} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    return "-" if found.share is None else f"{share_percent(found)} of {found.of:,}"
 
 
 def _percent(values: Floats, among: NDArray[np.bool_]) -> str:
