@@ -16,7 +16,16 @@ import numpy as np
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from bot.experiments.matches import paired_jobs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, above_zero, in_points, mean_of, percent, tally, with_interval
+from bot.experiments.words import (
+    MeanEstimate,
+    above_zero,
+    counted,
+    in_points,
+    mean_of,
+    percent,
+    tally,
+    with_interval,
+)
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
@@ -287,7 +296,7 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
     yield PaperClaim(
         "Opponent-model search beats people faster than minimax",
         above_zero(-faster),
-        f"{with_interval(faster, 1, 2, '+')} moves to win, {faster.n} openings",
+        f"{with_interval(faster, 1, 2, '+')} moves to win, {counted(faster.n, 'opening')}",
     )
     for column, what in ((3, "errors (a tenth of expected score)"), (4, "blunders (two pawns)")):
         more = every.mean(_rate(every.b, column) - _rate(every.a, column))

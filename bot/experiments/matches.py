@@ -70,9 +70,11 @@ class Games:
     def words(self) -> tuple[str, str, str]:
         """Tally, score in per cent, and Elo."""
         elo = elo_estimate(self.points.tolist())
-        low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
         value = "-" if elo.value is None else f"{elo.value:+.0f}"
-        return self.tally, percent(self.score), f"{value} ({low} to {high})"
+        if elo.value is not None and (elo.low is not None or elo.high is not None):
+            low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
+            value += f" ({low} to {high})"
+        return self.tally, percent(self.score), value
 
 
 class MatchExperiment(Experiment):
@@ -174,6 +176,13 @@ def paired(a: Games, b: Games, looks: int = 1) -> MeanEstimate:
     """The mean difference of margins on the openings that both have played; `looks` as in `mean_of`."""
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     return mean_of(a.margins[of_a] - b.margins[of_b], looks)
+
+
+def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
+    """On how many openings that both have played A's margin is greater, and on how many it is smaller."""
+    _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
+    gains = a.margins[of_a] - b.margins[of_b]
+    return int((gains > 0).sum()), int((gains < 0).sum())
 
 
 def discs(found: MeanEstimate) -> str:

@@ -1,4 +1,4 @@
-"""The slides of Rich & Knight, "Minimax Search": each idea at work in this program, on a position of its own.
+"""The slides of Charles Rich, "Minimax Search": each idea at work in this program, on a position of its own.
 
 An idea is measured by one job and judged by the numbers that the job found; docs/slides.md is the page.
 """
@@ -95,7 +95,7 @@ class Slides(Experiment):
 
     name: ClassVar = "slides"
     title: ClassVar = "The ideas of minimax search, each at work"
-    source: ClassVar = "Rich & Knight, Minimax Search (slides)"
+    source: ClassVar = "Charles Rich, Minimax Search (slides)"
     version: ClassVar = "1"
 
     def jobs(self, size: Size) -> Sequence[Job]:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bot.experiments.experiment import Result, Size
-from bot.experiments.matches import Cell, Games, MatchExperiment, discs, paired
+from bot.experiments.matches import Cell, Games, MatchExperiment, better_and_worse, discs, paired
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import above_zero, mean_of, percent
+from bot.experiments.words import above_zero, mean_of, percent, share_percent
+from storage.intervals import share
 
 ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
@@ -101,7 +102,8 @@ class Figure6(MatchExperiment):
         tables = [_as_printed(games), _from_openings(games, (TRAPPY, ORIGINAL), size)]
         if any(_found(games, SWINDLING, *pair, PLIES) for pair in (*EQUAL, *SHALLOWER)):
             tables += [_from_openings(games, (SWINDLING,), size), _rules(games)]
-        return Report((*_equal_depth(games, size), *_shallower(games, size)), tuple(tables), _charts(games))
+        claims = (*_paper_s_counts(), *_equal_depth(games, size), *_shallower(games, size))
+        return Report(claims, tuple(tables), _charts(games))
 
 
 def _has(kind: str, depths: tuple[int, int]) -> bool:
@@ -192,6 +194,43 @@ def _rules(games: Mapping[str, Games]) -> Table:
     )
 
 
+def _won_by(row: Row, player: str) -> int:
+    """What a player won the row by, in discs."""
+    black, white = map(int, row.result.split(":"))
+    return black - white if row.black == player else white - black
+
+
+def _paper_s_counts() -> Iterator[PaperClaim]:
+    """What the paper says of its own rows, counted again."""
+    rows = list(enumerate(ROWS, start=1))
+    equal = [(at, row) for at, row in rows if row.black_depth == row.white_depth and row.black != row.white]
+    won = [at for at, row in equal if _won_by(row, TRAPPY) > 0]
+    yield PaperClaim(
+        "Its six games at equal depth: standard won four (2, 3, 10, 17), trappy two (9, 16)",
+        ClaimVerdict.HOLDS if won == [9, 16] else ClaimVerdict.FAILS,
+        f"by its table trappy won {len(won)} of {len(equal)} ({', '.join(map(str, won))})",
+    )
+    better = []
+    for at, row in rows:
+        if TRAPPY in (row.black, row.white) and row.black_depth != row.white_depth:
+            [control] = [
+                each
+                for each in ROWS
+                if each.black == each.white == ORIGINAL
+                and (each.black_depth, each.white_depth) == (row.black_depth, row.white_depth)
+            ]
+            side = "black" if row.black == TRAPPY else "white"
+            theirs = _won_by(control, ORIGINAL) * (1 if side == "black" else -1)
+            better.append((at, _won_by(row, TRAPPY) > theirs))
+    count = share(sum(is_better for _, is_better in better), len(better))
+    yield PaperClaim(
+        "In 67 % of the cases trappy had a better final score than standard against a shallower opponent",
+        ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.OPEN,
+        f"{count.count} of {len(better)} rows "
+        f"({', '.join(str(at) for at, is_better in better if is_better)}): {share_percent(count)} %",
+    )
+
+
 def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
     for depth, _ in EQUAL:
         found = _found(games, TRAPPY, depth, depth, PLIES)
@@ -220,8 +259,12 @@ def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
             yield PaperClaim(says, ClaimVerdict.OPEN, "not played")
             continue
         gain = paired(trappy, original, COMPARISONS)
+        better, worse = better_and_worse(trappy, original)
         yield PaperClaim(
-            says, above_zero(gain), f"{discs(gain)} discs a game on the same openings{_part(trappy, size)}"
+            says,
+            above_zero(gain),
+            f"{discs(gain)} discs a game on the same openings, better in {better} of {gain.n}, worse in "
+            f"{worse}{_part(trappy, size)}",
         )
 
 
@@ -232,18 +275,18 @@ def _part(found: Games, size: Size) -> str:
 
 
 def _charts(games: Mapping[str, Games]) -> tuple[Chart, ...]:
+    """What trappy gains, pair by pair: the two players' own margins vary far more than their difference."""
     lines = []
-    for kind in (ORIGINAL, TRAPPY):
-        found = [(deep, _found(games, kind, deep, shallow, PLIES)) for deep, shallow in SHALLOWER]
-        marks = tuple(
-            (float(deep), each.discs.value, each.discs.low, each.discs.high)
-            for deep, each in found
-            if each is not None
-        )
+    for kind, words in ((TRAPPY, "the paper's options"), (SWINDLING, "the default rule")):
+        marks = []
+        for deep, shallow in SHALLOWER:
+            trappy, original = (_found(games, each, deep, shallow, PLIES) for each in (kind, ORIGINAL))
+            if trappy is not None and original is not None:
+                gain = paired(trappy, original)
+                marks.append((float(deep), gain.value, gain.low, gain.high))
         if marks:
-            lines.append(Line(f"{kind} against a standard player two plies shallower", marks))
+            lines.append(Line(f"trappy less standard, {words}", tuple(marks)))
     if not lines:
         return ()
-    return (
-        Chart("shallower", "Figure 6: against shallower opponents", "depth", "discs a game", tuple(lines)),
-    )
+    title = "Figure 6: against an opponent two plies shallower, same openings"
+    return (Chart("shallower", title, "depth", "discs a game", tuple(lines)),)

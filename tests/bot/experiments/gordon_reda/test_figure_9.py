@@ -123,6 +123,8 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
     report = TrapsAndPeople().report({"recorded: chess 0": {}}, Size.FULL)
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is verdict
+    assert report.claims[0].verdict is ClaimVerdict.OPEN
+    assert "40.5 and 40 points of 50 games, +1.0 (-14." in report.claims[0].found
     assert "600 errors of 60 persons" in claim.found
     assert claim.found.startswith(in_points(equal_cost(people(likes), 0.025).beyond))
     assert equal_cost(people(likes), 0.05).random == 0.25
@@ -198,7 +200,7 @@ def test_games_are_compared_opening_by_opening(monkeypatch: pytest.MonkeyPatch) 
     # Two temperatures, two colours: what each job has is of two games of each opening.
     assert told["falls, in 100 games"][:2] == ("50.0", "100.0")
     half = {name: each for name, each in results.items() if PLAYERS[0] not in name}
-    assert len(TrapsAndPeople().report(half, Size.FULL).claims) == 1
+    assert len(TrapsAndPeople().report(half, Size.FULL).claims) == 2  # those on the paper's own counts
 
 
 def test_recorded_replies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
