@@ -169,11 +169,15 @@ def _from_openings(games: Mapping[str, Games], kinds: Sequence[str], size: Size)
                 continue
             found = _found(games, kind, deep, shallow, PLIES)
             words = ("not played", "-", "-", "-") if found is None else (*found.words(), discs(found.discs))
-            rows.append((f"{kind} {deep}", f"{ORIGINAL} {shallow}", *words))
+            original = _found(games, ORIGINAL, deep, shallow, PLIES)
+            gain = "" if kind == ORIGINAL or not _has(ORIGINAL, (deep, shallow)) else "-"
+            if gain and found is not None and original is not None:
+                gain = discs(paired(found, original))
+            rows.append((f"{kind} {deep}", f"{ORIGINAL} {shallow}", *words, gain))
     rule = "the program's default rule for decided games" if SWINDLING in kinds else "the paper's options"
     return Table(
         f"With {rule}, from balanced random openings of {PLIES} plies, each with both colours",
-        ("A", "B", "A's games", "A's score, %", "Elo", "A's discs a game"),
+        ("A", "B", "A's games", "A's score, %", "Elo", "A's discs a game", "less original's, same openings"),
         tuple(rows),
         f"A whole match has {2 * _PAIRS[size]} games.",
     )

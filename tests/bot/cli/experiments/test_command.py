@@ -48,7 +48,7 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
     assert err.splitlines()[2] == "figures-3-to-5: 1 of 1"
     assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
-    assert "| Figure 8: E6 448, F5 400, C2 -37.5 | holds | 448, 400, -37.5 |" in out
+    assert "qualities 60, 0 and 100 (not printed) | holds | 448, 400, -37.5 |" in out
     names = sorted(path.name for path in (tmp_path / "plots").iterdir())
     assert names == ["figures-3-to-5-figure-3.svg", "figures-3-to-5-figure-5.svg"]
     monkeypatch.setattr(Formulas, "run", None)  # it would fail
