@@ -199,8 +199,8 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
     for first in range(0, _PAIRS[size].get(game, 0), _PAIRS_A_JOB):
         for people in PEOPLE[game]:
             both = paired_jobs(results, {each: _name(game, each, people, first) for each in PLAYERS})
-            for which, found in zip(parts, both.values(), strict=False):
-                which.append(found)
+            for which, part in zip(parts, both.values(), strict=False):
+                which.append(part)
             if both:
                 openings += [first + at // 2 for at in range(len(both[STANDARD.name]["points"]))]
     if not openings:

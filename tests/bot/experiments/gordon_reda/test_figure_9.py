@@ -162,7 +162,8 @@ def test_chance_is_a_random_fall_and_not_a_random_error() -> None:
 
 def test_the_endpoint_needs_a_choice_between_traps_and_others() -> None:
     found = people(1.0)
-    alone = [each._replace(**{which: 0}) for each in found.rows[:300] for which in ("traps", "others")]
+    some = found.rows[:300]
+    alone = [each._replace(traps=0) for each in some] + [each._replace(others=0) for each in some]
     groups = [f"person {at % 60}" for at in range(600 + len(alone))]
     mixed = TrapReplies([*found.rows, *alone], groups, 9)
     assert equal_cost(mixed, 0.05) == equal_cost(found, 0.05)
