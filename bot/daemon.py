@@ -36,6 +36,7 @@ from bot.dashboard.menu import pages
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.machine_limit import MachineLimit
+from bot.game.offer_policy import may_grant_takebacks
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
 from bot.game.unfinished_games import unfinished_games
@@ -265,6 +266,9 @@ class ArenaHost:
         own = [each for each in configs.values() if each.uses_arena]
         self.bots = [each.server.name for each in own]
         self._plain_share = plain_share(own[0].selection.drawn_from if own else ())
+        self._no_takebacks = [
+            each.server.name for each in own if not may_grant_takebacks(each.selection, each.manners)
+        ]
         self._database = database
         self._is_standby = is_standby
         self._url = ""
@@ -317,7 +321,13 @@ class ArenaHost:
 
     async def _run_once(self) -> None:
         report = stored_report(self._database, reveal=self._config.trial.reveal)
-        arena = Arena(self._config.arena, self._database, report=report, plain_share=self._plain_share)
+        arena = Arena(
+            self._config.arena,
+            self._database,
+            report=report,
+            plain_share=self._plain_share,
+            no_takebacks=self._no_takebacks,
+        )
         # The same tokens each time: its accounts may have kept theirs.
         async with arena.running(self.bots, self._tokens) as url:
             self._url, self._tokens, self.open = url, arena.bot_tokens, arena

@@ -87,6 +87,9 @@ DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "po
 _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
 """What the drivers raise; SQLAlchemy does not wrap asyncpg's errors while connecting."""
 
+_ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+"""Of a transaction of PostgreSQL that sees one state of the database; on SQLite each does."""
+
 _ODD_VALUES = (OverflowError, UnicodeError)
 """What the drivers raise for a value that does not fit a column."""
 
@@ -99,7 +102,8 @@ class Database:
         self._engine = engine
         is_sqlite = engine.dialect.name == "sqlite"
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
-        self._readers = async_sessionmaker(engine, expire_on_commit=False)
+        reading = engine if is_sqlite else engine.execution_options(**_ONE_STATE)
+        self._readers = async_sessionmaker(reading, expire_on_commit=False)
         writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_patience_s=patience_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
 
@@ -183,7 +187,9 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
-        """A transaction that only reads.  Call only functions of `storage` in the block.
+        """A transaction that only reads, and sees one state of the database in all its queries.
+
+        Call only functions of `storage` in the block.
 
         Raises:
             StorageError: The database failed.
@@ -204,19 +210,11 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._engine.connect() as connection:
                 if self.dialect == "postgresql":
-                    await connection.execution_options(
-                        isolation_level="REPEATABLE READ", postgresql_readonly=True
-                    )
+                    await connection.execution_options(**_ONE_STATE)
                 async with connection.begin():
                     # The snapshot is taken by the first query.
                     await connection.execute(text("SELECT version_num FROM alembic_version"))
                     yield connection
-
-    @asynccontextmanager
-    async def snapshot_session(self) -> AsyncIterator[AsyncSession]:
-        """A session on a `snapshot`, for functions of `storage` that read."""
-        async with self.snapshot() as connection, AsyncSession(connection, expire_on_commit=False) as session:
-            yield session
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncSession]:

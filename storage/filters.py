@@ -135,6 +135,23 @@ class Filters:
     """Only replies in this phase, and our moves before them."""
 
 
+def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
+    """Conditions on `GameRow`: the filters; matches on this machine count only where asked for.
+
+    A match may have more games than years on the servers, and nobody to fool; so its games are shown only
+    where the filters name its site or its name.
+    """
+    conditions = filter_conditions(filters or Filters())
+    if filters is None or not includes_matches(filters):
+        conditions.append(GameRow.site != MATCH_SITE)
+    return conditions
+
+
+def includes_matches(filters: Filters) -> bool:
+    """Whether games of matches on this machine are among them, if there are any."""
+    return bool(filters.site or filters.match)
+
+
 def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 

@@ -200,6 +200,12 @@ class Lobby:
         """Games whose ledger is open."""
         return len(self._games.playing)
 
+    @property
+    def closing(self) -> int:
+        """Of these, games that are over: the analysis of their last decisions keeps the ledger open."""
+        players = map(self._games.player, self._games.playing)
+        return sum(player is not None and player.is_over for player in players)
+
     def player(self, game_id: str) -> GamePlayer | None:
         """The player of one of the games in `playing`; None: it is over meanwhile."""
         return self._games.player(game_id)

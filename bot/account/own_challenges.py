@@ -15,9 +15,6 @@ from bot.base.errors import RefusedError
 from bot.base.events import Proposal, Reply
 from bot.game.services import Services
 
-UNANSWERED_S = 60.0
-"""Seconds after which we withdraw our own challenge; the server should have expired it before."""
-
 
 class OwnChallenges:
     """Challenges others, and holds a slot for each challenge.
@@ -53,7 +50,8 @@ class OwnChallenges:
             RefusedError: There is no room for the game, or the server refused the challenge.
             ServerError: As `bot.servers.Server.challenge`.
         """
-        variant = DIALECTS[self._server.site].variants.get(proposal.variant)
+        dialect = DIALECTS[self._server.site]
+        variant = dialect.variants.get(proposal.variant)
         boards = 1 if variant is None else variant.boards
         # The site gave the id of a program; a person's name may be typed in any case.
         slot = GameSlot(opponent if is_bot else opponent.lower(), is_bot=is_bot, boards=boards)
@@ -70,9 +68,9 @@ class OwnChallenges:
         self._open[asking] = gives_way
         reply = None
         try:
-            await asyncio.wait([asking], timeout=UNANSWERED_S)
+            await asyncio.wait([asking], timeout=dialect.unanswered_s)
             if not asking.done():
-                reply = Reply("", False, f"no answer in {UNANSWERED_S:.0f} s")
+                reply = Reply("", False, f"no answer in {dialect.unanswered_s:.0f} s")
             elif not asking.cancelled():
                 reply = asking.result()
         finally:

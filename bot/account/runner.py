@@ -313,7 +313,8 @@ async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None
 
 async def _drain(lobby: Lobby, drain_s: float) -> None:
     lobby.accepting = False
-    logger.info("stopping; games going on: %d", lobby.running)
+    closing = lobby.closing
+    logger.info("stopping; games going on: %d; being closed: %d", lobby.running - closing, closing)
     with suppress(TimeoutError):
         async with asyncio.timeout(drain_s):
             await lobby.drained()

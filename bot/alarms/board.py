@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.alarms.lifecycle import ACTIVE, AlarmLifecycle, AlarmState
+from bot.alarms.lifecycle import ACTIVE, RECOVER_S, AlarmLifecycle, AlarmState
 from bot.alarms.rules import RULES, AlarmRule
 from bot.alarms.samples import HealthSample, SampleHistory
 from bot.base.config import AlarmsConfig
@@ -16,6 +16,11 @@ REPEAT_S = 4 * 3600.0
 OVER = "over"
 """State of the last notice of an alarm."""
 MOST_SNOOZE_MIN = 7 * 24 * 60.0
+_RIGHT = {
+    AlarmState.RECOVERING: "nothing is wrong now",
+    AlarmState.OK: f"nothing has been wrong for {RECOVER_S / 60:.0f} minutes",
+}
+"""Why an alarm ends: its own text says what was wrong before."""
 
 
 class AlarmError(DesdemonaError):
@@ -36,6 +41,8 @@ class AlarmStatus:
     acknowledged_by: str
     """Empty: nobody has acknowledged it since it fired."""
     snoozed_until: datetime | None
+    is_warning: bool = False
+    """As `bot.alarms.rules.AlarmRule.is_warning`."""
 
     @property
     def is_active(self) -> bool:
@@ -56,6 +63,7 @@ class AlarmChange:
     before: AlarmState
     state: AlarmState
     text: str
+    """Why: what is wrong, or that nothing is any more."""
 
     @property
     def is_notable(self) -> bool:
@@ -126,7 +134,7 @@ class AlarmBoard:
             if not alarm.life.step(sample.at_s, reading):
                 continue
             state = alarm.life.state
-            changes.append(AlarmChange(name, before, state, alarm.life.text))
+            changes.append(AlarmChange(name, before, state, _RIGHT.get(state, alarm.life.text)))
             if state is AlarmState.PENDING or (state is AlarmState.FIRING and before is AlarmState.OK):
                 alarm.since = at
             if state is AlarmState.OK:
@@ -216,6 +224,7 @@ class AlarmBoard:
             rule.cure,
             alarm.acknowledged_by,
             self._snoozed_until(alarm),
+            rule.is_warning,
         )
 
 

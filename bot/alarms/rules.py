@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.alarms.samples import SampleHistory
 from bot.base.config import AlarmsConfig
+from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import counted
 
 Reading = str | None
@@ -42,6 +43,8 @@ class AlarmRule:
     cure: str
     is_on: Callable[[AlarmsConfig], bool] = lambda _: True
     """Whether the settings want it."""
+    is_warning: bool = False
+    """Nothing fails yet: it is said where one looks, and not at the top of every page."""
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
@@ -79,7 +82,7 @@ def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The database fails, or is slow."""
+    """The database fails, or so slowly that clocks are in danger."""
     if history.latest.database_trouble is None:
         return None
     if history.latest.database_trouble:
@@ -87,10 +90,21 @@ def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     failed = history.increase("failed_commits", _COMMITS_S)
     if failed:
         return f"{_counted(failed, 'transaction')} failed in the last 5 minutes"
-    commits, late = history.increase("commits", _COMMITS_S), history.increase("slow_commits", _COMMITS_S)
+    return _late_commits(history, "late_commits", LATE_COMMIT_S)
+
+
+def database_slow(history: SampleHistory, config: AlarmsConfig) -> Reading:
+    """The database is slow, which is no news where it is worse."""
+    if database(history, config):
+        return ""
+    return _late_commits(history, "slow_commits", SLOW_COMMIT_S)
+
+
+def _late_commits(history: SampleHistory, name: str, limit_s: float) -> Reading:
+    commits, late = history.increase("commits", _COMMITS_S), history.increase(name, _COMMITS_S)
     if commits < LEAST_COMMITS or late * SLOW_OF <= commits:
         return ""
-    return f"{late} of {commits} commits in 5 minutes took more than 0.25 s"
+    return f"{late} of {commits} commits in 5 minutes took more than {limit_s:g} s"
 
 
 def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
@@ -192,6 +206,14 @@ RULES = (
         "The database is in trouble.",
         0.0,
         "Look at the disk and at other programs that use the database; no move is sent that is not stored.",
+    ),
+    AlarmRule(
+        "database_slow",
+        database_slow,
+        "The database is slow.",
+        0.0,
+        "Nothing is lost, but moves wait for their commits: look whether the disk or the machine is busy.",
+        is_warning=True,
     ),
     AlarmRule(
         "model_silent",

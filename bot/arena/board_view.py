@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.arena.fairness.rating_rules import text_of
 from bot.arena.game import ReplayedGame
+from bot.arena.public.downloads import ENDINGS, formats_of
 from bot.arena.variants import ArenaVariant
 from bot.arena.wire import Json, variant_json
 from engine.game import Game
@@ -48,6 +49,7 @@ def view(match: ReplayedGame, side: int) -> Json:
         shown["ending"] = match.ending
         diffs = record.rating_diffs
         shown["unrated"] = text_of(record.unrated)
+        shown["files"] = [ENDINGS[form] for form in formats_of(match)]
         shown["ratingDiffs"] = None if diffs is None else dict(zip(game.sides, diffs, strict=True))
     return shown
 

@@ -18,6 +18,13 @@ from storage.arena import STARTED, AccountRecord, ArenaGameRecord
 UNLIMITED_MOVE_S = 24 * 3600
 """Longest time for a move in a game without a clock, so that no game stays open for ever."""
 
+LONGEST_GAME = 600
+"""Plies after which a game is a draw: far more than honest games have, and so few that whatever is made from
+all moves of a game stays cheap."""
+
+_MARKED = 16
+"""The position after every so many moves is kept, so that a takeback replays fewer than these."""
+
 T = TypeVar("T")
 
 NOT_YOUR_TURN = "Not your turn, or game already over"
@@ -44,6 +51,8 @@ class ReplayedGame:
     """Squares of the latest move, for display."""
     turn_began: float
     """When the side to move began to think, by the arena's time in seconds."""
+    marks: tuple[Any, ...]
+    """The positions after no move, `_MARKED` moves, twice as many, ...; none of a finished game's."""
 
     @property
     def id(self) -> str:
@@ -63,9 +72,17 @@ class ReplayedGame:
     def ending(self) -> str:
         """The rule that ended the game, for people; empty while it runs, or when it ended in another way."""
         game = self.variant.game
-        if not self.is_over or game.legal_moves(self.position):
+        if not self.is_over:
             return ""
-        return game.ending(self.position).text
+        if self.is_drawn_by_length:
+            return f"A game may have {LONGEST_GAME} plies at most."
+        return "" if game.legal_moves(self.position) else game.ending(self.position).text
+
+    @property
+    def is_drawn_by_length(self) -> bool:
+        """Whether the game ended because it was as long as games may be."""
+        is_long = self.record.status == "draw" and len(self.record.moves) >= LONGEST_GAME
+        return is_long and bool(self.variant.game.legal_moves(self.position))
 
     @property
     def is_abortable(self) -> bool:
@@ -106,9 +123,11 @@ def take_up(
     record: ArenaGameRecord, variant: ArenaVariant, players: tuple[AccountRecord, AccountRecord], now: float
 ) -> ReplayedGame:
     """Replay a game from its record; a running clock that was not recorded restarts now."""
-    position, names, api_moves, squares = _replayed(variant, record.initial_fen, record.moves)
     turn_began = now if record.turn_began_ms is None else record.turn_began_ms / 1000
-    return ReplayedGame(record, variant, players, position, names, api_moves, squares, turn_began)
+    start = variant.start(record.initial_fen)
+    bare = ReplayedGame(record, variant, players, start, (), (), (), turn_began, (start,))
+    match = _played_on(bare, record.moves)
+    return replace(match, marks=()) if match.is_over else match
 
 
 def move(
@@ -157,11 +176,10 @@ def move(
     clock = match.clock
     if left is not None and clock is not None and not match.is_abortable:
         left = _with(left, side, left[side] + 1000 * clock.increment_s)
-    name, api_move = game.move_name(match.position, played), match.variant.api_move(match.position, played)
-    position = game.play(match.position, played)
+    # In the game's own notation, because the parser accepts other forms too.
+    after = _played_on(match, (game.move_text(played),))
     record = replace(
         record,
-        # In the game's own notation, because the parser accepts other forms too.
         moves=(*record.moves, game.move_text(played)),
         remaining_ms=left,
         # A move declines the other side's offers; the mover's own draw offer stands.
@@ -169,21 +187,13 @@ def move(
         takeback_offers=(False, False),
         last_move_at=at,
     )
-    squares = game.move_squares(played)
-    after = replace(
-        match,
-        record=record,
-        position=position,
-        names=(*match.names, name),
-        api_moves=(*match.api_moves, api_move),
-        last_squares=squares,
-        turn_began=max(now, match.turn_began),
-    )
-    if game.legal_moves(position):
-        return after
-    result, mover = game.result_centi(position), game.side_to_move(position)
-    winner = None if result == 0 else mover if result > 0 else 1 - mover
-    return _end(after, game.ending(position).kind, winner, now, at)
+    after = replace(after, record=record, turn_began=max(now, match.turn_began))
+    position = after.position
+    if not game.legal_moves(position):
+        result, mover = game.result_centi(position), game.side_to_move(position)
+        winner = None if result == 0 else mover if result > 0 else 1 - mover
+        return _end(after, game.ending(position).kind, winner, now, at)
+    return _end(after, "draw", None, now, at) if len(record.moves) >= LONGEST_GAME else after
 
 
 class StaleBoard(ArenaRefusal):
@@ -277,32 +287,43 @@ def _take_back(match: ReplayedGame, side: int, now: float, at: datetime) -> Repl
         takeback_offers=(False, False),
         last_move_at=at,
     )
-    position, names, api_moves, squares = _replayed(match.variant, record.initial_fen, moves)
-    return replace(
+    # The last mark before the last move that stays, whose squares are wanted.
+    marks = match.marks[: max(0, len(moves) - 1) // _MARKED + 1]
+    known = _MARKED * (len(marks) - 1)
+    back = replace(
         match,
         record=record,
-        position=position,
-        names=names,
-        api_moves=api_moves,
-        last_squares=squares,
+        position=marks[-1],
+        names=match.names[:known],
+        api_moves=match.api_moves[:known],
+        last_squares=(),
         turn_began=now,
+        marks=marks,
     )
+    return _played_on(back, moves[known:])
 
 
-def _replayed(
-    variant: ArenaVariant, initial_fen: str | None, moves: tuple[str, ...]
-) -> tuple[Any, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The position after the moves, their names, their API notation, and the squares of the last."""
-    game = variant.game
-    names, api_moves = [], []
-    position, squares = variant.start(initial_fen), tuple[str, ...]()
+def _played_on(match: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
+    """A game with the position, and what is told of the moves, after some more of them; its record stays."""
+    variant, game = match.variant, match.variant.game
+    names, api_moves, marks = list(match.names), list(match.api_moves), list(match.marks)
+    position, squares = match.position, match.last_squares
     for text in moves:
         move = game.parse_move(position, text)
         names.append(game.move_name(position, move))
         api_moves.append(variant.api_move(position, move))
         squares = game.move_squares(move)
         position = game.play(position, move)
-    return position, tuple(names), tuple(api_moves), squares
+        if len(names) % _MARKED == 0:
+            marks.append(position)
+    return replace(
+        match,
+        position=position,
+        names=tuple(names),
+        api_moves=tuple(api_moves),
+        last_squares=squares,
+        marks=tuple(marks),
+    )
 
 
 def claim(match: ReplayedGame, side: int, *, victory: bool, now: float, at: datetime) -> ReplayedGame:
@@ -339,7 +360,7 @@ def _end(match: ReplayedGame, status: str, winner: int | None, now: float, at: d
         takeback_offers=(False, False),
         ended_at=at,
     )
-    return replace(match, record=record)
+    return replace(match, record=record, marks=())
 
 
 def _with(pair: tuple[T, T], side: int, value: T) -> tuple[T, T]:

@@ -157,7 +157,7 @@ class RequestGate:
         """Middleware: apply the limits, and answer every failure without a traceback."""
         arrived = self._clock()
         try:
-            await self._count(request)
+            await self.charge(request, _cost(request))
             await _read_body(request)
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
@@ -179,7 +179,13 @@ class RequestGate:
             if error.status < 400 or not _is_api(request):
                 raise
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
-        except ConnectionResetError:
+        except ConnectionError as error:
+            # aiohttp ends the connection.  Mostly its other end was reset, which is nobody's fault.
+            if (dropped := self._lines.next()) is not None:
+                logger.info(
+                    "%.20s %.100s: the connection broke: %.200s%s",
+                    request.method, request.path, error, dropped,
+                )  # fmt: skip
             raise
         except StorageError as error:
             if (dropped := self._lines.next()) is not None:
@@ -203,13 +209,16 @@ class RequestGate:
             return Priority.OURS
         return Priority.PLAYER if self._is_playing(account_id) else Priority.STRANGER
 
-    async def _count(self, request: web.Request) -> None:
+    async def charge(self, request: web.Request, cost: float) -> None:
         """Count a request, by its account when its token has been seen before, and by its address.
+
+        Args:
+            request: The request; one that turns out to need more work is charged for it again.
+            cost: Its points.
 
         Raises:
             TooMany: It is more than the account, the address or the server can afford.
         """
-        cost = _cost(request)
         token = _token(request)
         account = None
         if token and self._accounts.knows(token):
@@ -501,7 +510,7 @@ async def send_stream(
                 break
         async with asyncio.timeout(WRITE_TIMEOUT_S):
             await response.write_eof()
-    except ConnectionResetError:
+    except ConnectionError:
         pass  # the client has gone
     except TimeoutError:
         if request.transport is not None:

@@ -83,12 +83,17 @@ class ArenaLobby:
         """Challenge a player.
 
         Raises:
-            ArenaRefusal: The opponent is oneself, or the terms are not allowed.
+            ArenaRefusal: The opponent is oneself, or a person who would not see it, or the terms are not
+                allowed.
             Crowded: Too many challenges wait for this opponent, or the account or its address has all the
                 games and challenges that it may have.
         """
         if challenger.id == opponent.id:
             raise ArenaRefusal("You cannot challenge yourself")
+        # The page shows challenges to nobody; another client that has the account's stream does.
+        is_seen = opponent.is_bot or self._referee.account_streams.is_listening(opponent.id)
+        if challenger.is_bot and not is_seen:
+            raise ArenaRefusal(f"{opponent.name} is a person, who cannot be challenged here; programs can")
         check(variant, clock, rated=rated)
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_FOR_ONE:

@@ -18,7 +18,7 @@ from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
 from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
 from bot.arena.game import ArenaRefusal, ReplayedGame
-from bot.arena.streams import Listeners, Stream
+from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.once import Once
 from bot.arena.traffic.places import Place
 from bot.arena.variants import CHESS960, VARIANTS, random_start
@@ -460,8 +460,11 @@ class Referee:
         now = self.clock()
         state = wire.game_state(match, now, self._first_move_s)
         for side in (0, 1):
+            lines: dict[bool, bytes] = {}  # made once, however many listen
             for stream in self.game_streams.of((match.id, side)):
-                stream.send(self._with_view(state, match, side, stream))
+                if stream.wants_view not in lines:
+                    lines[stream.wants_view] = line_of(self._with_view(state, match, side, stream))
+                stream.send_line(lines[stream.wants_view])
                 if match.is_over:
                     stream.close()
         if match.is_over:

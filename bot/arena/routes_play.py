@@ -74,7 +74,7 @@ class PlayRoutes:
         """All routes of this module."""
         routes: list[web.AbstractRouteDef] = [
             *missing_calls(),
-            web.get("/api/stream/event", self.event_stream),
+            web.get("/api/stream/event", self.event_stream, allow_head=False),
             web.get("/api/account/playing", self.playing),
             web.get("/api/challenge", self.list_challenges),
             web.post("/api/challenge/{user}", self.create_challenge),
@@ -88,7 +88,9 @@ class PlayRoutes:
             player = partial(self._player, for_bots=side == "bot")
             game = f"/api/{side}/game/{GAME}"
             routes += [
-                web.get(f"/api/{side}/game/stream/{GAME}", partial(self.game_stream, player)),
+                web.get(
+                    f"/api/{side}/game/stream/{GAME}", partial(self.game_stream, player), allow_head=False
+                ),
                 web.post(f"{game}/move/{{move}}", partial(self.move, player)),
                 web.post(f"{game}/abort", partial(self.abort, player)),
                 web.post(f"{game}/resign", partial(self.resign, player)),

@@ -1,7 +1,7 @@
 """HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
+from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.base.rate_limiter import RateLimiter
 from storage import arena
@@ -31,6 +32,9 @@ _KEPT_ANALYSES = 2000  # positions, of a kilobyte each
 _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
+
+NO_HELP = "No analysis while you or somebody at your address plays a rated game like this"
+"""To players whom an analysis might help."""
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
@@ -51,6 +55,8 @@ class SiteRoutes:
         is_public: bool,
         keep_alive_s: float,
         plain_share: float = 0.0,
+        no_takebacks: Collection[str] = (),
+        first_move_s: float = 0.0,
         needs_approval: bool = False,
         codes: MoveCodes,
         new_bots: RateLimiter | None = None,
@@ -66,6 +72,8 @@ class SiteRoutes:
             is_public: Whether games are for everybody.
             keep_alive_s: Seconds between the keep-alive lines of a stream.
             plain_share: The share of our bot's games without traps on purpose.
+            no_takebacks: Ids of our bots that never grant a takeback.
+            first_move_s: Longest time for each side's first move; 0: no limit.
             needs_approval: Whether the owner has to approve new accounts.
             codes: Take nicknames to other devices.
             new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
@@ -79,6 +87,8 @@ class SiteRoutes:
         self._is_public = is_public
         self._keep_alive_s = keep_alive_s
         self._plain_share = plain_share
+        self._no_takebacks = no_takebacks
+        self._first_move_s = first_move_s
         self._needs_approval = needs_approval
         self._codes = codes
         self._new_bots = new_bots
@@ -127,6 +137,8 @@ class SiteRoutes:
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
         if whose := imitated(name, self._door.embedded):
+            if whose == name.lower():
+                raise HttpError(409, f"The name {name} is not for players; choose another")
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
         address = self._door.address(request)
         count(self._door.new_accounts, address)
@@ -214,7 +226,7 @@ class SiteRoutes:
         return answer.send(request)
 
     async def replay(self, request: web.Request) -> web.Response:
-        return (await self._of_game(request, _replayed_json)).send(request)
+        return (await self._of_game(request, _replayed_json, PER_PLY)).send(request)
 
     async def _visible(self, request: web.Request) -> ReplayedGame:
         """The game that a request is about, if the visitor may see it.
@@ -231,11 +243,19 @@ class SiteRoutes:
         return match
 
     async def _of_game(
-        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer]
+        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer], per_ply: float = 0.0
     ) -> KeptAnswer:
-        """What is told of a game: made once, and again after each move."""
+        """What is told of a game: made once, and again after each move.
+
+        Args:
+            request: Names the game.
+            render: Makes the answer.
+            per_ply: Points for each ply of the game, if the answer is not at hand.
+        """
         match = await self._visible(request)
         key = (render.__name__, match.record, self._accounts.edition)
+        if per_ply and self._answers.kept(key) is None:
+            await self._door.charge(request, per_ply * len(match.record.moves))
         return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
 
     def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
@@ -273,7 +293,11 @@ class SiteRoutes:
             raise HttpError(400, "ply is missing: after how many moves")
         if ply > len(match.record.moves):
             raise HttpError(400, "This game has fewer moves")
-        if is_played(match, ply, self._referee.running()):  # also where the answer is kept
+        if await self._would_help(request, match.variant.game_name):  # before all that is kept, as the next
+            raise HttpError(
+                403, "No analysis while you or somebody at your address plays a rated game like this"
+            )
+        if is_played(match, ply, self._referee.running()):
             raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> KeptAnswer:
@@ -282,12 +306,30 @@ class SiteRoutes:
 
         return (await self._analyses.get((match.id, ply), make)).send(request)
 
+    async def _would_help(self, request: web.Request, game_name: str) -> bool:
+        """Whether who asks, or somebody at the same address, plays a rated game by these rules now.
+
+        Such a one gets no analysis at all: boards that are turned, and positions a move later, help as well.
+        """
+        you, address = await self._door.visitor(request), self._door.address(request)
+        return any(
+            (you is not None and player.id == you.id) or self._door.seen.was_at(player.id, address)
+            for match in self._referee.running()
+            if match.record.rated and match.variant.game_name == game_name
+            for player in match.players
+        )
+
     # --- The page ---------------------------------------------------------------------------------------
 
     async def lobby(self, request: web.Request) -> web.Response:
         you = await self._door.visitor(request)
-        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s)
-        return web.json_response(lobby | {"plainShare": self._plain_share})
+        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s, self._no_takebacks)
+        told = {
+            "plainShare": self._plain_share,
+            "firstMove": round(self._first_move_s),
+            "public": self._is_public,
+        }
+        return web.json_response(lobby | told)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

@@ -74,7 +74,7 @@ class OthersFailures(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record in place; false: leave it out."""
         error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, ConnectionResetError):
+        if isinstance(error, ConnectionError):
             return False
         if not isinstance(error, HttpProcessingError):
             if (dropped := self._others.next()) is not None:
@@ -99,6 +99,7 @@ class Arena:
         clock: Callable[[], float] = time.monotonic,
         report: LoadReport | None = None,
         plain_share: float = 0.0,
+        no_takebacks: Collection[str] = (),
     ) -> None:
         """Assemble the parts, without listening yet.
 
@@ -109,6 +110,7 @@ class Arena:
             report: Loads the trap reports for the page.
             plain_share: The share of its bot's games that a player without traps plays
                 (`bot.arena.blind_report.plain_share`).
+            no_takebacks: Names of its bots that never grant a takeback.
         """
         self._config = config
         self._database = database
@@ -167,6 +169,8 @@ class Arena:
             referee=self._referee,
             report=report,
             plain_share=plain_share,
+            no_takebacks=frozenset(name.lower() for name in no_takebacks),
+            first_move_s=config.first_move_s,
             base_url=lambda: self._base_url,
             is_public=config.public_games,
             keep_alive_s=config.keep_alive_s,

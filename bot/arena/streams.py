@@ -16,6 +16,11 @@ QUEUE_LINES = 32
 K = TypeVar("K", bound=Hashable)
 
 
+def line_of(message: dict[str, Any]) -> bytes:
+    """A message as a stream sends it."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
 class Stream:
     """One listener's queue."""
 
@@ -28,8 +33,12 @@ class Stream:
 
     def send(self, message: dict[str, Any]) -> None:
         """Queue one line; a closed stream drops it."""
+        self.send_line(line_of(message))
+
+    def send_line(self, line: bytes) -> None:
+        """Queue a line of `line_of`, which several streams may share."""
         if not self._is_closed:
-            self._lines.append(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+            self._lines.append(line)
             self._changed.set()
 
     def close(self) -> None:

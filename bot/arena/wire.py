@@ -1,6 +1,6 @@
 """The arena's JSON, as lichess.org defines it.  No I/O."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -306,8 +306,20 @@ def ratings(account: AccountRecord) -> Json:
     return shown
 
 
-def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None, keep_alive_s: float) -> Json:
-    """The lobby: variants, programs with whether each is online, clocks, and the viewer's own account."""
+def lobby(
+    bots: Sequence[tuple[AccountRecord, bool]],
+    you: AccountRecord | None,
+    keep_alive_s: float,
+    no_takebacks: Collection[str] = (),
+) -> Json:
+    """The lobby: variants, programs with whether each is online, clocks, and the viewer's own account.
+
+    Args:
+        bots: The programs, each with whether it is online.
+        you: The viewer; None: nobody that we know.
+        keep_alive_s: Seconds between the keep-alives of a quiet stream.
+        no_takebacks: Ids of the programs that never grant a takeback.
+    """
     return {
         "variants": [
             {
@@ -321,7 +333,13 @@ def lobby(bots: Sequence[tuple[AccountRecord, bool]], you: AccountRecord | None,
             if variant.is_offered
         ],
         "bots": [
-            {"id": bot.id, "name": bot.name, "online": online, "ratings": ratings(bot)}
+            {
+                "id": bot.id,
+                "name": bot.name,
+                "online": online,
+                "ratings": ratings(bot),
+                "takebacks": bot.id not in no_takebacks,
+            }
             for bot, online in bots
         ],
         "clocks": [

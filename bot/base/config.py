@@ -918,7 +918,8 @@ class MannersConfig(Section):
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
     rematches: int = Field(default=0, ge=0, le=100)
-    """Rematches in a row that we offer a person after a game with a clock, with colours in turn."""
+    """Rematches in a row that we offer a person after a game with a clock, with colours in turn; none at the
+    arena, whose page shows no challenges."""
     claim: Claim = Claim.VICTORY
     """What to claim from an opponent who left: victory, draw, or nothing."""
 

@@ -99,6 +99,10 @@ class Dialect:
     the game goes on."""
     speaker: str = "lichess"
     """Account under which the site itself writes in a game's chat, in lower case."""
+    shows_challenges: bool = True
+    """Whether the site's page shows people the challenges of others."""
+    unanswered_s: float = 60.0
+    """Seconds after which we withdraw a challenge of ours without an answer."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
     """Keys of variants with one rating per speed; any other variant has a single rating."""
 
@@ -176,6 +180,8 @@ DIALECTS: Mapping[str, Dialect] = {
             },
             abilities=frozenset(Ability) - {Ability.TOURNAMENTS, Ability.CORRESPONDENCE},
             limits_stream_opens=False,
+            shows_challenges=False,
+            unanswered_s=20.0,
         ),
         Dialect(
             name="lichess",

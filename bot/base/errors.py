@@ -54,9 +54,11 @@ class AuthError(ServerError):
 class RefusedError(ServerError):
     """The server refused a request (4xx), for instance a move that is out of turn."""
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, said: str = "") -> None:
         super().__init__(message)
         self.status = status
+        self.said = said
+        """The server's own words; empty: none are known."""
 
     @property
     def is_forbidden(self) -> bool:

@@ -21,9 +21,11 @@ from prometheus_client import (
 NAMESPACE = "desdemona"
 SLOW_COMMIT_S = 0.25
 """A commit that takes longer is slow, in seconds; one of the histogram's bounds."""
+LATE_COMMIT_S = 2.5
+"""A commit that takes longer endangers the clock, in seconds; one of the histogram's bounds."""
 SLOW_SHARE = 0.9
 """A decision that takes more than this share of the longest time that it may take is slow."""
-_COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, 2.5, 10)
+_COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
 _REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
 
@@ -51,6 +53,8 @@ class MetricTotals:
 
     commits: int = 0
     slow_commits: int = 0
+    """With the late ones."""
+    late_commits: int = 0
     failed_commits: int = 0
     decisions: int = 0
     slow_decisions: int = 0
@@ -159,7 +163,9 @@ class Metrics:
     def committed(self, took_s: float) -> None:
         """A transaction of a game's record was committed."""
         self._commit_s.observe(took_s)
-        self._add(commits=1, slow_commits=int(took_s > SLOW_COMMIT_S))
+        self._add(
+            commits=1, slow_commits=int(took_s > SLOW_COMMIT_S), late_commits=int(took_s > LATE_COMMIT_S)
+        )
 
     def commit_failed(self) -> None:
         """The database failed in a transaction."""

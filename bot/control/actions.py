@@ -224,8 +224,10 @@ class ControlActions:
             raise ControlError("the program is stopping already")
 
     def _going_on(self) -> str:
-        games = sum(runner.lobby.running for runner in self._program.runners.values() if runner.lobby)
-        return f"games going on: {games}"
+        lobbies = [runner.lobby for runner in self._program.runners.values() if runner.lobby]
+        closing = sum(lobby.closing for lobby in lobbies)
+        more = f"; being closed: {closing}" if closing else ""
+        return f"games going on: {sum(lobby.running for lobby in lobbies) - closing}{more}"
 
     # --- Games ------------------------------------------------------------------------------------------
 
@@ -374,7 +376,14 @@ class ControlActions:
                     f"{lobby.owner.site} has no variant {proposal.variant!r}; known: {', '.join(known)}"
                 )
             tell(f"challenging {name} to {proposal.variant} {_minutes(proposal.clock)}")
-            game_id = await lobby.challenge(name, proposal)
+            try:
+                game_id = await lobby.challenge(name, proposal)
+            except RefusedError as error:
+                if not error.said:
+                    raise
+                raise ControlError(
+                    f"{lobby.owner.site} refuses the challenge to {name}: {error.said}"
+                ) from error
             note.detail["game"] = game_id
             note.result = f"game {game_id}: {await self._result(lobby, game_id)}"
         return note.result

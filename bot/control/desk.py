@@ -24,8 +24,8 @@ class OperatorDesk:
 
     @property
     def loud_alarms(self) -> tuple[AlarmStatus, ...]:
-        """Alarms that want attention."""
-        return tuple(alarm for alarm in self.board.alarms if alarm.is_loud)
+        """Alarms that want attention on every page: no warnings."""
+        return tuple(alarm for alarm in self.board.alarms if alarm.is_loud and not alarm.is_warning)
 
     async def readiness(self) -> dict[str, Any]:
         """As `bot.control.health_watch.plain_readiness`."""

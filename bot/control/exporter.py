@@ -33,7 +33,7 @@ def exposition(
     metrics.workers_busy.set(status.workers.busy)
     metrics.workers.set(status.workers.threads)
     metrics.games_open.clear()
-    for (site, game), number in Counter((each.site, each.game) for each in status.games).items():
+    for (site, game), number in Counter((each.site, each.game) for each in status.games_on).items():
         metrics.games_open.labels(site, game or "unknown").set(number)
     metrics.link_up.clear()
     links: dict[str, bool] = {}

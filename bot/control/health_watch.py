@@ -280,8 +280,8 @@ def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dic
     troubles = {f"account {each.name}": link_trouble(each) for each in status.accounts}
     troubles["database"] = status.database.trouble
     load = status.workers
-    is_full = load.busy == load.threads and load.waiting > 2 * load.threads
-    troubles["workers"] = f"{load.waiting} jobs wait for {load.threads} threads" if is_full else ""
+    is_full = load.busy == load.threads and load.waiting_moves > 2 * load.threads
+    troubles["workers"] = f"{load.waiting_moves} moves wait for {load.threads} threads" if is_full else ""
     silent = [game for game, (_, in_a_row) in failures.items() if in_a_row]
     troubles["models"] = f"the model of {', '.join(silent)} fails" if silent else ""
     return {

@@ -79,10 +79,13 @@ class AccountStatus:
     trouble: str
     """Why it is not being played; empty: it is, or it is just signing in."""
     games: int
+    """Games that are on."""
     waiting: int
     """Challenges that wait for a slot."""
     is_standby: bool = False
     """Another program plays it, and we wait to take it over."""
+    closing: int = 0
+    """Games that are over, and whose records are being closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,7 @@ class Status:
     admission: AdmissionStatus
     accounts: tuple[AccountStatus, ...]
     games: tuple[LiveGame, ...]
-    """In the order of the accounts and of their start."""
+    """In the order of the accounts and of their start, with those that are over and being closed."""
     queue: tuple[WaitingChallenge, ...]
     """In the order in which they get slots, for each account."""
     workers: PoolLoad
@@ -151,6 +154,16 @@ class Status:
     last_error: ErrorStatus | None
     alarms: tuple[AlarmStatus, ...] = ()
     """Those that are not ok, or snoozed; those that fire first."""
+
+    @property
+    def games_on(self) -> tuple[LiveGame, ...]:
+        """The games that are not over."""
+        return tuple(game for game in self.games if not game.is_over)
+
+    @property
+    def closing(self) -> int:
+        """Games that are over, and whose records are being closed."""
+        return len(self.games) - len(self.games_on)
 
     @property
     def firing(self) -> tuple[AlarmStatus, ...]:
@@ -196,8 +209,9 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
             link.trouble,
         ),
         "",
-        lobby.running,
+        lobby.running - lobby.closing,
         len(lobby.queue),
+        closing=lobby.closing,
     )
 
 

@@ -24,9 +24,11 @@ def status_lines(status: Status) -> list[str]:
         "",
         *(_account(each, status.at) for each in status.accounts),
         "",
-        f"games: {len(status.games)}",
-        *map(_game, status.games),
+        f"games: {len(status.games_on)}",
+        *map(_game, status.games_on),
     ]
+    if status.closing:
+        lines.append(f"games that are over, and whose records are being closed: {status.closing}")
     if status.queue:
         lines += ["", f"waiting challenges: {len(status.queue)}", *map(_waiting, status.queue)]
     lines += [
@@ -115,7 +117,7 @@ def _game(game: LiveGame) -> str:
     who = (
         f"{game.opponent} ({'program, ' if game.opponent_is_bot else ''}{game.opponent_rating or 'unrated'})"
     )
-    turn = "over" if game.is_over else {True: "our move", False: "their move", None: "ending"}[game.our_turn]
+    turn = {True: "our move", False: "their move", None: "joining"}[game.our_turn]
     clocks = ""
     if game.our_clock_s is not None and game.their_clock_s is not None:
         clocks = f", clocks {_clock(game.our_clock_s)} : {_clock(game.their_clock_s)}"

@@ -56,7 +56,7 @@ class BoardCard:
 
 
 def board_cards(games: Iterable[LiveGame]) -> list[BoardCard]:
-    """The cards of the games, in their order."""
+    """The cards of games that are on, in their order."""
     return [_card(game) for game in games]
 
 
@@ -78,8 +78,8 @@ def _card(game: LiveGame) -> BoardCard:
         is_bot=game.opponent_is_bot,
         player=game.player,
         is_trappy=(kind := PLAYER_KINDS.get(game.player)) is not None and kind.sets_traps,
-        theirs=_clock(game.their_clock_s, is_running=is_theirs and not game.is_over),
-        ours=_clock(game.our_clock_s, is_running=game.our_turn is True and not game.is_over),
+        theirs=_clock(game.their_clock_s, is_running=is_theirs),
+        ours=_clock(game.our_clock_s, is_running=game.our_turn is True),
         board=_board(game),
         bait="" if game.bait is None else game.bait.reply,
         odds=0.0 if game.bait is None else game.bait.odds,
@@ -119,10 +119,8 @@ def _board(game: LiveGame) -> Markup | None:
 
 
 def _saying(game: LiveGame) -> str:
-    if not game.game:
+    if game.our_turn is None:
         return "Joining the game."
-    if game.is_over or game.our_turn is None:
-        return "The game is over; its record is being closed."
     if game.our_turn:
         late = f" The move is {game.overdue_s:.0f} s late." if game.overdue_s else ""
         return f"Our move.{late}"

@@ -59,7 +59,7 @@ class LiveStream:
             await response.write(b"retry: 3000\n\n")
             while not self._is_closed:
                 await _write(response, await listener.next())
-        except (ConnectionResetError, TimeoutError):
+        except (ConnectionError, TimeoutError):
             pass  # the page has gone
         finally:
             self._listeners.discard(listener)

@@ -17,6 +17,8 @@ LONGEST_S = 10.0
 """Seconds after which a computation is given up."""
 MOST = 60
 """Views in memory; those not asked for longest go first.  One of ten thousand games takes a megabyte."""
+OLDEST_S = 60.0
+"""A view that is older is computed again, even if the database has not changed: it may say "today"."""
 WATCH_S = 1.0
 """The database is asked for changes at most so often."""
 
@@ -36,7 +38,8 @@ class Cached:
     version: Version
     at: float
     fresh_s: float
-    """For so long after `at` it is shown whatever the database's version."""
+    """For so long after `at` it is shown whatever the database's version; then until the database changes,
+    and no longer than `OLDEST_S`."""
 
 
 class PageCache:
@@ -82,7 +85,12 @@ class PageCache:
             self._views.move_to_end(key)
             return found
         version = await self.version()
-        if found is not None and found.version == version and page.fresh_s > 0:
+        if (
+            found is not None
+            and found.version == version
+            and page.fresh_s > 0
+            and self._clock() - found.at < OLDEST_S
+        ):
             self._views.move_to_end(key)
             return found
         running = self._running.get(key)
@@ -108,7 +116,8 @@ class PageCache:
         """Forget the views that will never be shown again: the database never has an earlier version."""
         now = self._clock()
         for key, each in list(self._views.items()):
-            if each.version != self._version and now - each.at >= each.fresh_s:
+            age_s = now - each.at
+            if age_s >= (OLDEST_S if each.version == self._version else each.fresh_s):
                 del self._views[key]
 
     async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:

@@ -285,7 +285,7 @@ class Dashboard:
         except (StorageError, DesdemonaError) as error:
             logger.error("dashboard: %s %s: %s", request.method, request.path, error)
             return self._failure(request, 503, str(error))
-        except ConnectionResetError:
+        except ConnectionError:
             raise
         except Exception:
             # The edge of a request: one that fails must not stop the bot.

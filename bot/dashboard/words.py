@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.alarms.board import AlarmStatus
+from bot.base.rounding import counted
 from bot.control.health_watch import link_trouble
 from bot.control.status import Admission, Status
 from bot.control.status_text import duration
@@ -19,6 +21,8 @@ class Headline:
 
     lead: str
     """Whether all is well; what is wrong first."""
+    mood: str
+    """``good``, ``warn`` or ``bad``: of the lead."""
     games: str
     """The words that are set off."""
     rest: str
@@ -43,16 +47,26 @@ def in_words(number: int) -> str:
 
 def headline(status: Status) -> Headline:
     """Whether all is well, and what is on."""
-    games, armed = len(status.games), sum(game.bait is not None for game in status.games)
+    games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"
     first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
     verb = " are on" if games > 1 else " is on"
     traps = f", {in_words(armed)} {'trap is' if armed == 1 else 'traps are'} armed" if armed else ""
-    return Headline(_lead(status), first, f"{verb}{traps}.")
+    closing = status.closing
+    closed = f"; {in_words(closing)} {'is' if closing == 1 else 'are'} being closed" if closing else ""
+    return Headline(_lead(status), mood_of(status.firing), first, f"{verb}{traps}{closed}.")
+
+
+def mood_of(alarms: Sequence[AlarmStatus]) -> str:
+    """How grave the alarms that fire are: ``good`` (none fires), ``warn`` or ``bad``."""
+    firing = [alarm for alarm in alarms if alarm.is_active]
+    if not firing:
+        return "good"
+    return "warn" if all(alarm.is_warning for alarm in firing) else "bad"
 
 
 def _lead(status: Status) -> str:
-    wrong = [alarm.headline for alarm in status.firing]
+    wrong = [alarm.headline for alarm in sorted(status.firing, key=lambda alarm: alarm.is_warning)]
     if not wrong and status.database.trouble:
         wrong = ["The database does not answer."]
     if wrong:
@@ -82,24 +96,33 @@ def pills(status: Status) -> list[Pill]:
         lag_ms = account.link.lag_ms if account.link is not None else 0
         made.append(Pill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up")))
     answer_ms = status.database.answer_ms
-    if answer_ms is None:
+    alarms = {alarm.name for alarm in status.firing}
+    if answer_ms is not None and alarms & {"database", "database_slow"}:
+        pass  # the alarm's own pill says how it is; that it answers at this moment would contradict it
+    elif answer_ms is None:
         made.append(Pill("bad", "database", status.database.trouble))
     else:
         made.append(Pill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms"))
     load = status.workers
-    is_full = load.busy == load.threads and load.waiting > load.threads
-    text = f"{load.busy} of {load.threads} busy" + (f", {load.waiting} wait" if load.waiting else "")
+    is_full = load.busy == load.threads and load.waiting_moves > load.threads
+    analyses = load.waiting - load.waiting_moves
+    text = f"{load.busy} of {load.threads} busy"
+    text += _who_wait(load.waiting_moves, "move", "moves") + _who_wait(analyses, "analysis", "analyses")
     made.append(Pill("warn" if is_full else "good", "workers", text))
     if status.arena is not None:
         games = status.arena.games
         made.append(Pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
     for alarm in status.firing:
-        mood = "bad" if alarm.is_loud else "warn"
+        mood = "bad" if alarm.is_loud and not alarm.is_warning else "warn"
         made.append(Pill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
     error = status.last_error
     if error is not None and status.at - error.at < ERROR_FRESH:
         made.append(Pill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events"))
     return made
+
+
+def _who_wait(number: int, one: str, many: str) -> str:
+    return f", {counted(number, one, many)} {'waits' if number == 1 else 'wait'}" if number else ""
 
 
 def _listed(names: Sequence[str]) -> str:

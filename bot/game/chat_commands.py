@@ -90,16 +90,15 @@ def answer(command: Command, facts: ChatFacts) -> str:
             return _trap(facts.latest, facts.forecast)
 
 
-_UNTOLD = "Some of my moves set traps, others do not; I do not say"
-"""True of every player, also of one that draws single decisions, so that it tells nothing."""
-
-
 def _engine(facts: ChatFacts) -> str:
-    name = f"I am {facts.bot}, engine version {ENGINE_VERSION}"
+    # Whole sentences: the arena's page translates them. What is told without the player is true of every one,
+    # also of one that draws single decisions, so that it tells nothing.
+    who = f"{facts.bot}, engine version {ENGINE_VERSION}"
     if facts.is_blind:
-        return f"{name}. {_UNTOLD} which."
+        return f"I am {who}. Some of my moves set traps, others do not; I do not say which."
     if not facts.is_over:
-        return f"{name}. {_UNTOLD} yet which."
+        return f"I am {who}. Some of my moves set traps, others do not; I do not say yet which."
+    name = f"I am {who}"
     if kind_named(facts.player).draws_decisions:
         return f"{name}, player {facts.player}: in some moves of this game I drew whether to set a trap."
     manner = "I set traps" if kind_named(facts.player).sets_traps else "I did not mean to set traps"

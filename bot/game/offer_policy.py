@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.base.config import Claim, MannersConfig
+from bot.base.config import Claim, MannersConfig, SelectionConfig, SelectionMethod
 from engine.decision import Decision
 from engine.game import Game
+from engine.player_kinds import kind_named
 
 PLIES_BETWEEN_OFFERS = 20
 """Least number of plies between two draw offers of ours."""
@@ -97,6 +98,12 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     if facts.opponent_is_bot or is_compared or (facts.rated and not config.takebacks_rated):
         return 0
     return config.takebacks
+
+
+def may_grant_takebacks(selection: SelectionConfig, config: MannersConfig) -> bool:
+    """Whether an account grants takebacks in any game, as far as its settings tell."""
+    is_lot = selection.method is SelectionMethod.FIXED and kind_named(selection.player).draws_decisions
+    return config.takebacks > 0 and not (selection.drawn_from or is_lot)
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:

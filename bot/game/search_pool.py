@@ -101,6 +101,8 @@ class PoolLoad:
     """Of these, threads with a move of a game with a real-time clock."""
     waiting: int
     """Jobs that wait for a thread, those of spare time left out."""
+    waiting_moves: int = 0
+    """Of these, moves of games; the others are analyses, which have time."""
 
 
 class SearchPool:
@@ -156,6 +158,7 @@ class SearchPool:
                 len(self._running),
                 sum(task.rank is Rank.LIVE for task in self._running),
                 sum(task.rank < Rank.SPARE for task in self._queue),
+                sum(task.rank < Rank.BACKGROUND for task in self._queue),
             )
 
     async def run(

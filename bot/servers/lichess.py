@@ -734,7 +734,7 @@ def _hint_at(scope: str, error: RefusedError) -> RefusedError:
     """The same refusal, which names the scope if that may be missing."""
     if not error.is_forbidden:
         return error
-    return RefusedError(f"{error}; the token may lack the scope {scope}", error.status)
+    return RefusedError(f"{error}; the token may lack the scope {scope}", error.status, error.said)
 
 
 def _game(game_id: str) -> str:

@@ -80,7 +80,7 @@ def read_error(
         return TransientError(text)
     if status == 401:
         return AuthError(text)
-    return RefusedError(text, status)
+    return RefusedError(text, status, said[:_MESSAGE_LIMIT].replace(secret, "***") if secret else said)
 
 
 def _wait_s(seconds: object, headers: Mapping[str, str]) -> float:

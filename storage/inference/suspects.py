@@ -4,7 +4,6 @@ A flag excludes nothing: a second line of the report leaves flagged games out.  
 a game would bias the trial, since a trap changes what happens.
 """
 
-from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
 from itertools import compress
@@ -55,7 +54,7 @@ NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
 
-def suspects(games: NDArray[np.void]) -> Mapping[int, tuple[SuspectFlag, ...]]:
+def suspects(games: NDArray[np.void]) -> dict[int | str, tuple[SuspectFlag, ...]]:
     """The flags of each game that has any, in the order of `SuspectFlag`.
 
     Args:

@@ -14,22 +14,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, and_, exists, select, type_coerce
+from sqlalchemy import ColumnElement, Select, and_, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.damage import decoding
-from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games
+from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games, shown_games
 from storage.inference.fixed import FixedInterval, fixed_mean_of_persons
-from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
-from storage.queries.shown_games import shown_games
+from storage.inference.persons import codes_of
 from storage.records import GameStatus
 from storage.statistics.facts import require_rating
 from storage.statistics.set_baits import (
     PHASE_BYTES,
-    PHASE_COLUMNS,
     SetBait,
     packed_phases,
     set_baits,
@@ -51,7 +49,6 @@ FEW = 3000
 """So few baits are found by their games, and more in their order."""
 
 _BATCH = 500
-_MET, _UNANSWERED = (PHASE_COLUMNS.index(name) for name in ("met", "unanswered"))
 
 
 class BaitFate(StrEnum):
@@ -169,49 +166,8 @@ class BaitSummary:
     """Keys of the games that have no valid summary."""
     reached: tuple[int, ...] | None
     """Keys of the games with a bait in the phase that the filters name; None: they name none."""
-    phases: "PhasesOfBaits" = field(compare=False, repr=False)
-    """Of the games that have a valid summary."""
     made: tuple[SetBait, ...] = field(compare=False, repr=False)
     """The baits of the other games, in any phase."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PhasesOfBaits:
-    """The phases of the baits of some games.
-
-    A game's decisions are stored in the order of play, so the numbers of its baits by phase tell which bait
-    is in which, without a look at the decision.
-    """
-
-    games: NDArray[np.int64]
-    """Their keys, ascending, shape (games,)."""
-    bounds: NDArray[np.int64]
-    """Where each game begins in `of_baits`, and at last its end; shape (games + 1,)."""
-    of_baits: NDArray[np.int64]
-    """The phase of each bait, game by game, in the order of the decisions."""
-
-    @classmethod
-    def of(cls, games: NDArray[np.int64], rows: Floats, numbers: Codes) -> "PhasesOfBaits":
-        """From the rows of `unpacked_phases`, each with the number of its game."""
-        many = (rows[:, _MET] + rows[:, _UNANSWERED]).astype(np.int64)
-        bounds = np.zeros(len(games) + 1, np.int64)
-        bounds[1:] = np.cumsum(np.bincount(numbers, many, len(games)).astype(np.int64))
-        return cls(games, bounds, np.repeat(rows[:, 0].astype(np.int64), many))
-
-    def of_latest(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The phases of all baits since a decision, the latest first; -1: its game is not among these.
-
-        Args:
-            games: Keys of the baits' games, shape (n,).
-        """
-        found = np.full(len(games), -1)
-        here = np.flatnonzero(np.isin(games, self.games))
-        numbers = np.searchsorted(self.games, games[here])
-        at = self.bounds[numbers + 1] - 1 - earlier_counts(numbers).astype(np.int64)
-        # Should a game have more rows than its summary says, the rest is left out.
-        is_there = at >= self.bounds[numbers]
-        found[here[is_there]] = self.of_baits[at[is_there]]
-        return found
 
 
 async def list_baits(
@@ -229,23 +185,16 @@ async def list_baits(
         counts: `bait_counts` by the same filters in the same transaction, which saves a look-up and tells
             the quicker way; None: not known.
     """
-    many = None if counts is None else counts.everything.met + counts.everything.unanswered
     if counts is None:
         others = await set_baits(session, await _without_summary(session, filters))
         made = tuple(bait for its in others.values() for bait in its)
     else:
         made = counts.made
     value = _VALUES[order]
-    statement = select(GameBaitRow.decision_id, value.label("value")).where(*_fate(fate), *_in_phase(filters))
-    if many is not None and many <= FEW:
-        # By the games: the order's index would be walked from end to end.
-        statement = statement.where(GameBaitRow.game_id.in_(_games(filters)), *_reached(counts))
-        statement = statement.order_by((value + 0).desc(), (GameBaitRow.decision_id + 0).desc())
-    else:
-        statement = statement.where(_is_of_game(filters))
-        statement = statement.order_by(value.desc(), GameBaitRow.decision_id.desc())
     last = offset + limit
-    found = [(row.value, row.decision_id) for row in await session.execute(statement.limit(last))]
+    columns = (GameBaitRow.decision_id, value.label("value"))
+    statement = _rows(filters, counts, value, *columns).where(*_fate(fate)).limit(last)
+    found = [(row.value, row.decision_id) for row in await session.execute(statement)]
     found += [
         (_value_of(bait, order), bait.decision_id)
         for bait in made
@@ -301,35 +250,11 @@ async def list_repeated(
 
 
 async def _latest(session: AsyncSession, filters: Filters, counts: BaitSummary) -> NDArray[np.int64]:
-    """The latest `MOST_SEARCHED` answered baits of games with a valid summary, or more: key, line, is_taken.
-
-    Rows are read as they are, and chosen by column: a database would look up the game and the decision of
-    each.
-    """
-    phase = filters.phase
-    statement = select(
-        GameBaitRow.decision_id, GameBaitRow.game_id, GameBaitRow.line, GameBaitRow.is_taken
-    ).order_by(GameBaitRow.decision_id.desc())
-    if is_few := counts.everything.met <= FEW:
-        statement = statement.where(GameBaitRow.game_id.in_(_games(filters)), *_reached(counts))
-    # As many as have enough of this phase, if all games pass; if that was too few, twice as many more.
-    limit = MOST_SEARCHED * len(counts.phases.of_baits) // max(counts.everything.met, 1) * 11 // 10 + 100
-    keys, games, lines, taken = np.zeros((4, 0), np.int64)
-    while True:
-        more = statement if is_few else statement.limit(limit)
-        if len(keys):
-            more = more.where(GameBaitRow.decision_id < int(keys[-1]))
-        columns = [*(await read_columns(session, more)).values()]
-        keys, games, lines = (
-            np.concatenate([known, np.array(column, np.int64)])
-            for known, column in zip((keys, games, lines), columns[:3], strict=True)
-        )
-        taken = np.concatenate([taken, np.array(columns[3], np.float64)])
-        phases = counts.phases.of_latest(games)
-        is_wanted = ~np.isnan(taken) & (phases >= 0 if phase is None else phases == phase.number)
-        if is_few or len(columns[0]) < limit or is_wanted.sum() >= MOST_SEARCHED:
-            return np.stack([each[is_wanted].astype(np.int64) for each in (keys, lines, taken)], axis=1)
-        limit *= 2
+    """The latest `MOST_SEARCHED` answered baits of games with a valid summary: key, line, is_taken."""
+    key = GameBaitRow.decision_id
+    statement = _rows(filters, counts, key, key, GameBaitRow.line, GameBaitRow.is_taken)
+    statement = statement.where(GameBaitRow.is_taken.is_not(None)).limit(MOST_SEARCHED)
+    return np.array([*(await read_columns(session, statement)).values()], np.int64).T
 
 
 async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
@@ -361,11 +286,6 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     with decoding("the summaries of games"):
         rows = unpacked_phases(b"".join(parts))
         games = games_of_rows(parts, PHASE_BYTES)
-    is_known = np.array([part is not None for part in columns["phases"]], bool)
-    its = is_known[games]
-    phases = PhasesOfBaits.of(
-        np.array(keys, np.int64)[is_known], rows[its], (np.cumsum(is_known) - 1)[games[its]]
-    )
     if filters.phase is not None:
         chosen = rows[:, 0] == filters.phase.number
         rows, games = rows[chosen], games[chosen]
@@ -388,7 +308,6 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
         tuple(table.group(start, which) for start, which in table.each_band()),
         others,
         None if filters.phase is None else tuple(keys[number] for number in np.unique(games).tolist()),
-        phases,
         tuple(bait for its in made.values() for bait in its),
     )
 
@@ -495,14 +414,33 @@ async def _without_summary(session: AsyncSession, filters: Filters) -> Sequence[
     return (await session.scalars(without_summary(*_shown(filters)))).all()
 
 
-def _games(filters: Filters) -> Select[int]:
-    """Keys of the shown games whose rows in `GameBaitRow` count."""
-    return select(GameRow.id).join(GameSummaryRow, is_valid()).where(*_shown(filters))
+def _rows(
+    filters: Filters, counts: BaitSummary | None, value: Any, *columns: Any
+) -> Select[*tuple[Any, ...]]:
+    """Columns of the rows of `GameBaitRow` that count, those of the highest value first.
 
+    An added 0 keeps a database from an index: few baits are found by their games, and more by walking along
+    the index of their order, whose games are looked up one by one.
 
-def _is_of_game(filters: Filters) -> ColumnElement[bool]:
-    """Whether a row of `GameBaitRow` is of such a game, looked up for each row in turn."""
-    return exists(_games(filters).where(GameRow.id == GameBaitRow.game_id).correlate(GameBaitRow))
+    Args:
+        value: What they are sorted by, a column with an index.
+    """
+    is_few = counts is not None and counts.everything.met + counts.everything.unanswered <= FEW
+    game = GameBaitRow.game_id if is_few else GameBaitRow.game_id + 0
+    order = [column + 0 if is_few else column for column in (value, GameBaitRow.decision_id)]
+    statement = (
+        select(*columns)
+        .select_from(GameBaitRow)
+        .join(GameRow, GameRow.id == game)
+        .join(GameSummaryRow, is_valid())
+        .where(*_shown(filters))
+        .order_by(*(column.desc() for column in order))
+    )
+    if filters.phase is not None:
+        statement = statement.where(GameBaitRow.phase == filters.phase.number)
+    if is_few and counts is not None and counts.reached is not None:
+        statement = statement.where(GameBaitRow.game_id.in_(counts.reached))
+    return statement
 
 
 _VALUES: dict[BaitOrder, Any] = {
@@ -525,22 +463,6 @@ def _value_of(bait: SetBait, order: BaitOrder) -> float:
 def _shown(filters: Filters) -> tuple[ColumnElement[bool], ...]:
     """Games that pass the filters; the baits of aborted games count nowhere."""
     return GameRow.state != GameStatus.ABORTED, *shown_games(of_games(filters))
-
-
-def _in_phase(filters: Filters) -> tuple[ColumnElement[bool], ...]:
-    """Whether a row of `GameBaitRow` is in the phase that the filters name: its decision is looked up."""
-    if filters.phase is None:
-        return ()
-    # A value, which databases look up row by row; for a join PostgreSQL would read all decisions.
-    its = select(DecisionRow.ply).where(DecisionRow.id == GameBaitRow.decision_id).correlate(GameBaitRow)
-    return ((its.scalar_subquery() + 1) // PHASE_PLIES == filters.phase.number,)
-
-
-def _reached(counts: BaitSummary | None) -> tuple[ColumnElement[bool], ...]:
-    """Only the games with a bait in the phase, where they are known and few: others need not be looked at."""
-    if counts is None or counts.reached is None or len(counts.reached) > FEW:
-        return ()
-    return (GameBaitRow.game_id.in_(counts.reached),)
 
 
 def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:

@@ -1,6 +1,5 @@
 """Lists of games, and one game's moves with what is known of each."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -12,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.filters import Filters, count_where, standing
-from storage.queries.shown_games import shown_games
+from storage.filters import Filters, shown_games
 from storage.records import GameResult, GameStatus
+from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.set_baits import named_bait
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
@@ -172,8 +171,8 @@ async def list_game_lines(
             fallen = func.coalesce(GameSummaryRow.baits_taken, counted)
             statement = statement.outerjoin(GameSummaryRow, is_valid()).order_by(fallen.desc(), *latest)
     rows = (await session.execute(statement.limit(limit).offset(offset))).all()
-    counts = await _bait_counts(session, [row.id for row in rows])
-    return [_line(row, counts.get(row.id, (0, 0, 0))) for row in rows]
+    counts = await counts_of_games(session, [row.id for row in rows])
+    return [_line(row, counts.get(row.id, BaitCounts())) for row in rows]
 
 
 async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
@@ -238,8 +237,7 @@ def _mark(row: Any) -> MoveMark:
     )
 
 
-def _line(row: Any, counts: tuple[int, int, int]) -> GameLine:
-    baits_set, baits_taken, slips = counts
+def _line(row: Any, counts: BaitCounts) -> GameLine:
     return GameLine(
         game_id=row.id,
         site=row.site,
@@ -259,30 +257,10 @@ def _line(row: Any, counts: tuple[int, int, int]) -> GameLine:
         end_reason=row.end_reason,
         plies=row.plies,
         started_at=row.started_at,
-        baits_set=baits_set,
-        baits_taken=baits_taken,
-        slips=slips,
+        baits_set=counts.baits_set,
+        baits_taken=counts.baits_taken,
+        slips=counts.slips,
     )
-
-
-async def _bait_counts(session: AsyncSession, game_ids: Sequence[int]) -> dict[int, tuple[int, int, int]]:
-    """Baits set, baits taken and slips of some games, as `storage.statistics.encounters` counts them."""
-    is_taken = func.coalesce(ForecastRow.is_taken, False)
-    rows = await session.execute(
-        select(
-            DecisionRow.game_id,
-            count_where(ForecastRow.bait.is_not(None)).label("baits_set"),
-            count_where(is_taken).label("baits_taken"),
-            count_where(and_(OutcomeRow.cost >= ERROR, ~is_taken)).label("slips"),
-        )
-        .outerjoin(
-            ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
-        )
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-        .where(DecisionRow.game_id.in_(game_ids), *standing(), DecisionRow.is_decided.is_(False))
-        .group_by(DecisionRow.game_id)
-    )
-    return {row.game_id: (row.baits_set, row.baits_taken, row.slips) for row in rows}
 
 
 def _result(result: WhichResult) -> tuple[ColumnElement[bool], ...]:

@@ -12,10 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.control.blocks import blocked_as
 from storage.damage import reason_of, require_damage
 from storage.events import OPPONENT_RENAMED
-from storage.filters import Filters
+from storage.filters import Filters, shown_games
 from storage.inference.suspects import SuspectFlag
 from storage.queries.opponents import OpponentLine, OpponentOrder, list_opponents
-from storage.queries.shown_games import shown_games
 from storage.records import GameResult, GameStatus
 from storage.statistics.reply_progress import (
     PlayedReplies,

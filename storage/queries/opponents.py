@@ -17,8 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
 from storage.damage import decoding
-from storage.filters import Filters
-from storage.queries.shown_games import shown_games
+from storage.filters import Filters, shown_games
 from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.packed_games import (

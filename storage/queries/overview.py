@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.decision import OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import ERROR, RULE
 from storage.filters import count_where, standing
-from storage.queries.elapsed import hour_of, quantiles
+from storage.queries.elapsed import day_of, hour_of, quantiles
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.set_baits import named_bait
@@ -62,8 +63,15 @@ class BaitEvent:
     """In the game's notation for programs."""
     cost: float
     """What the reply cost, from 0 to 1."""
+    is_best: bool = False
+    """Whether the reply was one of the best."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account."""
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether the reply left the bait alone and was an error all the same."""
+        return not self.is_taken and self.cost >= ERROR / WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     """The last days, the oldest first, each of them whether there were games or not."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    day = func.date(GameRow.started_at)
+    day = day_of(session, GameRow.started_at)
     counted = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
     points = case(
         (GameRow.result == GameResult.WIN, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
@@ -149,6 +157,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             ForecastRow.is_taken,
             OutcomeRow.reply,
             OutcomeRow.cost,
+            OutcomeRow.kind,
         )
         .select_from(ForecastRow)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
@@ -177,6 +186,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             is_taken=row.is_taken,
             reply=row.reply,
             cost=(row.cost or 0) / WHOLE,
+            is_best=row.kind is OutcomeKind.OPTIMAL,
             opponent_site_id=row.site_id,
         )
         for row in rows

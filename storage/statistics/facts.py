@@ -18,8 +18,8 @@ from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number, require_texts
-from storage.filters import Filters, TrapSettings, filter_conditions, in_phase, of_games, standing
-from storage.records import LEAST_RATING, MATCH_SITE, MOST_RATING, GameResult, GameStatus
+from storage.filters import Filters, TrapSettings, in_phase, of_games, shown_games, standing
+from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import (
     DecisionRow,
@@ -188,7 +188,7 @@ async def game_facts(
         )
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
-        .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *selected(filters))
+        .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *shown_games(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
     if numbers is not None:
@@ -284,7 +284,7 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
         RecordError: What is stored of one is damaged; the message names the decision.
     """
     filters = filters or Filters()
-    which = GameRow.state != GameStatus.ABORTED, *selected(of_games(filters)), *in_phase(filters)
+    which = GameRow.state != GameStatus.ABORTED, *shown_games(of_games(filters)), *in_phase(filters)
     statement = (
         _replies(*which)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
@@ -426,7 +426,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
     ``desdemona db recheck`` judges them anew; until then they count nowhere.  Games that are not settled are
     left out, since their forecasts may be on the way.
     """
-    which = GameRow.state == GameStatus.FINISHED, GameRow.is_settled.is_(True), *selected(filters)
+    which = GameRow.state == GameStatus.FINISHED, GameRow.is_settled.is_(True), *shown_games(filters)
     summed = select(func.sum(GameSummaryRow.outdated)).select_from(GameRow).join(GameSummaryRow, is_valid())
     others = list(await session.scalars(without_summary(*which)))
     return (await session.scalar(summed.where(*which)) or 0) + sum(
@@ -460,10 +460,3 @@ def _outdated(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
             ),
         )
     )
-
-
-def selected(filters: Filters | None) -> list[ColumnElement[bool]]:
-    """Conditions on `GameRow`: the filters; matches between programs only if they name their site or one."""
-    filters = filters or Filters()
-    everything = true() if filters.site or filters.match else GameRow.site != MATCH_SITE
-    return [*filter_conditions(filters), everything]

@@ -15,10 +15,10 @@ from engine.games import get_game
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import VALUE_ERRORS
-from storage.filters import Filters, filter_conditions, standing
+from storage.filters import Filters, filter_conditions, shown_games, standing
 from storage.packing.records import unpack
 from storage.records import GameStatus
-from storage.statistics.facts import GameFact, game_facts, selected
+from storage.statistics.facts import GameFact, game_facts
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
@@ -176,7 +176,7 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .where(
-            *selected(filters),
+            *shown_games(filters),
             GameRow.state != GameStatus.ABORTED,
             *standing(),
             OutcomeRow.rule == RULE,

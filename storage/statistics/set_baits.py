@@ -48,6 +48,11 @@ class SetBait:
     is_taken: bool | None
     """None: there was no reply."""
 
+    @property
+    def phase(self) -> int:
+        """Of the reply, 0 for the first."""
+        return phase_of(self.ply + 1)
+
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `DecisionRow` and `ForecastRow`: the move stands, and set a confirmed bait."""
@@ -133,7 +138,7 @@ def packed_phases(baits: Iterable[SetBait]) -> bytes:
     """How many baits a game had in each phase: rows of `PHASE_COLUMNS`, little-endian numbers of 64 bits."""
     phases: dict[int, list[float]] = defaultdict(lambda: [0.0] * 4)
     for bait in baits:
-        sums = phases[phase_of(bait.ply + 1)]
+        sums = phases[bait.phase]
         if bait.is_taken is None:
             sums[2] += 1
         else:

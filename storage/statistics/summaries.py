@@ -228,4 +228,5 @@ def _bait(bait: SetBait) -> dict[str, Any]:
         "surprise": bait.surprise,
         "cost": bait.cost,
         "is_taken": bait.is_taken,
+        "phase": bait.phase,
     }

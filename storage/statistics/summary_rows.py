@@ -15,10 +15,10 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import NullType
 
 from storage.damage import decoding
-from storage.filters import Filters, count_where
+from storage.filters import Filters, count_where, shown_games
 from storage.inference.persons import Codes
 from storage.records import MATCH_SITE, GameStatus
-from storage.statistics.facts import ReplyFact, replies_of_games, selected
+from storage.statistics.facts import ReplyFact, replies_of_games
 from storage.statistics.packed_games import ABORTED, PackedGames, game_records, labels_of, unpacked_games
 from storage.statistics.valid_summaries import is_of_today, is_valid
 from storage.tables.games import GameRow
@@ -155,7 +155,9 @@ async def read_summaries(
         found = await _all_summaries(session, column, made)
         if found is not None:
             return found
-    return await summaries_of(session, column, made, GameRow.state != GameStatus.ABORTED, *selected(filters))
+    return await summaries_of(
+        session, column, made, GameRow.state != GameStatus.ABORTED, *shown_games(filters)
+    )
 
 
 async def _all_summaries(
@@ -179,7 +181,7 @@ async def _all_summaries(
     found = rows.where(is_valid_one & is_shown & (rows.games["state"] != ABORTED))
     for start in range(0, len(others), _BATCH):
         some = GameRow.id.in_(others[start : start + _BATCH])
-        which = (some, GameRow.state != GameStatus.ABORTED, *selected(None))
+        which = (some, GameRow.state != GameStatus.ABORTED, *shown_games(None))
         found += await summaries_of(session, column, made, *which)
     return found
 

@@ -24,11 +24,10 @@ from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
 from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
-from storage.filters import Filters, filter_conditions
+from storage.filters import Filters, filter_conditions, shown_games
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TrialGame
 from storage.packing.records import unpack
-from storage.statistics.facts import selected
 from storage.statistics.group_rows import made_sums
 from storage.statistics.lots import DRAWING, is_by_lot
 from storage.statistics.packed_games import ABORTED, OPEN, Labels, labels_of, moment_of
@@ -79,7 +78,7 @@ async def trial_games(
     Raises:
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
-    which = (GameRow.trial_id == trial.id, *selected(filters))
+    which = (GameRow.trial_id == trial.id, *shown_games(filters))
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
     drawn = await read_columns(

@@ -67,3 +67,5 @@ class GameBaitRow(Base):
     cost: Mapped[int]
     # Null: the game ended before the reply.
     is_taken: Mapped[bool | None]
+    # Of the reply, 0 for the first.
+    phase: Mapped[int]

@@ -222,10 +222,11 @@ async def _position_of(
     return position_id
 
 
-async def first_unsettled(session: AsyncSession, site: str) -> int | None:
-    """Our key of the arena's oldest game that is not settled; None: there is none."""
-    found = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
-    return await session.scalar(found)
+async def settled_up_to(session: AsyncSession, site: str) -> int:
+    """A key of ours up to which all games of the arena are settled, and none is added any more."""
+    oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
+    found = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
+    return await session.scalar(found) or 0
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:

@@ -66,6 +66,10 @@ OUTSIDE = """return [...document.querySelectorAll('main *')].filter((element) =>
         && !element.closest('.scroll, .boards, .segments, .moves-box, .name, .visually-hidden')
         && !element.closest('details:not([open]), svg, .chart');
 }).map((element) => element.outerHTML.slice(0, 120))"""
+SIDEWAYS = """return [...document.querySelectorAll('.scroll:has(.stacked)')]
+    .filter((box) => box.scrollWidth > box.clientWidth + 1)
+    .map((box) => box.getAttribute('aria-labelledby'))"""
+"""Tables that have several lines a row on a phone, and scroll all the same, on a phone or a desktop."""
 OPEN = "for (const each of document.querySelectorAll('details:not(.chip)')) each.open = true"
 SETTLE = """const [done] = arguments;
 requestAnimationFrame(() => requestAnimationFrame(() => {
@@ -118,6 +122,7 @@ class Look:
                 if not self._may_style and run("return document.documentElement.scrollWidth") > width:
                     told.append("it scrolls sideways")
                 told += [f"it sticks out: {element}" for element in run(OUTSIDE)]
+                told += [f"its table scrolls sideways: {name}" for name in run(SIDEWAYS)]
                 is_dark = run("return getComputedStyle(document.body).backgroundColor") == "rgb(16, 21, 19)"
                 if is_dark is not (scheme == "dark" and not is_light_only):
                     told.append("its colours are those of the other scheme")

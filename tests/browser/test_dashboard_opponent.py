@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from bot.base.config import DashboardConfig
 from bot.dashboard.menu import pages
 from bot.dashboard.rendering import opponent_path
 from bot.dashboard.server import Dashboard
 from storage.database import Database
+from storage.tables.games import OpponentRow
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of
 from tests.bot.dashboard.pages.test_opponent import regular
 from tests.bot.dashboard.samples import NAMES, met_bait
@@ -47,6 +49,7 @@ class Served:
         async with database.write() as session:
             for number, name in enumerate(NAMES):
                 await met_bait(session, f"h{number}", opponent=name)
+            await session.execute(update(OpponentRow).where(OpponentRow.site_id == "h0").values(is_bot=True))
         config, given = DashboardConfig(port=0), self.actions
         shown = pages(config, database.url, given)  # type: ignore[arg-type]
         async with Dashboard(config, database, shown, desk_of(given)).running() as address:
@@ -105,13 +108,8 @@ def test_blocking_asks_first(tab: Page, served: Served) -> None:
 
 
 def test_a_challenge(tab: Page, served: Served) -> None:
-    tab.driver.get(f"{served.address}{ANNA}")
+    tab.driver.get(f"{served.address}{opponent_path('arena', 'h0')}")
     tab.click("form:has([value=challenge]) button")
     tab.until_text(".said", "begin_challenge: done")
     ((name, (who, proposal), _),) = served.actions.calls
-    assert (name, who, proposal.variant, proposal.clock.initial_s) == (
-        "begin_challenge",
-        "anna",
-        "othello",
-        180,
-    )
+    assert (name, who, proposal.variant) == ("begin_challenge", "h0", "othello")

@@ -47,6 +47,17 @@ async def test_opening_makes_all_that_is_missing(empty_url: str) -> None:
     await again.close()
 
 
+async def test_a_reader_sees_one_state(database: Database) -> None:
+    """What others commit meanwhile must not be half there: a game, say, without its opponent."""
+    async with database.read() as reading:
+        assert await list_games(reading) == []
+        async with database.write() as session:
+            await opened(session)
+        assert await list_games(reading) == []
+    async with database.read() as reading:
+        assert len(await list_games(reading)) == 1
+
+
 async def test_a_write_that_raises_leaves_nothing(database: Database) -> None:
     async def fail() -> None:
         async with database.write() as session:

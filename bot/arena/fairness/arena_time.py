@@ -108,6 +108,8 @@ class ArenaTime:
     async def load(self) -> None:
         """Continue where the arena last was; time in which it did not run is an outage.
 
+        Its event is written with the time: whoever only holds the games, and saves nothing, ends no outage.
+
         Raises:
             StorageError: The database failed.
         """
@@ -119,8 +121,7 @@ class ArenaTime:
         if not saved.open_games:
             return
         if saved.at is not None:
-            async with self._database.write() as session:
-                await record_event(session, self._owner, OUTAGE, self._detail("stopped", saved.at))
+            self._unrecorded.append(self._detail("stopped", saved.at))
         if self._grace_s:
             self._stopped_at, self._is_confirmed = at, True
             self._resumes_at = at + self._grace_s
@@ -159,16 +160,20 @@ class ArenaTime:
 
     async def _write(self) -> None:
         now = self.now()
-        outages = self._unrecorded[:]
-        count = len(outages)
+        # Taken at once: two writes at a time must not record an outage twice.
+        unrecorded, self._unrecorded = self._unrecorded, []
+        outages = unrecorded[:]
         if self._is_away and self._is_confirmed and self._stopped_at is not None:
             began = now_utc() - timedelta(seconds=self._clock() - self._stopped_at)
             outages.append(self._detail("database", began))
-        async with self._database.write() as session:
-            await arena.save_time(session, round(now * 1000), now_utc())
-            for detail in outages:
-                await record_event(session, self._owner, OUTAGE, detail)
-        del self._unrecorded[:count]  # not what froze meanwhile
+        try:
+            async with self._database.write() as session:
+                await arena.save_time(session, round(now * 1000), now_utc())
+                for detail in outages:
+                    await record_event(session, self._owner, OUTAGE, detail)
+        except BaseException:
+            self._unrecorded[:0] = unrecorded
+            raise
 
     def _detail(self, why: str, began: datetime) -> dict[str, str]:
         """Of the event of an outage that is over, but for the moment after it."""

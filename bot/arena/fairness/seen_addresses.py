@@ -25,7 +25,7 @@ class SeenAddresses:
         """An account has sent a request from an address."""
         own = self._seen.setdefault(account_id, OrderedDict())
         self._seen.move_to_end(account_id)
-        digest = hashlib.blake2b(address.encode(errors="replace"), key=self._key, digest_size=8).digest()
+        digest = self._digest(address)
         own[digest] = self._clock()
         own.move_to_end(digest)
         if len(own) > _MOST_EACH:
@@ -36,6 +36,13 @@ class SeenAddresses:
     def share(self, first_id: str, second_id: str) -> bool:
         """Whether two accounts were at one address within the window."""
         return not self._current(first_id).isdisjoint(self._current(second_id))
+
+    def was_at(self, account_id: str, address: str) -> bool:
+        """Whether an account was at an address within the window."""
+        return self._digest(address) in self._current(account_id)
+
+    def _digest(self, address: str) -> bytes:
+        return hashlib.blake2b(address.encode(errors="replace"), key=self._key, digest_size=8).digest()
 
     def _current(self, account_id: str) -> set[bytes]:
         own = self._seen.get(account_id, OrderedDict())

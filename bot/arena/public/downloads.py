@@ -1,7 +1,7 @@
 """A finished game as a file, in the formats that its players use.  No I/O."""
 
 from bot.arena.game import ReplayedGame
-from bot.base.events import speed_of
+from bot.base.events import Clock, speed_of
 from engine.formats import files
 from engine.formats.clock import GgfClock
 from engine.formats.files import GameFormat
@@ -19,12 +19,17 @@ _ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}
 
 
 def formats_of(match: ReplayedGame) -> tuple[GameFormat, ...]:
-    """What a game can be written in; none before its end."""
-    if not match.is_over:
+    """What a game can be written in; nothing before its end, or without a move."""
+    if not (match.is_over and match.record.moves):
         return ()
     found = _FORMATS.get(match.variant.game_name, (GameFormat.TRANSCRIPT,))
     # A transcript implies the usual start.
     return found if match.record.initial_fen is None else found[:1]
+
+
+def _kind(clock: Clock | None) -> str:
+    """A game by its speed; without a clock it counts as correspondence elsewhere, which nobody here plays."""
+    return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 
 def as_file(match: ReplayedGame, form: GameFormat, base_url: str) -> str:
@@ -60,8 +65,8 @@ def _record(match: ReplayedGame, base_url: str) -> GameRecord:
         moves=record.moves,
         points=points,
         margin=black_margin(match.position) if is_othello and is_by_rules else None,
-        ending="" if is_by_rules else _ENDED_BY.get(record.status, ""),
-        event=f"{'rated' if record.rated else 'casual'} {speed_of(clock).value} game",
+        ending="" if is_by_rules or match.is_drawn_by_length else _ENDED_BY.get(record.status, ""),
+        event=f"{'rated' if record.rated else 'casual'} {_kind(clock)}",
         place=f"{base_url}/game/{match.id}",
         date=f"{record.created_at:%Y.%m.%d}",
         ratings=(float(record.ratings[0]), float(record.ratings[1])),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from aiohttp import web
@@ -42,6 +42,7 @@ from bot.arena.public.watching import Watcher, Watching
 from bot.arena.referee import NotFound, Referee
 from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
+from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena import AccountRecord, ArenaAccess
@@ -122,6 +123,8 @@ class PublicRoutes:
             web.get("/api/arena/games", self.own_games),
             web.get("/api/arena/user/{user}/games", self.games_of),
             web.get("/api/arena/leaders", self.leaders_json),
+            # The last of all routes: whatever else somebody types.
+            web.get("/{path:(?!api/|static/|bot/).*}", self.missing),
         ]
 
     # --- One game ---------------------------------------------------------------------------------------
@@ -159,6 +162,7 @@ class PublicRoutes:
         form = _FORMATS[ending]
         if form not in formats_of(match):
             raise NotFound(f"A game of {match.variant.game.title} has no {form.value.upper()} here")
+        await self._door.charge(request, PER_PLY * len(match.record.moves))
         response = web.Response(text=await self._answers.elsewhere(as_file, match, form, self._base_url()))
         response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{match.id}.{ending}"'
         return response
@@ -187,7 +191,7 @@ class PublicRoutes:
             await watcher.ended.wait()
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.write_eof()
-        except ConnectionResetError:
+        except ConnectionError:
             pass  # the client has gone
         except TimeoutError:
             transport.abort()
@@ -222,8 +226,7 @@ class PublicRoutes:
     async def player(self, request: web.Request) -> web.StreamResponse:
         account = await self._account(request)
         if account is None:
-            body = render("missing.html")
-            return web.Response(body=body, status=404, headers={"Content-Type": _HTML})
+            return _missing(is_player=True)
         before = _before(request)
         key = ("player", account.id, before, self._span(), self._accounts.edition)
 
@@ -257,6 +260,9 @@ class PublicRoutes:
             return await self._answers.elsewhere(drawn)
 
         return (await self._answers.get(key, make)).send(request)
+
+    async def missing(self, _request: web.Request) -> web.Response:
+        return _missing(is_player=False)
 
     async def _account(self, request: web.Request) -> AccountRecord | None:
         account = await self._accounts.get(request.match_info["user"])
@@ -317,6 +323,15 @@ class PublicRoutes:
 
         key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
+
+
+def _missing(*, is_player: bool) -> web.Response:
+    return web.Response(body=_missing_body(is_player), status=404, headers={"Content-Type": _HTML})
+
+
+@cache
+def _missing_body(is_player: bool) -> bytes:
+    return render("missing.html", is_player=is_player)
 
 
 def _before(request: web.Request) -> str:

@@ -61,6 +61,8 @@ def _view(match: ReplayedGame, *, is_standing: bool) -> Json:
     }
     if is_standing:
         shown["clocksStand"] = True
+    if not match.is_over and not any(map(game.move_squares, game.legal_moves(match.position))):
+        shown["mustPass"] = True
     if match.is_over:
         diffs = record.rating_diffs
         shown |= {

@@ -56,6 +56,8 @@ COSTS: Mapping[str, float] = {
     "/api/board/game/{game}/rematch": 3.0,
 }
 """Points of a request, by the route's path; others cost `USUAL`."""
+PER_PLY = 0.08
+"""Points for each ply of a game that has to be played over for a request: 600 plies took 50 ms."""
 
 
 class Budgets:

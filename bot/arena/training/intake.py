@@ -66,9 +66,9 @@ class Intake:
 
     async def poll(self) -> int:
         """Take up what was settled since; returns how many falls were new."""
-        # Read first: a game that is settled meanwhile lies above it.
+        # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
-            unsettled = await positions.first_unsettled(session, self._site)
+            floor = await positions.settled_up_to(session, self._site)
         made, after = 0, self._floor
         while True:
             async with self._database.read() as session:
@@ -78,7 +78,7 @@ class Intake:
             made += await self.take_up_games(games)
             after = games[-1]
             await self._sleep(0)
-        self._floor = after if unsettled is None else unsettled - 1
+        self._floor = floor
         return made
 
     async def take_up_games(self, games: Collection[int]) -> int:

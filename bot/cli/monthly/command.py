@@ -43,7 +43,7 @@ def report_command(
     filters, title = _time_of(filters, month, now)
 
     async def read(database: "Database") -> "MonthlyReport":
-        async with database.snapshot_session() as session:
+        async with database.read() as session:
             return await monthly_report(session, filters)
 
     page = report_page(ask_database(context, read), title, _selected(filters), now).encode()

@@ -9,6 +9,7 @@ from bot.alarms.board import AlarmStatus
 from bot.control.actions import ControlActions
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import NO_VALUE, number, query_text
+from bot.dashboard.words import mood_of
 from storage.database import Database
 from storage.queries.endings import EndingCount, count_endings
 from storage.queries.event_log import (
@@ -69,6 +70,11 @@ class EventsView:
     thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
     """Those that are not ok, or snoozed."""
+
+    @property
+    def mood(self) -> str:
+        """As `bot.dashboard.words.mood_of`."""
+        return mood_of(self.alarms)
 
     @property
     def spans(self) -> list[int]:

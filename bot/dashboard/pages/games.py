@@ -8,6 +8,7 @@ from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment
 from storage.database import Database
+from storage.filters import includes_matches
 from storage.queries.game_list import (
     GameLine,
     GameOrder,
@@ -15,7 +16,6 @@ from storage.queries.game_list import (
     count_games,
     list_game_lines,
 )
-from storage.queries.shown_games import includes_matches
 
 GAMES = 40
 """On one page."""

@@ -151,12 +151,12 @@ class NowView:
     @property
     def cards(self) -> list[BoardCard]:
         """The games that are on."""
-        return [] if self.status is None else board_cards(self.status.games)
+        return [] if self.status is None else board_cards(self.status.games_on)
 
     @property
     def shapes(self) -> Markup:
         """What their boards refer to."""
-        return Markup() if self.status is None else shapes_of(self.status.games)
+        return Markup() if self.status is None else shapes_of(self.status.games_on)
 
     @property
     def admission(self) -> str:

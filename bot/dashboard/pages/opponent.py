@@ -1,5 +1,6 @@
 """One opponent: who it is, how its replies change, the baits it took, its rating, and when it returns."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from bot.base.dialects import DIALECTS, Ability
+from bot.base.events import FROM_POSITION
 from bot.base.rounding import counted
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
@@ -58,8 +60,8 @@ _DAYS = NumberStyle(unit=" d")
 class ChallengeForm:
     """What a form that challenges the opponent offers."""
 
-    variants: tuple[str, ...]
-    """By the site's keys."""
+    variants: Mapping[str, str]
+    """What they are called, by the site's keys."""
     variant: str
     """That of the last game, if it is one of these."""
     clock: str
@@ -239,22 +241,46 @@ class OpponentView:
 
     @property
     def challenge(self) -> ChallengeForm | None:
-        """How it can be challenged; None: its site lets programs challenge nobody, or commands cannot name
-        it."""
+        """How it can be challenged; None: it cannot, or commands cannot name it."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Ability.CHALLENGE not in dialect.abilities or not self.address:
             return None
+        if not dialect.shows_challenges and not self.report.account.is_bot:
+            return None
         last = self.report.last_terms
-        variants = tuple(dialect.variants)
+        # A start position is not asked for, so its variant would be refused.
+        played = {key: each for key, each in dialect.variants.items() if each.kind != FROM_POSITION}
+        several = Counter(each.game for each in played.values())
+        variants = {
+            key: title_of(each.game) + (f" ({key})" if several[each.game] > 1 and key != "standard" else "")
+            for key, each in played.items()
+        }
         clock = "3+2"
         if last is not None and last.clock_initial_s is not None:
             clock = f"{last.clock_initial_s / 60:g}+{last.clock_increment_s or 0}"
         return ChallengeForm(
             variants,
-            last.variant if last is not None and last.variant in variants else variants[0],
+            last.variant if last is not None and last.variant in variants else next(iter(variants)),
             clock,
             last is None or last.rated,
         )
+
+    @property
+    def challenged(self) -> str:
+        """The name under which it is challenged: as it writes it, where that is its key but for the case."""
+        name = self.report.account.name
+        return name if name.lower() == self.address else self.address
+
+    @property
+    def why_no_challenge(self) -> str:
+        """Why it cannot be challenged."""
+        site = self.report.account.site
+        dialect = DIALECTS.get(site)
+        if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
+            return (
+                f"People cannot be challenged at {site}, whose page would not show it to them; programs can."
+            )
+        return f"Programs can challenge nobody at {site}."
 
     # --- JSON and CSV -----------------------------------------------------------------------------------
 

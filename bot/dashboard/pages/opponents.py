@@ -9,8 +9,8 @@ from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment, query_text
 from storage.database import Database
+from storage.filters import includes_matches
 from storage.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
-from storage.queries.shown_games import includes_matches
 
 OPPONENTS = 50
 """On one page."""

@@ -13,8 +13,10 @@ from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment as moment_text
 from bot.dashboard.rendering import number, percent
 from bot.dashboard.trap_words import game_share
+from engine.expected import WHOLE
+from engine.judgement import ERROR
 from storage.database import Database
-from storage.filters import PHASE_PLIES
+from storage.filters import PHASE_PLIES, includes_matches
 from storage.queries.baits import (
     BAND,
     LEAST_PERSONS,
@@ -29,7 +31,6 @@ from storage.queries.baits import (
     list_repeated,
 )
 from storage.queries.filter_language import FIELDS
-from storage.queries.shown_games import includes_matches
 
 CARDS = 12
 """On one page."""
@@ -41,7 +42,7 @@ ORDERS = {
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }
-FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.value: "held"}
+FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.value: "left alone"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,15 @@ class TrapCard:
             return f"{number(self.taken)} of {number(self.met)} took it"
         if self.bait.is_taken is None:
             return "not answered"
+        if self.is_slip:
+            return "slipped"
         return "fell" if self.bait.is_taken else "held"
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether the reply left the bait alone and was an error all the same."""
+        cost = self.bait.reply_cost
+        return not self.is_repeated and self.bait.is_taken is False and (cost or 0) >= ERROR / WHOLE
 
     @property
     def told(self) -> str:

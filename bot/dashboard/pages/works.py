@@ -53,15 +53,6 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One player of the trial."""
-
-    player: str
-    drawn: int
-    counted: int
-
-
-@dataclass(frozen=True, slots=True)
 class WorksView:
     """What the page shows."""
 

@@ -23,7 +23,7 @@ function show(state, text) {
 
 function isInUse() {
   return main.querySelector("details.chip[open]") !== null
-    || (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea"));
+    || (main.contains(document.activeElement) && document.activeElement.matches("input:not(.fold-box), select, textarea"));
 }
 
 // What stands for an element of the old contents in the new ones.
@@ -41,6 +41,8 @@ function keepOpen(old, fresh) {
     const heir = each.id ? after.find(({ id }) => id === each.id) : before.length === after.length && after[index];
     if (heir) heir.open = true;
   });
+  const [box, freshBox] = [old, fresh].map((each) => each.querySelector(".fold-box"));
+  if (box && freshBox) freshBox.checked = box.checked;
 }
 
 // Exchanges only what has changed, so that nobody loses the focus, a table that is open, or a place in a list.

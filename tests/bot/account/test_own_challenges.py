@@ -10,6 +10,7 @@ import pytest
 from bot.account import own_challenges
 from bot.account.challenge_answers import ACCEPTED_S
 from bot.account.lobby import Lobby
+from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import (
     Bot,
@@ -81,7 +82,8 @@ async def drained_of_games(lobby: Lobby) -> None:
 
 
 async def test_nobody_answers(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_challenges, "UNANSWERED_S", 0.0)
+    soon = {"arena": replace(DIALECTS["arena"], unanswered_s=0.0)}
+    monkeypatch.setattr(own_challenges, "DIALECTS", soon)
     server = FakeServer()
     async with open_lobby(server, database, max_games=1) as lobby, commanded(lobby) as command:
         await refused(command, "anna did not accept: no answer in 0 s")

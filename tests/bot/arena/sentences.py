@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"(?m)(?<![:\"'])//.*$|/\*[\s\S]*?\*/")
 _UNSAID = re.compile(r"""(["`])([A-Z][a-z]*[ ,.:…!?'][^"`\n]*)\1|\}, (["`])([A-Z][a-z]+)\3""")
 _NO_WORDS = ("Bearer ", "Content-")
 _FORMS = {"zero", "one", "two", "few", "many", "other"}
-_WRITES = ("bot/arena/", "bot/charts/", "engine/games/", "storage/report")
+_WRITES = ("bot/arena/", "bot/base/config", "bot/charts/", "bot/game/chat", "engine/games/", "storage/report")
 """Where the server's sentences are written."""
 
 
@@ -90,7 +90,7 @@ def written_by_server() -> set[str]:
         if path.suffix == ".py" and path.as_posix().startswith(_WRITES):
             for node in ast.walk(tree_of(path)):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.add(node.value)
+                    found |= {node.value, without_names(node.value)}  # a template's names are its own
                 elif isinstance(node, ast.JoinedStr):
                     found.add("".join(_part(each) for each in node.values))
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMessage
 from sqlalchemy import text
 
@@ -294,7 +295,8 @@ def test_who_hangs_up_halfway_leaves_no_line_and_other_failures_few() -> None:
         about = (type(error), error, None)
         return mine.filter(logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error in %s", ("x",), about))
 
-    assert not any(is_kept(ConnectionResetError("Connection lost")) for _ in range(20))
+    for lost in (ConnectionResetError, ConnectionError):
+        assert not any(is_kept(lost("Connection lost")) for _ in range(20))
     assert sum(is_kept(ValueError()) for _ in range(20)) == 5
     clock.advance(60)
     later = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error in %s", ("x",), None)
@@ -316,6 +318,45 @@ async def test_failures_fill_no_log(
     told = [record for record in caplog.records if record.name == "bot.arena.http"]
     assert len(told) == 20
     assert all(len(record.getMessage()) < 700 for record in told)
+
+
+async def test_reset_connections_fill_no_log(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def lose(*_: object) -> None:
+        raise ConnectionError("Connection lost")  # what aiohttp raises where a writer waits
+
+    caplog.set_level(logging.INFO)
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot)
+    streams = ("/api/stream/event", f"/api/board/game/stream/{game}", f"/api/arena/game/{game}/watch")
+    with monkeypatch.context() as patch:
+        patch.setattr(web.StreamResponse, "write", lose)
+        for path in streams:
+            assert await (await house.stream(path, person.token)).rest() == []
+    assert not caplog.records
+    monkeypatch.setattr(house.arena._referee, "find", lose)
+    for _ in range(25):
+        assert (await person.act(game, f"abort?{'y' * 4000}"))[0] == 500  # whoever may still read it
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == [f"POST /api/board/game/{game}/abort: the connection broke: Connection lost"] * 20
+    assert not any(record.exc_info for record in caplog.records)
+
+
+async def test_streams_have_no_head(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game = await house.start(person, bot)
+    host, port = house.url.removeprefix("http://").split(":")
+    streams = ("stream/event", f"board/game/stream/{game}", f"bot/game/stream/{game}")
+    for path in (*streams, f"arena/game/{game}/watch"):
+        head = f"HEAD /api/{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {person.token}\r\n\r\n"
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"{head}GET /healthz HTTP/1.0\r\n\r\n".encode())
+        first, second = (await reader.read()).split(b"\r\n\r\n", 1)
+        assert first.startswith(b"HTTP/1.1 405 ")
+        assert second.startswith(b"HTTP/1.0 200 ")  # no body came between
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) -> None:

@@ -123,6 +123,18 @@ async def test_who_cannot_be_challenged(house: House) -> None:
     )
 
 
+async def test_a_program_challenges_a_person_only_where_it_is_seen(house: House) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    terms = {"clock.limit": 300, "clock.increment": 3}
+    assert await bot.request("POST", "/api/challenge/anna", data=terms) == (
+        400,
+        {"error": "Anna is a person, who cannot be challenged here; programs can"},
+    )
+    assert await person.get("/api/challenge") == {"in": [], "out": []}
+    await person.events()
+    assert (await bot.challenge(person))["status"] == "created"
+
+
 async def test_without_a_variant_it_is_chess_as_at_lichess(house: House) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     terms = {"clock.limit": 300, "clock.increment": 3}
@@ -205,6 +217,8 @@ async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.Monk
         status, body = await player.request("POST", path)
         assert (status, body["ratelimit"]) == (429, {"key": "challenge.address", "seconds": 10})
     # It contains neither the program that runs the arena nor other addresses.
+    await anna.events()
+    await bert.events()
     for person in (anna, bert, anna, bert, anna):
         await embedded.challenge(person)
     await anna.post("/api/challenge/iago", headers={"X-Forwarded-For": "198.51.100.7"})
@@ -219,6 +233,7 @@ async def test_the_embedded_program_leaves_room_for_others_at_its_address(street
         await house.person("Anna"),
         await house.person("Bert"),
     )
+    await anna.events()
     for _ in range(5):
         await embedded.challenge(anna)
     for _ in range(3):
@@ -258,6 +273,7 @@ async def test_an_upgrade_while_a_game_begins(street: Street) -> None:
     house = await street.open(open_bots=True, bots_per_address=1000)
     for number in range(10):
         person, bot = await house.person(f"Anna{number}"), await house.bot(f"Bot{number}")
+        await person.events()
         game = (await bot.challenge(person))["id"]
         requests = [
             person.request("POST", f"/api/challenge/{game}/accept"),

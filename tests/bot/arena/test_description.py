@@ -12,7 +12,7 @@ from bot.base.config import ArenaConfig
 from storage.database import Database
 
 FILE = Path(__file__).parents[3] / "docs" / "arena-openapi.yaml"
-PAGE = {"/", "/train", "/game/{game}", "/@/{user}", "/leaders", "/history", "/static/{name}"}
+PAGE = {"/", "/train", "/game/{game}", "/@/{user}", "/leaders", "/history", "/static/{name}", "/{path}"}
 """For browsers, not part of the API."""
 
 

@@ -8,7 +8,9 @@ import pytest
 
 from bot.arena import game as rules
 from bot.arena.game import ArenaRefusal, ReplayedGame, StaleBoard
+from bot.arena.public.downloads import as_file
 from bot.arena.variants import VARIANTS, ArenaVariant
+from engine.formats.files import GameFormat
 from engine.game import replay
 from storage.arena import STARTED, AccountRecord, ArenaGameRecord
 
@@ -200,6 +202,57 @@ def test_a_repeated_takeback_takes_back_no_more() -> None:
     assert answer(back, 1, 4) is back
     # The other side has moved meanwhile: it is the same move of one's own that is taken back.
     assert answer(answer(play(game, "b3"), 0, 4), 1, 4).record.moves == back.record.moves
+
+
+def long_walk() -> ReplayedGame:
+    """A game at chess of 39 plies, without a repetition."""
+    moves = "a2a3 a7a6 b2b3 b7b6 c2c3 c7c6 d2d3 d7d6 e2e3 e7e6 f2f3 f7f6 g2g3 g7g6 h2h3 h7h6 "
+    moves += "b3b4 b6b5 c3c4 c6c5 d3d4 d6d5 e3e4 e6e5 f3f4 f6f5 g3g4 g6g5 h3h4 h6h5 "
+    return match(moves + "a1a2 a8a7 a2a1 a7a8 b1c3 b8c6 c3b1 c6b8 g1f3", variant=VARIANTS["standard"])
+
+
+def test_a_takeback_in_a_long_game_replays_a_few_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = long_walk()
+    rules_of_chess, played = type(game.variant.game), list[str]()
+    parse = rules_of_chess.parse_move
+
+    def count(rules: Any, position: Any, text: str) -> Any:
+        played.append(text)
+        return parse(rules, position, text)
+
+    monkeypatch.setattr(rules_of_chess, "parse_move", count)
+    left = len(game.record.moves)
+    while left > 2:
+        side = 1 - game.to_move
+        for answerer in (side, 1 - side):
+            game = rules.answer_takeback(game, answerer, yes=True, now=110.0, at=AT)
+        left -= 1
+        assert len(played) <= 16
+        played.clear()
+        fresh = match(" ".join(game.record.moves), variant=game.variant)
+        played.clear()
+        for name in ("position", "names", "api_moves", "last_squares", "marks"):
+            assert getattr(game, name) == getattr(fresh, name), (left, name)
+    assert play(game, "b2b3").names == ("a3", "a6", "b3")
+
+
+def test_a_game_has_a_greatest_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "LONGEST_GAME", 4)
+    game = play(match(variant=VARIANTS["standard"]), "e2e4 e7e5 g1f3")
+    assert (game.record.status, game.is_drawn_by_length) == (STARTED, False)
+    over = play(game, "b8c6")
+    assert (over.record.status, over.record.winner, over.record.ended_at) == ("draw", None, AT)
+    assert over.ending == "A game may have 4 plies at most."
+    assert over.marks == ()
+    assert "agreement" not in as_file(over, GameFormat.PGN, "")
+    with pytest.raises(ArenaRefusal, match="already over"):
+        play(over, "f1b5")
+    # Neither an agreed draw nor a game that its rules end with that move.
+    monkeypatch.setattr(rules, "LONGEST_GAME", 9)
+    agreed = rules.answer_draw(match("f5 d6", draw_offers=(True, False)), 1, yes=True, now=100.0, at=AT)
+    assert (agreed.record.status, agreed.is_drawn_by_length, agreed.ending) == ("draw", False, "")
+    won = play(match(), WIPE_OUT)
+    assert (won.record.status, won.record.winner, won.is_drawn_by_length) == ("variantEnd", 0, False)
 
 
 def test_claims() -> None:

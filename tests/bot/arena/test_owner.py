@@ -115,6 +115,7 @@ async def test_approval(street: Street) -> None:
     terms = {"clock.limit": 60, "clock.increment": 1}
     refused = (403, {"error": "The owner of this server has yet to approve your account"})
     assert await anna.request("POST", "/api/challenge/robot", data=terms) == refused
+    await anna.events()
     challenge = await bot.challenge(anna)
     assert await anna.request("POST", f"/api/challenge/{challenge['id']}/accept") == refused
     assert (await anna.get("/api/account"))["id"] == "anna"

@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bot.base.metrics import SLOW_COMMIT_S, ChallengeAnswer, Metrics, MetricTotals, TrapOutcome
+from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S, ChallengeAnswer, Metrics, MetricTotals, TrapOutcome
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:
@@ -24,10 +24,12 @@ def test_commits() -> None:
     metrics = Metrics()
     metrics.committed(SLOW_COMMIT_S)
     metrics.committed(SLOW_COMMIT_S + 0.01)
+    metrics.committed(LATE_COMMIT_S)
+    metrics.committed(LATE_COMMIT_S + 0.01)
     metrics.commit_failed()
-    assert metrics.tally == MetricTotals(commits=2, slow_commits=1, failed_commits=1)
+    assert metrics.tally == MetricTotals(commits=4, slow_commits=3, late_commits=1, failed_commits=1)
     assert value(metrics, "commit_seconds_bucket", le="0.25") == 1
-    assert value(metrics, "commit_seconds_count") == 2
+    assert value(metrics, "commit_seconds_count") == 4
     assert value(metrics, "failed_commits_total") == 1
 
 

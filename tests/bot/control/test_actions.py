@@ -168,6 +168,10 @@ async def test_a_game_that_has_begun_is_resigned_not_aborted(database: Database)
             await rig.actions.abort(GAME_ID, by="socket")
         server.tells = False
         assert await rig.actions.resign("g", account="HOME", by="socket") == f"game {GAME_ID}: resigned"
+        status = await rig.actions.status()
+        assert (status.accounts[0].games, status.accounts[0].closing) == (0, 1)
+        said = await rig.actions.pause(by="socket")
+        assert said == "paused until `resume`; games going on: 0; being closed: 1"
         server.cut()
         await rig.over()
     game = await stored_game(database)

@@ -22,7 +22,8 @@ def shown(metrics: Metrics, **changes: Any) -> bytes:
 
 def test_gauges_are_those_of_this_moment() -> None:
     metrics, status = Metrics(), sample_status()
-    text = shown(metrics).decode()
+    over = replace(status.games[0], is_over=True)
+    text = shown(metrics, status=replace(status, games=(*status.games, over))).decode()
     assert 'desdemona_games_open{game="chess",site="lichess"} 1.0' in text
     assert value(metrics, "queue_length") == 1
     assert value(metrics, "workers_busy") == 3

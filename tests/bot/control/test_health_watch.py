@@ -126,7 +126,11 @@ async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_pa
         await rig.watch.look()
     async with database.read() as session:
         events = await list_events(session, kind=ALARM)
-    assert [event.detail["state"] for event in reversed(events)] == ["firing", "recovering", "ok"]
+    assert [(event.detail["state"], event.detail["reason"]) for event in reversed(events)] == [
+        ("firing", "a: signing in"),
+        ("recovering", "nothing is wrong now"),
+        ("ok", "nothing has been wrong for 5 minutes"),
+    ]
 
 
 async def test_a_database_that_cannot_be_written(
@@ -231,7 +235,7 @@ def test_links() -> None:
     ("changes", "failures", "part", "reason"),
     [
         ({"database": DatabaseStatus("x", None, "away")}, {}, "database", "away"),
-        ({"workers": PoolLoad(2, 2, 2, 5)}, {}, "workers", "5 jobs wait for 2 threads"),
+        ({"workers": PoolLoad(2, 2, 2, 9, 5)}, {}, "workers", "5 moves wait for 2 threads"),
         ({}, {"chess": (7, 1), "othello": (3, 0)}, "models", "the model of chess fails"),
         ({"accounts": (AccountStatus("a", "", "", None, "x", 0, 0),)}, {}, "account a", "x"),
     ],
@@ -242,4 +246,4 @@ def test_what_is_not_ready(
     said = plain_readiness(sample_status(**changes), failures)
     assert said["ok"] is False
     assert {name: each["reason"] for name, each in said["parts"].items() if not each["ok"]} == {part: reason}
-    assert plain_readiness(sample_status(workers=PoolLoad(2, 2, 2, 4)), {})["ok"] is True
+    assert plain_readiness(sample_status(workers=PoolLoad(2, 2, 2, 163, 4)), {})["ok"] is True

@@ -177,6 +177,17 @@ def test_whether_games_begin(admission: AdmissionStatus, shown: str) -> None:
     assert not any("waiting challenges" in line for line in lines)
 
 
+def test_a_game_that_is_being_closed() -> None:
+    game, joining = sample().games
+    over = replace(game, key="over", is_over=True, our_turn=None)
+    lines = status_lines(replace(sample(), games=(over, joining)))
+    start = lines.index("games: 1")
+    assert lines[start + 1 : start + 3] == [
+        "  x (home): joining",
+        "games that are over, and whose records are being closed: 1",
+    ]
+
+
 def test_health() -> None:
     well = replace(sample(), accounts=sample().accounts[:1])
     assert status_lines(well)[1] == "health: all is well"
@@ -198,7 +209,7 @@ def test_as_json() -> None:
     assert plain["at"] == "2026-01-02T03:04:05.000+00:00"
     assert plain["admission"]["state"] == "open"
     assert plain["accounts"][1]["link"] is None
-    assert plain["workers"] == {"threads": 4, "busy": 2, "live": 1, "waiting": 3}
+    assert plain["workers"] == {"threads": 4, "busy": 2, "live": 1, "waiting": 3, "waiting_moves": 0}
 
 
 @pytest.mark.parametrize(

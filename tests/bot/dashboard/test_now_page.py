@@ -3,6 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.alarms.board import AlarmBoard
+from bot.alarms.samples import HealthSample
+from bot.base.metrics import MetricTotals
 from bot.control.status import Admission, AdmissionStatus
 from bot.dashboard.board_cards import board_cards, clock_text
 from tests.bot.dashboard.conftest import Opened
@@ -13,7 +16,7 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
     async with opened(FakeActions()) as browser:
         status, page = await browser.get("/dash")
         assert status == 200
-        assert "All is well. <em>Four games</em> are on, two traps are armed." in page
+        assert "All is well.</span> <em>Four games</em> are on, two traps are armed." in page
         assert page.count('<article class="card board-card"') == 4
         assert page.count('class="board"') == 4
         assert "<strong>Nxe5</strong> tempts: 44 % likely, and costs 29 % of the game." in page
@@ -22,6 +25,16 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert "New games begin." in page
         assert "style=" not in page  # the security policy forbids it
         assert 'class="strip"' not in page
+
+
+async def test_a_game_that_is_being_closed_is_not_on(opened: Opened) -> None:
+    over = live_game("othello", our_turn=None, is_over=True)
+    async with opened(FakeActions(sample_status(games=(live_game("chess"), over)))) as browser:
+        page = (await browser.get("/dash"))[1]
+        assert "<em>One game</em> is on; one is being closed." in page
+        assert page.count('<article class="card board-card"') == 1
+        assert page.count("Say, resign, block") == 1
+        assert "1 game is over and being closed" in page
 
 
 async def test_buttons_follow_the_state(opened: Opened) -> None:
@@ -60,6 +73,18 @@ async def test_an_alarm_is_on_every_page(opened: Opened) -> None:
         assert 'class="strip"' not in (await browser.get("/dash/works"))[1]
 
 
+async def test_a_warning_is_not_on_every_page(opened: Opened) -> None:
+    board = AlarmBoard()
+    for at_s, tally in ((0.0, MetricTotals()), (60.0, MetricTotals(commits=341, slow_commits=26))):
+        board.take(HealthSample(at_s, tally))
+    async with opened(FakeActions(board=board)) as browser:
+        assert 'class="strip"' not in (await browser.get("/dash/works"))[1]
+        page = (await browser.get("/dash/events"))[1]
+        assert '<h1><span class="lead-warn">The database is slow.</span>' in page
+        assert "26 of 341 commits in 5 minutes took more than 0.25 s" in page
+        assert '<span class="lead-warn">The database is slow.</span> <em>' in (await browser.get("/dash"))[1]
+
+
 async def test_names_stay_texts(opened: Opened) -> None:
     evil = live_game("othello", opponent='<img src=x onerror="alert(1)">', account='"><script>')
     async with opened(FakeActions(sample_status(games=(evil,)))) as browser:
@@ -82,8 +107,7 @@ def test_cards() -> None:
     playing = live_game("chess", their_clock_s=59.0, our_clock_s=3723.0)
     unseen = replace(playing, game="", position="", opponent="", player="")
     late = replace(playing, our_turn=True, overdue_s=12.0)
-    over = replace(playing, our_turn=None, is_over=True)
-    first, joining, slow, ended = board_cards([playing, unseen, late, over])
+    first, joining, slow = board_cards([playing, replace(unseen, our_turn=None), late])
     assert first.theirs is not None
     assert (first.theirs.text, first.theirs.is_running, first.theirs.is_low) == ("0:59", True, True)
     assert first.ours is not None
@@ -91,7 +115,4 @@ def test_cards() -> None:
     assert (first.is_trappy, joining.is_trappy) == (True, False)
     assert (joining.saying, joining.board, joining.opponent) == ("Joining the game.", None, "somebody")
     assert (slow.saying, slow.is_late) == ("Our move. The move is 12 s late.", True)
-    assert ended.saying == "The game is over; its record is being closed."
-    assert ended.theirs is not None
-    assert not ended.theirs.is_running
     assert clock_text(-1) == "0:00"

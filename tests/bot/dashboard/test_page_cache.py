@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.dashboard.page import Page, Query
-from bot.dashboard.page_cache import MOST, WATCH_S, PageCache
+from bot.dashboard.page_cache import MOST, OLDEST_S, WATCH_S, PageCache
 from storage.database import Database
 from storage.errors import StorageError
 from storage.events import record_event
@@ -28,12 +28,22 @@ async def test_nothing_is_computed_again_until_something_changes(database: Datab
     load, clock = CountingLoad(), Clock()
     cache, page = PageCache(database, clock), page_of(load)
     first = await cache.get(page, Query())
-    clock.now += 100
+    clock.now += OLDEST_S - 0.1
     assert await cache.get(page, Query()) is first
 
     await change(database)
     clock.now += WATCH_S
 
+    assert (await cache.get(page, Query())).view == SimpleView(2)
+    await cache.close()
+
+
+async def test_after_a_while_it_is_computed_again_all_the_same(database: Database) -> None:
+    """It may say "today", or "an hour ago"."""
+    load, clock = CountingLoad(), Clock()
+    cache, page = PageCache(database, clock), page_of(load)
+    await cache.get(page, Query())
+    clock.now += OLDEST_S
     assert (await cache.get(page, Query())).view == SimpleView(2)
     await cache.close()
 
@@ -119,9 +129,12 @@ async def test_what_will_never_be_shown_again_is_forgotten(database: Database) -
     clock.now += WATCH_S
     await cache.get(page, Query(own={"n": "new"}))
     assert [own for _, own in cache._views] == [(("n", "fresh"),), (("n", "new"),)]
-    clock.now += 100
-    await cache.get(page, Query(own={"n": "newest"}))  # nothing has changed: "new" may still be shown
-    assert [own for _, own in cache._views] == [(("n", "new"),), (("n", "newest"),)]
+    clock.now += OLDEST_S - 0.1
+    await cache.get(page, Query(own={"n": "newer"}))  # nothing has changed: "new" may still be shown
+    assert [own for _, own in cache._views] == [(("n", "new"),), (("n", "newer"),)]
+    clock.now += 0.2
+    await cache.get(page, Query(own={"n": "newest"}))
+    assert [own for _, own in cache._views] == [(("n", "newer"),), (("n", "newest"),)]
     await cache.close()
 
 

@@ -30,6 +30,7 @@ def sentence(status: Status) -> str:
     return f"{found.lead} {found.games}{found.rest}"
 
 
+OVER = live_game("othello", our_turn=None, is_over=True)
 FIRST, SECOND, THIRD = alarm("disk", "The disk is full."), alarm("slow", "Slow."), alarm("stuck", "Stuck.")
 
 
@@ -41,6 +42,11 @@ FIRST, SECOND, THIRD = alarm("disk", "The disk is full."), alarm("slow", "Slow."
         ({"games": (live_game("othello"),)}, "All is well. One game is on."),
         ({"games": sample_status().games[:1]}, "All is well. One game is on, one trap is armed."),
         ({"games": (live_game("othello"),) * 11}, "All is well. 11 games are on."),
+        ({"games": (OVER, OVER)}, "All is well. No game is on; two are being closed."),
+        (
+            {"games": (OVER, *sample_status().games[:1])},
+            "All is well. One game is on, one trap is armed; one is being closed.",
+        ),
         ({"games": (), "alarms": (FIRST,)}, "The disk is full. No game is on."),
         ({"games": (), "alarms": (FIRST, SECOND)}, "The disk is full. One more alarm fires. No game is on."),
         (
@@ -96,7 +102,7 @@ def test_pills_in_trouble() -> None:
     status = sample_status(
         accounts=(AccountStatus("ggs", "", "", None, "", 0, 0),),
         database=DatabaseStatus("x", None, "no answer in 2 s"),
-        workers=PoolLoad(2, 2, 2, 3),
+        workers=PoolLoad(2, 2, 2, 4, 3),
         arena=None,
         alarms=(FIRST, acknowledged),
         last_error=ErrorStatus(NOW - timedelta(minutes=5), "", "it broke"),
@@ -104,13 +110,27 @@ def test_pills_in_trouble() -> None:
     assert pills(status) == [
         Pill("bad", "ggs", "signing in"),
         Pill("bad", "database", "no answer in 2 s"),
-        Pill("warn", "workers", "2 of 2 busy, 3 wait"),
+        Pill("warn", "workers", "2 of 2 busy, 3 moves wait, 1 analysis waits"),
         Pill("bad", "disk", "text of disk", "/dash/events#alarms"),
         Pill("warn", "slow", "text of slow", "/dash/events#alarms"),
         Pill("warn", "last error", "5 min ago", "/dash/events"),
     ]
+    analysing = replace(status, workers=PoolLoad(2, 2, 0, 163, 1))
+    assert Pill("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
     old = replace(status, last_error=ErrorStatus(NOW - timedelta(hours=1), "", "it broke"))
     assert all(pill.name != "last error" for pill in pills(old))
+
+
+def test_a_slow_database_is_said_once_and_in_proportion() -> None:
+    slow = replace(alarm("database_slow", "The database is slow."), is_warning=True)
+    status = sample_status(alarms=(slow,))
+    said = headline(status)
+    assert (said.mood, said.lead) == ("warn", "The database is slow.")
+    found = [pill for pill in pills(status) if "database" in pill.name]
+    assert found == [Pill("warn", "database slow", "text of database_slow", "/dash/events#alarms")]
+    worse = headline(sample_status(alarms=(slow, FIRST)))
+    assert (worse.mood, worse.lead) == ("bad", "The disk is full. One more alarm fires.")
+    assert headline(sample_status()).mood == "good"
 
 
 def test_numbers() -> None:

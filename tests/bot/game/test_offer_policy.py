@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.base.config import Claim, MannersConfig
+from bot.base.config import Claim, MannersConfig, SelectionConfig, SelectionMethod
 from bot.game.offer_policy import (
     PLIES_BETWEEN_OFFERS,
     OfferFacts,
@@ -12,6 +12,7 @@ from bot.game.offer_policy import (
     accepts_draw,
     claim,
     knows_draws,
+    may_grant_takebacks,
     offers_draw,
     resigns,
     score_centi,
@@ -105,6 +106,15 @@ def test_takebacks() -> None:
     assert takebacks(FACTS, config) == 0
     assert takebacks(FACTS, MannersConfig(takebacks=2, takebacks_rated=True)) == 2
     assert takebacks(replace(casual, opponent_is_bot=True), config) == 0
+
+
+def test_whether_there_are_takebacks_at_all() -> None:
+    fixed = SelectionConfig(method=SelectionMethod.FIXED)
+    assert may_grant_takebacks(fixed, MannersConfig())
+    assert not may_grant_takebacks(fixed, MannersConfig(takebacks=0))
+    assert not may_grant_takebacks(SelectionConfig(), MannersConfig())
+    by_lot = SelectionConfig(method=SelectionMethod.FIXED, player="randomised")
+    assert not may_grant_takebacks(by_lot, MannersConfig())
 
 
 def test_claims() -> None:

@@ -422,7 +422,7 @@ async def test_how_busy_it_is() -> None:
         for rank in (Rank.BACKGROUND, Rank.SPARE):
             jobs += [asyncio.create_task(pool.run(third, "othello", 9.0, rank=rank))]
         await asyncio.sleep(0)
-        assert pool.load == PoolLoad(2, 2, 1, 1)
+        assert pool.load == PoolLoad(2, 2, 1, 1, 0)
         for gate in (first, second, third):
             gate.open.set()
         await asyncio.gather(*jobs)

@@ -71,7 +71,10 @@ def test_three_positions_by_keys_alone(tab: Page, hall: Host, scheme: str) -> No
         tab.until_text(".question", ASKED)
         assert violations(tab) == []
         assert CHESS.bait not in str(tab.driver.page_source)
-        square(tab)  # the board has the focus
+        focused = "return document.activeElement.className"  # the board, and no square: that would be a hint
+        assert tab.driver.execute_script(focused) == "train-board"
+        press(tab, "n")
+        square(tab)
         press(tab, "h")
         tab.until_text(".train-told", "Not Nd2: it tempts, ")
         play(tab, CHESS.bait)

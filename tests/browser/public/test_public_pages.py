@@ -154,8 +154,9 @@ def test_spectators_see_each_move_and_the_end(page: Page, host: Host) -> None:
     page.click("[data-test=resign]")
     page.click("[data-test=confirm]")
     page.find("[data-test=new-game]")
+    page.find("[data-test=file-ggf]")  # for players too
     driver.switch_to.window(spectator)
-    page.until_text(".status-line", "White won")
+    page.until_text(".status-line", "Desdemona won")
     assert page.text(".status-detail") == "otto resigned."
     page.until_true("document.querySelector('.step-group[data-loaded]') !== null")
     page.find("[data-test=file-ggf]")

@@ -30,8 +30,8 @@ def played(number: int, **changes: Any) -> NDArray[np.void]:
     return np.array(tuple(row[name] for name in PLAYED.names or ()), PLAYED)
 
 
-def suspects(rows: list[NDArray[np.void]]) -> dict[int, tuple[SuspectFlag, ...]]:
-    return dict(flags_of(np.array(rows, PLAYED)))
+def suspects(rows: list[NDArray[np.void]]) -> dict[int | str, tuple[SuspectFlag, ...]]:
+    return flags_of(np.array(rows, PLAYED))
 
 
 def test_no_games() -> None:

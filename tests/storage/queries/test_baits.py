@@ -17,7 +17,7 @@ from storage.database import Database
 from storage.filters import Filters, GamePhase
 from storage.inference.student import t_quantile
 from storage.queries import baits
-from storage.queries.baits import BaitFate, BaitOrder, PhasesOfBaits, bait_counts, list_baits, list_repeated
+from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
 from storage.queries.game_list import GameOrder, WhichResult, list_game_lines
 from storage.records import MATCH_SITE
 from storage.statistics.set_baits import line_key
@@ -419,18 +419,3 @@ async def test_an_empty_database_has_nothing(database: Database) -> None:
         assert counts.everything.interval is None
         assert await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.SURPRISE, 9) == []
         assert await list_repeated(session, Filters(), BaitFate.ALL, 9) == ([], 0)
-
-
-def test_the_phase_of_a_bait_follows_from_how_many_there_are_in_each() -> None:
-    rows = np.array(
-        [
-            [0, 2, 1, 0, 0.5],  # game 3: two met in the first phase,
-            [2, 1, 0, 1, 0.5],  # one met and one never answered in the third
-            [1, 1, 1, 0, 0.5],  # game 7: one in the second
-        ]
-    )
-    phases = PhasesOfBaits.of(np.array([3, 7]), rows, np.array([0, 0, 1]))
-    # The latest first; game 5 is not among them, and game 7 has a row too many.
-    found = phases.of_latest(np.array([3, 7, 5, 3, 3, 7, 3]))
-    assert found.tolist() == [2, 1, -1, 2, 0, -1, 0]
-    assert phases.of_latest(np.array([], np.int64)).tolist() == []

@@ -3,12 +3,12 @@
 import random
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import literal, select, union_all
+from sqlalchemy import literal, select, text, union_all
 
 from storage.database import Database
-from storage.queries.elapsed import hour_of, quantiles, seconds_between
+from storage.queries.elapsed import day_of, hour_of, quantiles, seconds_between
 from storage.queries.event_log import site_times
-from storage.queries.overview import move_times
+from storage.queries.overview import last_days, move_times
 from storage.tables.games import DecisionRow, GameRow
 from tests.bot.dashboard.samples import met_bait
 
@@ -34,6 +34,17 @@ async def test_quantiles_are_the_least_values_that_cover_the_share(database: Dat
         for share, value in ((0.5, row.q50), (0.95, row.q95)):
             covered = [v for v in sorted(values) if sum(w <= v for w in values) >= share * len(values)]
             assert value == covered[0]
+
+
+async def test_days_and_hours_are_of_utc_wherever_the_database_is(database: Database) -> None:
+    late = datetime(2026, 11, 25, 18, 30, tzinfo=UTC)
+    async with database.write() as session:
+        if database.dialect == "postgresql":
+            await session.execute(text("SET LOCAL TIME ZONE 'Asia/Tokyo'"))  # where it is the 26th
+        await met_bait(session, "g", at=late)
+        columns = day_of(session, GameRow.started_at), hour_of(session, GameRow.started_at)
+        assert (await session.execute(select(*columns))).one() == ("2026-11-25", "2026-11-25 18")
+        assert [day.games for day in await last_days(session, late, 2)] == [0, 1]
 
 
 async def test_times_of_moves_are_those_of_the_rows(database: Database) -> None:

@@ -21,7 +21,7 @@ NOVEMBER = Filters(since=SINCE, until=UNTIL)
 
 
 async def report_on(database: Database, filters: Filters = NOVEMBER) -> MonthlyReport:
-    async with database.snapshot_session() as session:
+    async with database.read() as session:
         return await monthly_report(session, filters)
 
 

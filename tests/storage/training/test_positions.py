@@ -115,7 +115,7 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         assert await positions.list_of_game(session, first.id) == [position.id]
         # Settled later, and then found by its game.
         assert await positions.find_game(session, SITE, "open") == (open_one.id, False)
-        assert await positions.first_unsettled(session, SITE) == open_one.id
+        assert await positions.settled_up_to(session, SITE) == open_one.id - 1
         await settle_game(session, open_one.id)
         decisions = await positions.list_baits(session, [open_one.id])
         found = await positions.list_new_falls(session, SITE, decisions)

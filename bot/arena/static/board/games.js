@@ -180,6 +180,11 @@ export function looks(game) {
   return { ...UNKNOWN, ...(GAMES[game] ?? {}) };
 }
 
+/** A move's name as the page says it: a pass is a word. */
+export function moveName(name) {
+  return name === "pass" ? say("pass") : name;
+}
+
 /** The name of a piece; its letter if it has no name. */
 export function pieceName(game, letter) {
   return looks(game).pieces[letter]?.name ?? letter;

@@ -2,15 +2,17 @@
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon, toast } from "/static/common/dom.js";
-import { say } from "/static/common/language.js";
+import { fromServer, say } from "/static/common/language.js";
 
 const LONGEST = 140;
 const AFTER_GAME_MS = [1500, 4000, 10_000];
 
 export class Chat {
-  constructor(gameId, { me, canTalk }) {
+  /** @param {object} options `me`: the person's name; `canTalk`: they may write; `bots`: names of programs, whose usual sentences are translated. */
+  constructor(gameId, { me, canTalk, bots }) {
     this.path = `/api/board/game/${gameId}/chat`;
     this.me = me;
+    this.bots = bots;
     this.lines = el("div", { class: "chat-lines", role: "log", "aria-label": say("Chat"), tabindex: "0" });
     this.input = el("input", { type: "text", name: "text", maxlength: String(LONGEST), placeholder: say("Say something"), "aria-label": say("Message"), autocomplete: "off", enterkeyhint: "send" });
     this.timers = [];
@@ -53,7 +55,7 @@ export class Chat {
   #append(user, text) {
     const atEnd = this.lines.scrollHeight - this.lines.scrollTop - this.lines.clientHeight < 30;
     const own = user === this.me ? " own" : "";
-    this.lines.append(el("p", { class: `chat-line${own}` }, el("strong", {}, user), el("span", {}, text)));
+    this.lines.append(el("p", { class: `chat-line${own}` }, el("strong", {}, user), el("span", {}, this.bots.includes(user) ? fromServer(text) : text)));
     if (atEnd) this.lines.scrollTop = this.lines.scrollHeight;
   }
 

@@ -5,6 +5,7 @@ import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { announce, confirmDialog, el, toast } from "/static/common/dom.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
 import { rememberGame } from "/static/common/recent.js";
+import { GameTools } from "/static/game/tools.js";
 import { ReportSection } from "/static/report/report.js";
 import { play } from "/static/common/sound.js";
 import { say } from "/static/common/language.js";
@@ -12,7 +13,7 @@ import { say } from "/static/common/language.js";
 const OPEN_STATES = ["created", "started"];
 const RETRY_MS = 1500;
 const REFUSALS = {
-  401: say("This arena no longer knows your name."),
+  401: say("This browser no longer has your name: it is on another device now, or the arena has forgotten it."),
   403: say("This game does not exist, or it is not yours."),
   404: say("This game does not exist, or it is not yours."),
 };
@@ -126,13 +127,15 @@ export class GameScreen {
     this.full = event;
     if (isFirst) {
       this.colour = COLOURS.find((colour) => event[colour]?.id === session.person?.id) ?? null;
-      this.opponent = event[otherColour(this.colour ?? "white")].name;
+      const opponent = event[otherColour(this.colour ?? "white")];
+      this.opponent = opponent.name;
       this.screen = new GameView(this.main, {
         full: event,
         view: event.state.view,
         variants: this.arena.variants,
         colour: this.colour,
         me: session.person?.name,
+        mayTakeBack: this.arena.bots.find(({ id }) => id === opponent.id)?.takebacks ?? true,
         actions: {
           move: (move) => this.#move(move),
           premove: (squares) => this.#setPremove(squares),
@@ -142,6 +145,8 @@ export class GameScreen {
           cancelRematch: () => this.#cancelRematch(),
         },
       });
+      this.tools = new GameTools({ id: this.id, canFlip: this.screen.looks.canFlip, isPublic: this.arena.public });
+      this.main.querySelector(".status").append(...this.tools.elements);
       this.screen.chat.load();
     }
     this.#onState(event.state);
@@ -285,16 +290,17 @@ export class GameScreen {
       rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, game: this.screen.gameName, result: result.kind, text: result.short, at: Date.now() });
     }
     this.screen.chat.watchFarewell();
+    this.tools.offer(this.view.files);
     if (!this.view.moves.length) return;
     this.report = new ReportSection(this.screen.reportBox, {
       id: this.id,
       game: this.screen.gameKey,
       opponent: this.opponent,
-      isPlayer: this.colour !== null,
       isTurned: this.screen.board.isTurned,
       onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
     });
     this.report.open();
+    this.tools.showKeys();
     this.screen.openReplay((ply) => this.report.showPly(ply));
   }
 }

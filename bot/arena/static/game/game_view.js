@@ -15,10 +15,11 @@ export const COLOURS = ["white", "black"];
 export const otherColour = (colour) => (colour === "white" ? "black" : "white");
 
 export class GameView {
-  constructor(main, { full, view, variants, colour, me, actions }) {
+  constructor(main, { full, view, variants, colour, me, mayTakeBack = true, actions }) {
     this.full = full;
     this.colour = colour;
     this.actions = actions;
+    this.mayTakeBack = mayTakeBack; // else the opponent always refuses
     // A variant that the page does not offer looks like its base game, and has the API's name.
     const offered = variants.find(({ key }) => key === full.variant.key);
     this.variant = offered ?? variants.find(({ game }) => game === view.game);
@@ -27,7 +28,8 @@ export class GameView {
     this.looks = looks(this.gameKey);
     this.sides = view.sides;
     this.opponent = full[otherColour(colour ?? "white")].name;
-    this.chat = new Chat(full.id, { me, canTalk: colour !== null });
+    const bots = COLOURS.map((each) => full[each]).filter(({ title }) => title === "BOT").map(({ name }) => name);
+    this.chat = new Chat(full.id, { me, canTalk: colour !== null, bots });
     this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.looks.canFlip ? () => this.#flip() : null });
     this.link = new LinkQuality();
     this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
@@ -212,6 +214,7 @@ export class GameView {
     else if (mustPass) [text, detail] = [say("You have no move"), say("You have to pass.")];
     else if (isMine) [text, detail] = [say("Your move"), passed ? say("{name} had no move and passed.", { name: this.opponent }) : pointed];
     else if (this.colour) [text, detail] = [say("{name} is thinking…", { name: this.opponent }), passed ? say("You passed.") : pointed];
+    else if (view.mustPass) text = say("{name} has to pass", this.full[this.#colourOf(view.toMove)]);
     else text = say("{name} to move", this.full[this.#colourOf(view.toMove)]);
     if (!isOver && isLive && gone) detail = say("{name} has left the game.", { name: this.opponent });
     else if (!isOver && this.step) detail = say("The board shows an earlier position.");
@@ -266,7 +269,7 @@ export class GameView {
       if (gone) buttons.push(button("claim", say("Claim the win"), () => act("claim-victory"), main("cup")));
       if (isAsked) {
         buttons.push(button("takeback-yes", say("Allow the takeback"), () => takeBack(otherColour(this.colour)), main("undo")), button("takeback-no", say("Decline the takeback"), () => act("takeback/no")));
-      } else if (!this.full.rated && hasMoved) {
+      } else if (this.mayTakeBack && !this.full.rated && hasMoved) {
         const takeback = button("takeback", hasAsked ? say("Takeback asked for") : say("Take back"), () => takeBack(this.colour), { image: "undo" });
         takeback.disabled ||= hasAsked;
         buttons.push(takeback);
@@ -310,7 +313,9 @@ export class GameView {
 
   result(state, view) {
     const sideOf = (colour) => this.sides.find((side) => this.#colourOf(side) === colour);
-    return resultOf({ state, view, colour: this.colour, opponent: this.opponent, sideOf, looks: this.looks });
+    const names = Object.fromEntries(COLOURS.map((colour) => [colour, this.full[colour].name]));
+    const next = this.#colourOf(this.sides[view.moves.length % this.sides.length]);
+    return resultOf({ state, view, colour: this.colour, names, next, sideOf, looks: this.looks });
   }
 
   // --- Replay --------------------------------------------------------------------------------------------
@@ -319,6 +324,7 @@ export class GameView {
   openReplay(onPly) {
     this.onPly = onPly;
     this.reportBox.hidden = false;
+    this.moves.isReplay = true;
     this.moves.loadSteps();
     this.moves.showAddressed();
     this.analysis.open(this.model.view.moves.length);

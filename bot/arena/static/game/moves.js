@@ -2,7 +2,8 @@
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { VERDICTS } from "/static/report/verdict.js";
+import { labelOf } from "/static/report/verdict.js";
+import { moveName } from "/static/board/games.js";
 import { say } from "/static/common/language.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
@@ -21,6 +22,7 @@ export class Moves {
     this.steps = null;
     this.at = null;
     this.closing = false;
+    this.isReplay = false; // the game is over
     this.list = el("ol", { class: "moves", "aria-label": say("Moves"), tabindex: "0" });
     this.nav = el(
       "div",
@@ -34,10 +36,14 @@ export class Moves {
     this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, say("Moves")), el("div", { class: "step-buttons" }, flip, this.nav)), this.list);
     this.onKey = (event) => this.#onKey(event);
     document.addEventListener("keydown", this.onKey);
+    // Whatever appears beside the list takes room from it.
+    this.sizes = new ResizeObserver(() => this.#scrollTo(this.#place((this.at ?? this.count) - 1)));
+    this.sizes.observe(this.list);
   }
 
   close() {
     this.closing = true;
+    this.sizes.disconnect();
     document.removeEventListener("keydown", this.onKey);
   }
 
@@ -46,8 +52,8 @@ export class Moves {
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (!(event.key in KEYS) && !(event.key.toLowerCase() === "f" && this.onFlip)) return;
     if (event.target.closest?.("input, textarea, select, summary, dialog, .report-box, .squares :focus-visible")) return;
-    // These scroll the page, unless the person is at the board or the moves.
-    if (["Home", "End"].includes(event.key) && !event.target.closest?.(".game")) return;
+    // While the game goes on these scroll the page, unless the person is at the board or the moves.
+    if (["Home", "End"].includes(event.key) && !this.isReplay && !event.target.closest?.(".game")) return;
     event.preventDefault();
     if (event.key in KEYS) this.#step(KEYS[event.key]);
     else this.onFlip();
@@ -61,7 +67,7 @@ export class Moves {
   draw(moves) {
     this.names = moves;
     // Columns as wide as the longest name.
-    const longest = Math.max(4, ...moves.map((name) => name.length));
+    const longest = Math.max(4, ...moves.map((name) => moveName(name).length));
     this.list.style.setProperty("--longest", longest);
     if (moves.length < this.count) {
       this.list.replaceChildren(); // after a takeback
@@ -72,18 +78,21 @@ export class Moves {
     for (; this.count < moves.length; this.count += 1) {
       const ply = this.count;
       if (ply % 2 === 0) this.list.append(el("li", {}, el("span", { class: "move-number" }, `${ply / 2 + 1}`)));
-      this.list.lastElementChild.append(el("span", { class: "move", "data-ply": ply }, el("button", { type: "button", tabindex: "-1", onclick: () => this.#show(ply + 1) }, moves[ply])));
+      this.list.lastElementChild.append(el("span", { class: "move", "data-ply": ply }, el("button", { type: "button", tabindex: "-1", onclick: () => this.#show(ply + 1) }, moveName(moves[ply]))));
     }
     if (isNew) this.#mark();
   }
 
-  /** Colour the bot's moves by their verdicts: [{ply, kind, isTrap}]. */
-  judge(verdicts) {
+  /**
+   * Colour the replies by the verdicts on the bot's moves before them: [{ply, kind, isTrap}]; a move without a reply
+   * itself. `person`: the replies' player, for somebody else; null: they look at it themselves.
+   */
+  judge(verdicts, person = null) {
     for (const { ply, kind } of verdicts) {
-      const place = this.#place(ply);
+      const place = this.#place(ply + 1) ?? this.#place(ply);
       if (!place) continue;
       place.dataset.verdict = kind;
-      place.title = VERDICTS[kind].label;
+      place.title = labelOf(kind, person);
     }
   }
 

@@ -9,18 +9,23 @@ export const WAYS = {
   timeout: (name) => (name ? say("{name} left the game.", { name }) : say("You left the game.")),
 };
 
-/** {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view. */
-export function resultOf({ state, view, colour, opponent, sideOf, looks }) {
+/**
+ * {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view.
+ * `names` of the players by colour; `next`: the colour whose move would have been next.
+ */
+export function resultOf({ state, view, colour, names, next, sideOf, looks }) {
   const { status, winner } = state;
-  if (status === "aborted") return { kind: "aborted", title: say("Game aborted"), detail: say("The game does not count."), short: say("Aborted") };
+  if (status === "aborted") {
+    // A game can be aborted only before both have moved, and only one of them has to be missing.
+    const missing = next === colour ? say("It ended before you had made your first move, and does not count.") : say("It ended before {name} had made a first move, and does not count.", { name: names[next] });
+    return { kind: "aborted", title: say("Game aborted"), detail: missing, short: say("Aborted") };
+  }
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
   const note = fromServer(view.unrated);
   const rule = sayAll([fromServer(view.ending), note]);
   if (!winner) return { kind: "draw", title: say("Draw"), detail: score ? [score, note].filter(Boolean).join(". ") : rule, short: say("Draw") };
-  if (!colour) {
-    const side = sideOf(winner);
-    return { kind: "over", title: say("{name} won", { name: looks.sides[side] ?? side }), detail: score || rule, short: say("Over") };
-  }
+  if (!colour) return { kind: "over", title: say("{name} won", { name: names[winner] }), detail: score || rule, short: say("Over") };
+  const opponent = names[colour === "white" ? "black" : "white"];
   const won = winner === colour;
   const way = WAYS[status]?.(won ? opponent : null) ?? "";
   return {

@@ -6,7 +6,7 @@ import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, toast } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { recentGames } from "/static/common/recent.js";
-import { colourField, loadChoice, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { whyNone } from "/static/report/bait.js";
 import { fromServer, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
 
@@ -75,7 +75,7 @@ export class Lobby {
   #startOver() {
     session.save(null);
     this.context.showWho();
-    toast(say("This arena no longer knows your name here. Please choose a new one."));
+    toast(say("This browser no longer has your name: it is on another device now, or the arena has forgotten it."));
     this.waiting?.abort();
     this.challengeId = null;
     this.arena = null;
@@ -101,6 +101,7 @@ export class Lobby {
       el("fieldset", { class: "field" }, el("legend", {}, say("Opponent")), this.botBox),
       this.colourField,
       termFields(this.arena.clocks, choice),
+      noClockHint(this.arena.firstMove),
       this.sendButton,
       this.status,
       session.person ? null : this.#codeField(),
@@ -131,9 +132,16 @@ export class Lobby {
       "section",
       { class: "story-more" },
       el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), whyNone(this.arena.bots[0]?.name ?? say("the bot"), this.arena.plainShare)])),
+      this.#hasGuesses() ? el("p", { class: "hint" }, say("A question mark: the rating is provisional, uncertain by more than ±110 points.")) : null,
       showcase ? this.#showcase(variant, showcase) : null,
       el("details", { class: "rules" }, el("summary", {}, say("How {game} is played", { game: fromServer(variant.name) })), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );
+  }
+
+  /** Whether a rating here has a question mark. */
+  #hasGuesses() {
+    const { bots, you } = this.arena;
+    return [...bots, ...(you ? [you] : [])].some(({ ratings }) => ratings[this.variant.key].provisional);
   }
 
   #showcase(variant, { rows, last, bait, best, label, words }) {
@@ -174,7 +182,10 @@ export class Lobby {
         maxlength: "20",
         pattern: "[A-Za-z0-9_\\-]{2,20}",
         title: NAME_RULE,
-        oninput: ({ target }) => target.setCustomValidity(""),
+        oninput: ({ target }) => {
+          target.setCustomValidity("");
+          this.#say("");
+        },
         oninvalid: ({ target }) => target.setCustomValidity(say("A name has {rule}.", { rule: NAME_RULE })),
         autocapitalize: "off",
         autocorrect: "off",
@@ -190,9 +201,27 @@ export class Lobby {
       "details",
       { class: "have-code" },
       el("summary", {}, say("My name is on another device")),
-      el("label", { for: "code" }, say("Code from that device")),
-      el("input", { id: "code", name: "code", type: "text", maxlength: "20", spellcheck: "false", placeholder: "XXXX-XXXX-XXXX" }),
+      el(
+        "div",
+        { class: "field" },
+        el("label", { for: "code" }, say("Code from that device")),
+        el("input", {
+          id: "code",
+          name: "code",
+          type: "text",
+          maxlength: "20",
+          spellcheck: "false",
+          placeholder: "XXXX-XXXX-XXXX",
+          oninput: () => this.codeStatus.replaceChildren(),
+          onkeydown: (event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault(); // it would send the challenge
+            this.#useCode();
+          },
+        }),
+      ),
       el("button", { type: "button", class: "button small", "data-test": "use-code", onclick: () => this.#useCode() }, say("Move it here")),
+      (this.codeStatus = el("p", { class: "form-status bad", role: "status" })),
     );
   }
 
@@ -265,6 +294,7 @@ export class Lobby {
     this.waiting = waiting;
     this.sendButton.disabled = true;
     try {
+      this.codeStatus?.replaceChildren();
       if (!session.person) await this.#takeName(form.nickname.value.trim());
       saveChoice(this.form);
       const challenge = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
@@ -343,12 +373,18 @@ export class Lobby {
   }
 
   async #useCode() {
+    const code = this.form.elements.code.value.trim();
+    if (!code) {
+      this.codeStatus.replaceChildren(say("Enter the code that the other device shows."));
+      this.form.elements.code.focus();
+      return;
+    }
     try {
-      session.save(await call("POST", "/api/person/move", { json: { code: this.form.elements.code.value } }));
+      session.save(await call("POST", "/api/person/move", { json: { code } }));
       this.context.go("/");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#say(error.message, true);
+      this.codeStatus.replaceChildren(error.message);
     }
   }
 
@@ -381,6 +417,8 @@ export class Lobby {
       games = (await call("GET", "/api/account/playing?nb=10")).nowPlaying;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error; // the lobby works without the list
+      if (!this.isClosed && error.status === 401) this.#startOver();
+      return;
     }
     if (this.isClosed) return;
     this.goingBox.hidden = !games.length;
@@ -406,7 +444,7 @@ export class Lobby {
     return el(
       "section",
       { class: "recent" },
-      el("h2", {}, say("Your recent games")),
+      games.length ? el("h2", {}, say("Your recent games")) : null,
       el(
         "ul",
         { hidden: !games.length },

@@ -7,6 +7,7 @@ import { fromServer, say } from "/static/common/language.js";
 const CHOICE_KEY = "desdemona.choice";
 const USUAL_CLOCK = "300+3";
 const NO_CLOCK = "none";
+const RATED_HINT = say("counts for your rating");
 
 const clockValue = ({ limit, increment }) => `${limit}+${increment}`;
 
@@ -25,8 +26,11 @@ export function loadChoice() {
   }
 }
 
+/** What is at stake with a clock: as chosen, or before a game without one was. */
+const wantedStakes = ({ rated }) => rated[0].form.dataset.stakes ?? rated.value;
+
 export function saveChoice({ elements }) {
-  const choice = { variant: elements.variant.value, color: elements.color.value, clock: elements.clock.value, rated: elements.rated.value };
+  const choice = { variant: elements.variant.value, color: elements.color.value, clock: elements.clock.value, rated: wantedStakes(elements) };
   try {
     localStorage.setItem(CHOICE_KEY, JSON.stringify(choice));
   } catch {
@@ -42,12 +46,27 @@ export function termsOf({ elements }) {
   return { ...terms, "clock.limit": limit, "clock.increment": increment };
 }
 
-/** Without a clock a game cannot be rated. */
-export function showStakes({ elements }) {
+/** Without a clock a game cannot be rated; with one again, the stakes are as they were before. */
+export function showStakes(form) {
+  const { elements } = form;
+  const hasClock = elements.clock.value !== NO_CLOCK;
+  if (!hasClock) form.dataset.stakes ??= elements.rated.value;
+  const wanted = hasClock ? wantedStakes(elements) : "false";
+  if (hasClock) delete form.dataset.stakes;
   for (const radio of elements.rated) {
-    if (radio.value === "true") radio.disabled = elements.clock.value === NO_CLOCK;
-    if (elements.clock.value === NO_CLOCK) radio.checked = radio.value === "false";
+    radio.checked = radio.value === wanted;
+    if (radio.value === "true") {
+      radio.disabled = !hasClock;
+      radio.closest(".segment").querySelector("small").textContent = hasClock ? RATED_HINT : say("only with a clock");
+    }
   }
+  const hint = form.querySelector(".no-clock-hint");
+  if (hint) hint.hidden = hasClock;
+}
+
+/** What a game without a clock demands all the same; null: nothing. */
+export function noClockHint(firstMoveS) {
+  return firstMoveS ? el("p", { class: "hint no-clock-hint", role: "status", hidden: true }, say("Without a clock, only your first move has a limit: {n} s.", { n: firstMoveS })) : null;
 }
 
 /** A row of radio buttons that looks like one switch. */
@@ -104,7 +123,7 @@ export function termFields(clocks, choice) {
       "rated",
       say("Stakes"),
       [
-        { value: "true", label: say("Rated"), hint: say("counts for your rating") },
+        { value: "true", label: say("Rated"), hint: RATED_HINT },
         { value: "false", label: say("Casual"), hint: say("just for fun") },
       ],
       choice.rated ?? "true",

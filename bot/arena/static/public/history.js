@@ -59,7 +59,7 @@ export class HistoryScreen {
       if (error.status === 401) {
         session.save(null);
         this.context.showWho();
-        this.#note(say("This arena no longer knows your name."));
+        this.#note(say("This browser no longer has your name: it is on another device now, or the arena has forgotten it."));
         return;
       }
       this.status.textContent = error.message;

@@ -2,15 +2,15 @@
 
 import { ApiError, followUntilStopped } from "/static/common/api.js";
 import { looks } from "/static/board/games.js";
-import { announce, el, icon, toast } from "/static/common/dom.js";
-import { say, sayParts } from "/static/common/language.js";
+import { announce, el } from "/static/common/dom.js";
+import { say } from "/static/common/language.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
+import { GameTools } from "/static/game/tools.js";
 import { ReportSection } from "/static/report/report.js";
 import { WAYS } from "/static/game/result.js";
 import { play } from "/static/common/sound.js";
 
 const STEPS = { ArrowLeft: "left", ArrowRight: "right", Home: "first", End: "last" };
-const FILES = { pgn: "PGN", ggf: "GGF", txt: say("Moves as text") };
 const CROWD_MS = 4000; // all spectators ask for the replay of a game that ends before their eyes: not all at once
 
 export class WatchScreen {
@@ -112,14 +112,10 @@ export class WatchScreen {
       actions: {},
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
-    this.tools = el("div", { class: "watch-links" });
-    const key = (text) => el("kbd", {}, text);
-    const keys = { left: key("←"), right: key("→"), home: key("Home"), end: key("End"), f: key("F") };
-    const told = looks(game).canFlip
-      ? sayParts("Keys: {left} {right} step, {home} {end} jump, {f} flips the board.", keys)
-      : sayParts("Keys: {left} {right} step, {home} {end} jump.", keys);
-    this.main.querySelector(".status").append(this.tools, el("p", { class: "watch-keys" }, told));
-    this.#drawTools();
+    this.tools = new GameTools({ id: this.id, canFlip: looks(game).canFlip, isPublic: true });
+    this.tools.showKeys();
+    this.tools.offer(full.files ?? []);
+    this.main.querySelector(".status").append(...this.tools.elements);
     document.addEventListener("keydown", this.onKey, true);
   }
 
@@ -129,26 +125,6 @@ export class WatchScreen {
     const way = state.winner ? WAYS[state.status]?.(this.full[otherColour(state.winner)].name) : null;
     if (way) this.view.detail.textContent = way;
     document.title = `${this.full.white.name} – ${this.full.black.name} – Desdemona`;
-  }
-
-  #drawTools() {
-    const { full } = this;
-    this.tools.replaceChildren(
-      ...[
-        el("button", { type: "button", class: "button small", "data-test": "share", onclick: () => this.#share() }, icon("send"), say("Copy link")),
-        ...(full.files ?? []).map((form) => el("a", { class: "button small", href: `/game/${this.id}/${form}`, download: "", "data-test": `file-${form}` }, FILES[form])),
-      ],
-    );
-  }
-
-  async #share() {
-    const address = `${location.origin}/game/${this.id}`;
-    try {
-      await navigator.clipboard.writeText(address);
-      toast(say("The link has been copied."), "note");
-    } catch {
-      toast(address, "note"); // no access to the clipboard
-    }
   }
 
   /** Keys for the replay, wherever the focus is, but where a text is being written or something chosen. */
@@ -170,7 +146,7 @@ export class WatchScreen {
     this.context.showLink("live");
     this.isLive = true;
     this.#draw();
-    this.#drawTools();
+    this.tools.offer(this.full.files ?? []);
     if (sawItEnd) {
       const { title, detail } = this.view.result(this.full.state, this.full.state.view);
       announce(`${title}. ${detail}`);
@@ -190,14 +166,13 @@ export class WatchScreen {
   }
 
   #openReport(bot, person) {
-    this.view.reportBox.before(el("p", { class: "hint report-voice" }, say("The report speaks to {name}: “you” is {name}.", { name: person })));
     this.report = new ReportSection(this.view.reportBox, {
       id: this.id,
       game: this.view.gameKey,
       opponent: bot,
-      isPlayer: false,
+      person,
       isTurned: this.view.board.isTurned,
-      onVerdicts: (verdicts) => this.view.moves.judge(verdicts),
+      onVerdicts: (verdicts) => this.view.moves.judge(verdicts, person),
     });
     this.report.open();
   }

@@ -30,11 +30,12 @@ export function percentText(share) {
 
 /**
  * Why a game may have no trap, for those who expect one in each.
+ * `isShort`: the game was short, or may be.
  * `plainShare`: the share of the bot's games that a player without traps plays, drawn by lot; 0 or none: no lot is drawn.
  */
-export function whyNone(name, plainShare) {
+export function whyNone(name, plainShare, isShort = true) {
   const lot = plainShare ? say("About {share} of {name}’s games, drawn by lot, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
-  return sayAll([say("Traps are rare in a short game."), lot]);
+  return sayAll([isShort ? say("Traps are rare in a short game.") : "", lot]);
 }
 
 /** A share of a game, from hundredths of a per cent: "29 % of the game". */

@@ -102,11 +102,11 @@ function draw(lines, width) {
 }
 
 /** A figure whose chart is redrawn to fill the width, so that its text stays readable; null: there is nothing to compare. */
-export function depthChart({ decision, game, isPlayer, isBlind }) {
+export function depthChart({ decision, game, isPlayer, person = null, isBlind }) {
   const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
   const { unit, hasMargins } = looks(game);
-  const whose = isPlayer ? say("for you") : say("for the player");
+  const whose = isPlayer ? say("for you") : person === null ? say("for the player") : say("for {name}", { name: person });
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
   const names = depthNames(lines[0].reply);

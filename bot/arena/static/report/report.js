@@ -1,24 +1,35 @@
 // The trap report after the game: for each move the baits, the reply that was played, and its cost.
 
+import { moveName } from "/static/board/games.js";
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
 import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise, whyNone } from "/static/report/bait.js";
-import { ICON_MEANINGS, judge, VERDICTS } from "/static/report/verdict.js";
+import { ICON_MEANINGS, judge, labelOf, VERDICTS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
 
 const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
+const SHORT_GAME = 20; // moves of the bot
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
+/** A decision with its moves named in the page's language. */
+function inWords(decision) {
+  const named = (each) => ({ ...each, name: moveName(each.name) });
+  return { ...named(decision), replies: decision.replies.map(named), candidates: decision.candidates.map(named) };
+}
+
 export class ReportSection {
-  /** `onVerdicts` receives the verdict on each of the bot's moves: [{ply, kind, isTrap}]. */
-  constructor(box, { id, game, opponent, isPlayer, isTurned = false, onVerdicts }) {
+  /**
+   * `onVerdicts` receives the verdict on each of the bot's moves: [{ply, kind, isTrap}].
+   * `person`: name of the bot's opponent, where somebody else reads the report; null: they read it themselves.
+   */
+  constructor(box, { id, game, opponent, person = null, isTurned = false, onVerdicts }) {
     this.box = box;
     this.id = id;
     this.game = game;
     this.opponent = opponent;
     this.onVerdicts = onVerdicts;
-    this.isPlayer = isPlayer;
+    this.person = person;
     this.isTurned = isTurned;
     this.tries = 0;
     this.timer = null;
@@ -76,9 +87,9 @@ export class ReportSection {
   }
 
   #show(found, isWhole) {
-    const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped") };
+    const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped").map(inWords) };
     this.report = report;
-    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game, report.blind));
+    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game, report.blind, this.person));
     if (!report.decisions.length) return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
     if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": say("Moves of the bot") });
@@ -87,6 +98,7 @@ export class ReportSection {
       el("h2", { class: "report-title" }, say("Trap report")),
       this.#summary(isWhole),
       el("div", { class: "chips-bar" }, this.chips, this.#filter()),
+      this.#signs(),
       this.detail,
       this.#legend(),
     );
@@ -134,14 +146,11 @@ export class ReportSection {
     if (isBlind) story.push(traps ? sayCount("There was {n} trap in this game.", "There were {n} traps in this game.", traps) : say("There was no trap in this game."));
     else if (isMeant) story.push(traps ? sayCount("{name} set {n} trap.", "{name} set {n} traps.", traps, some) : say("{name} set no trap in this game.", some));
     else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} did not mean to set traps; {n} traps arose by accident.", traps, some) : say("In this game {name} did not mean to set traps; no trap arose by accident.", some));
-    if (!traps && (isBlind || isMeant)) story.push(whyNone(this.opponent, this.report.plain_share));
+    if (!traps && (isBlind || isMeant)) story.push(whyNone(this.opponent, this.report.plain_share, this.report.decisions.length < SHORT_GAME));
     if (engines.length) story.push(say("The scores are from {engines}.", { engines: sayList(engines) }));
     if (traps) {
       const share = say("{share} of a game", { share: percentText(lost / 10_000) });
-      if (fell === 0) story.push(traps === 1 ? say("You did not fall into it.") : say("You fell into none of them."));
-      else if (traps === 1) story.push(say("You fell into it, which cost {share}.", { share }));
-      else if (fell === traps) story.push(say("You fell into all of them, which cost {share} in all.", { share }));
-      else story.push(sayCount("You fell into {n}, which cost {share}.", "You fell into {n}, which cost {share} in all.", fell, { share }));
+      story.push(this.#falls({ traps, fell, share, name: this.person }));
     }
     if (unchecked) story.push(sayCount("Whether people are tempted is not known for one move.", "Whether people are tempted is not known for {n} moves.", unchecked));
     return el(
@@ -156,9 +165,24 @@ export class ReportSection {
         tile("fell", fell, say("fallen into")),
         tile("slipped", slips, sayCount("slip", "slips", slips)),
       ),
+      el("p", { class: "hint" }, say("Costs are shares of the game: a win counts 100 %, a draw 50 %, a loss nothing.")),
       this.#toFind(),
       this.#trapList(),
     );
+  }
+
+  /** How often the player fell, in a sentence. */
+  #falls({ traps, fell, share, name }) {
+    if (name !== null) {
+      if (fell === 0) return traps === 1 ? say("{name} did not fall into it.", { name }) : say("{name} fell into none of them.", { name });
+      if (traps === 1) return say("{name} fell into it, which cost {share}.", { name, share });
+      if (fell === traps) return say("{name} fell into all of them, which cost {share} in all.", { name, share });
+      return sayCount("{name} fell into {n}, which cost {share}.", "{name} fell into {n}, which cost {share} in all.", fell, { name, share });
+    }
+    if (fell === 0) return traps === 1 ? say("You did not fall into it.") : say("You fell into none of them.");
+    if (traps === 1) return say("You fell into it, which cost {share}.", { share });
+    if (fell === traps) return say("You fell into all of them, which cost {share} in all.", { share });
+    return sayCount("You fell into {n}, which cost {share}.", "You fell into {n}, which cost {share} in all.", fell, { share });
   }
 
   /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
@@ -173,17 +197,23 @@ export class ReportSection {
     const entry = (i) => {
       const decision = this.report.decisions[i];
       const [{ name, odds, cost }] = baitsOf(decision);
-      const line = say("{people} {move}, which costs {share}: {verdict}.", { people: peoplePlay(odds), move: name, share: gameShare(cost), verdict: VERDICTS[this.verdicts[i].kind].label });
+      const line = say("{people} {move}, which costs {share}: {verdict}.", { people: peoplePlay(odds), move: name, share: gameShare(cost), verdict: labelOf(this.verdicts[i].kind, this.person) });
       return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, say("Move {n}, {move}", { n: decision.number, move: decision.name })), `: ${line}`);
     };
     const traps = this.#traps();
     return traps.length ? el("ol", { class: "trap-list", "aria-label": say("Traps, the costliest and likeliest first") }, traps.map(entry)) : null;
   }
 
+  /** The choice to see the traps alone; null: there is none. */
   #filter() {
+    if (!this.#traps().length) {
+      this.onlyTraps = false;
+      return null;
+    }
     const box = el("input", { type: "checkbox", checked: this.onlyTraps, onchange: () => {
       this.onlyTraps = box.checked;
-      this.#drawChips();
+      const shown = this.#indices(({ isTrap }) => isTrap || !this.onlyTraps);
+      this.#select(shown.includes(this.index) ? this.index : shown[0]);
     } });
     return el("label", { class: "filter" }, box, say("traps only"));
   }
@@ -192,7 +222,8 @@ export class ReportSection {
     const shown = this.#indices((verdict) => !this.onlyTraps || verdict.isTrap);
     this.chips.replaceChildren(
       ...shown.map((i) => {
-        const { name, number } = this.report.decisions[i];
+        const { name, number, reply, replies } = this.report.decisions[i];
+        const answer = replies.find((each) => each.reply === reply)?.name;
         const verdict = this.verdicts[i];
         return el(
           "button",
@@ -202,15 +233,23 @@ export class ReportSection {
             "data-index": i,
             "data-focus": `chip-${i}`,
             "aria-current": i === this.index ? "true" : null,
-            "aria-label": say("Move {n}, {move}: {verdict}", { n: number, move: name, verdict: VERDICTS[verdict.kind].label }),
+            "aria-label": say("Move {n}, {move}: {verdict}", { n: number, move: [name, answer].filter(Boolean).join(" "), verdict: labelOf(verdict.kind, this.person) }),
+            title: labelOf(verdict.kind, this.person),
             onclick: () => this.#select(i),
           },
           el("span", { class: "chip-move" }, name),
-          icon(VERDICTS[verdict.kind].icon),
+          " ",
+          el("span", { class: "chip-answer" }, answer, icon(VERDICTS[verdict.kind].icon)),
         );
       }),
     );
-    if (!shown.length) this.chips.append(el("p", { class: "hint" }, say("No traps in this game.")));
+  }
+
+  /** The signs of this game's moves, with what they mean. */
+  #signs() {
+    const shown = new Set(this.verdicts.map(({ kind }) => VERDICTS[kind].icon));
+    const signs = Object.entries(ICON_MEANINGS).filter(([name]) => shown.has(name));
+    return el("ul", { class: "chip-keys" }, el("li", {}, say("Above the bot’s move, below it the reply with its sign:")), signs.map(([name, text]) => el("li", {}, icon(name), text)));
   }
 
   #select(index) {
@@ -253,7 +292,8 @@ export class ReportSection {
         verdict: this.verdicts[this.index],
         game: this.game,
         opponent: this.opponent,
-        isPlayer: this.isPlayer,
+        person: this.person,
+        isPlayer: this.person === null,
         isTurned: this.isTurned,
         isBlind: this.report.blind,
         onStep: (by) => this.#step(by),
@@ -268,10 +308,13 @@ export class ReportSection {
       el("summary", {}, say("How to read this")),
       el("ul", { class: "icon-meanings" }, Object.entries(ICON_MEANINGS).map(([name, text]) => el("li", { "data-icon": name }, icon(name), text))),
       el("p", {}, say("A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs.")),
-      el("p", {}, say("“The game” is what you can expect of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people.")),
-      el("p", {}, say("Scores of replies are from your point of view: plus is good for you. “At a glance” is how good a reply looks two plies ahead.")),
+      el("p", {}, say("“The game” is what can be expected of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people.")),
+      el("p", {}, sayAll([
+        this.person === null ? say("Scores of replies are from your point of view: plus is good for you.") : say("Scores of replies are from {name}’s point of view: plus is good for {name}.", { name: this.person }),
+        say("“At a glance” is how good a reply looks two plies ahead."),
+      ])),
       this.report.blind ? el("p", {}, say("Some of {name}’s moves set a trap, others do not; the report does not tell whether a trap was meant, so that moves and games can be compared fairly.", { name: this.opponent })) : null,
-      el("p", {}, say("“Cost” compares your reply with the best one.")),
+      el("p", {}, say("“Cost” compares a reply with the best one.")),
     );
   }
 }

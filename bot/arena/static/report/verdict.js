@@ -10,7 +10,7 @@ const ERROR = 1_000; // from this cost on a reply is a slip; hundredths of a per
 /** What each icon of `VERDICTS` means, for the legend. */
 export const ICON_MEANINGS = {
   trap: say("a trap, or a fall into it"),
-  eye: say("you saw through the trap: the best reply"),
+  eye: say("the trap was seen through: the best reply"),
   check: say("no trap, and the best reply"),
   loose: say("not quite the best reply: it costs less than a tenth of the game"),
   slip: say("a slip: it costs a tenth of the game or more"),
@@ -34,6 +34,14 @@ export const VERDICTS = {
   pending: { icon: "wait", label: say("still being analysed") },
   rest: { icon: "dot", label: say("not answered") },
 };
+
+/** The same for a spectator. */
+const OTHERS_LABELS = { fell: say("fallen into"), saw: say("seen through") };
+
+/** What became of a kind of moment, in a few words; `person`: as in `judge`. */
+export function labelOf(kind, person = null) {
+  return (person !== null && OTHERS_LABELS[kind]) || VERDICTS[kind].label;
+}
 
 /** A score in hundredths of a unit; a decided one as its margin ("lost by 42": -4200). */
 export function marginOf(centi) {
@@ -125,7 +133,7 @@ function howPicked({ search_mode: mode, pick, pick_text: text, source, depth, dr
     case "engine_move":
       return say("This is the best move of another engine, {engine}, {plies} plies deep{worth}; no trap was intended.", places);
     case "lot":
-      return say("{bot} chose this move at random from those nearly as good as the best, so as not to repeat your last games; no trap was intended.", places);
+      return say("{bot} chose this move at random from those nearly as good as the best, so as not to repeat earlier games; no trap was intended.", places);
     case "trial":
       return say("A lot decided between this move and {other}: one of them sets a trap, the other does not.", { other: draw?.other_name });
     case "engine":
@@ -147,9 +155,10 @@ function temptation(baits, best, bests, { isMeant, isBlind }) {
 
 /**
  * Judge one decision of the report; of a blind one without a word on which player set the trap, and how.
+ * `person`: the name of the bot's opponent, for a reader who is somebody else; null: they read it themselves.
  * Returns {kind, isTrap, isSlip, title, story: lines of text, facts: [{kind, term, move, text}], marks: [{squares, name, kind}]}.
  */
-export function judge(decision, bot, game, isBlind = false) {
+export function judge(decision, bot, game, isBlind = false, person = null) {
   const unit = looks(game).unit;
   const replies = decision.replies;
   const byName = new Map(replies.map((reply) => [reply.reply, reply]));
@@ -171,7 +180,7 @@ export function judge(decision, bot, game, isBlind = false) {
   const modelled = howModelled(decision, bot);
   if (modelled) story.push(modelled);
   story.push(...temptation(baits, best, bests, { isMeant, isBlind }));
-  const { title, line } = words({ kind, decision, bot, baits, played, best, isLost: bestScore >= DECIDED_CENTI, unit });
+  const { title, line } = words({ kind, decision, bot, person, baits, played, best, isLost: bestScore >= DECIDED_CENTI, unit });
   if (line) story.push(line);
   if (isMeant && decision.standard.move !== decision.move && decision.standard.raw_text) {
     story.push(say("{other} would have played {best} ({bestScore}); {bot} took {move} ({score}) for what people reply to it.", {
@@ -188,16 +197,17 @@ export function judge(decision, bot, game, isBlind = false) {
   for (const { bait } of baits) {
     if (bait !== played) facts.push({ kind: "trap", term: baits.length > 1 ? say("A bait") : say("The bait"), move: bait.name, text: looksText(bait) });
   }
-  if (played) {
-    const hasOdds = kind !== "forced" && Number.isFinite(played.probability);
+  // Where there was one reply only, the title says all.
+  if (played && !isForced) {
+    const hasOdds = Number.isFinite(played.probability);
     const parts = [
       kind === "fell" ? looksText(played) : null,
-      kind === "forced" ? say("forced") : decision.cost_centi ? say("cost {price}", { price: price(decision, unit) }) : looksText(played),
+      decision.cost_centi ? say("cost {price}", { price: price(decision, unit) }) : looksText(played),
       hasOdds ? say("expected in {odds}", { odds: oddsText(played.probability) }) : null,
     ];
     const text = parts.filter(Boolean).join(say(", "));
     const factKind = kind === "fell" ? "fell" : decision.cost_centi ? "slip" : "good";
-    facts.push({ kind: factKind, term: kind === "fell" ? say("You took the bait") : say("You played"), move: played.name, text });
+    facts.push({ kind: factKind, term: termOf(kind === "fell", person), move: played.name, text });
   }
   if (best && best !== played && !isForced) facts.push({ kind: "best", term: say("Best was"), move: best.name, text: looksText(best) });
 
@@ -209,10 +219,55 @@ export function judge(decision, bot, game, isBlind = false) {
   return { kind, isTrap, isSlip, title, story, facts, marks };
 }
 
-function words({ kind, decision, bot, baits, played, best, isLost, unit }) {
+/** The heading over the reply that was played. */
+function termOf(isFall, person) {
+  if (person !== null) return isFall ? say("{name} took the bait", { name: person }) : say("{name} played", { name: person });
+  return isFall ? say("You took the bait") : say("You played");
+}
+
+function words(moment) {
+  return moment.person === null ? wordsToPlayer(moment) : wordsOnPlayer(moment);
+}
+
+/** For whoever did not play: the player has a name. */
+function wordsOnPlayer({ kind, decision, bot, person: name, baits, played, best, isLost, unit }) {
+  const move = played?.name;
+  const places = { name, move, best: best?.name };
+  const missed = () => say("{move} cost {price}; {best} was better.", { ...places, price: price(decision, unit) });
+  const noBait = isChecked(decision) ? say("There was no bait here.") : "";
+  switch (kind) {
+    case "fell":
+      return {
+        title: baits.length > 1 ? say("{name} fell into a trap", places) : say("{name} fell into the trap", places),
+        line: say("{name} played {move}; {best} was the reply to find.", places),
+      };
+    case "saw":
+      return { title: baits.length > 1 ? say("{name} saw through the traps", places) : say("{name} saw through the trap", places), line: say("{name} played {move}, the best reply.", places) };
+    case "avoided":
+      return { title: say("Trap avoided, best reply missed"), line: say("{name} left the bait alone, but {missed}", { name, missed: missed() }) };
+    case "slipped":
+      return { title: say("Trap avoided, but a slip"), line: say("{name} left the bait alone, but {missed}", { name, missed: missed() }) };
+    case "open":
+      return { title: say("A trap that was never answered"), line: decision.outcome === null ? "" : say("The game ended before {bot}'s move was answered.", { bot }) };
+    case "calm":
+      return { title: isChecked(decision) ? say("No trap, and {name} found the best reply", places) : say("{name} found the best reply", places), line: say("{name} played {move}, one of the best replies.", places) };
+    case "slip":
+      return { title: say("A slip"), line: sayAll([noBait, missed()]) };
+    case "loose":
+      return { title: say("Not quite the best reply"), line: sayAll([noBait, missed()]) };
+    case "decided":
+      return { title: say("Already decided"), line: isLost ? say("{bot} wins by force here, whatever the reply.", { bot }) : sayAll([say("{name} could win by force here.", places), missed()]) };
+    case "forced":
+      return { title: say("{name} had only one reply", places), line: played.reply === "pass" ? say("{name} had to pass, so nothing could go wrong.", places) : say("{move} was forced, so nothing could go wrong.", { move }) };
+    default:
+      return wordsToPlayer({ kind, bot });
+  }
+}
+
+function wordsToPlayer({ kind, decision, bot, baits, played, best, isLost, unit }) {
   const move = played?.name;
   const missed = () => say("{move} cost you {price}; {best} was better.", { move, price: price(decision, unit), best: best.name });
-  const noBait = isChecked(decision) ? say("There was no bait here.") : "";
+  const noBait = decision && isChecked(decision) ? say("There was no bait here.") : "";
   switch (kind) {
     case "fell":
       return {

@@ -1,4 +1,4 @@
-// The trainer: positions in which people fell, one after the other. The server judges; the solution comes with its answer.
+// The trainer: positions with a bait in which people went wrong, one after the other. The server judges; the solution comes with its answer.
 
 import { Board } from "/static/board/board.js";
 import { boardShape, looks } from "/static/board/games.js";
@@ -21,13 +21,14 @@ export class TrainScreen {
     this.from = query.get("from");
     this.game = GAMES.includes(query.get("game")) ? query.get("game") : GAMES[0];
     this.seen = [];
+    this.hasKeys = false; // whether the person works with the keyboard
     this.isBusy = false;
     this.isClosed = false;
   }
 
   open() {
     document.title = `${say("Find the reply")} · Desdemona`;
-    this.place = el("div", { class: "train-board" });
+    this.place = el("div", { class: "train-board", tabindex: "-1" });
     this.side = el("div", { class: "train-side" });
     this.head = el("p", { class: "train-head" });
     this.main.replaceChildren(
@@ -37,6 +38,11 @@ export class TrainScreen {
     );
     this.side.addEventListener("keydown", (event) => this.#onKey(event));
     this.place.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const part of [this.side, this.place]) {
+      part.addEventListener("pointerdown", () => {
+        this.hasKeys = false;
+      });
+    }
     this.#next();
   }
 
@@ -98,8 +104,8 @@ export class TrainScreen {
     const end = this.from
       ? el("a", { class: "button primary", href: "/train", "data-link": true }, say("More positions"))
       : el("a", { class: "button primary", href: "/", "data-link": true }, say("Play a game"));
-    this.side.replaceChildren(el("p", {}, nothingWords(told, { game: this.game, isOfGame: this.from !== null })), end);
-    end.focus({ preventScroll: true });
+    this.side.replaceChildren(el("p", {}, nothingWords(told, { game: this.game, isOfGame: this.from !== null, isFirst: !this.seen.length })), end);
+    if (this.hasKeys) end.focus({ preventScroll: true });
   }
 
   // --- A position ----------------------------------------------------------------------------------------
@@ -122,8 +128,9 @@ export class TrainScreen {
     );
     this.side.replaceChildren(el("h2", { class: "question" }, question), el("p", { class: "hint" }, originOf(position)), this.told, this.buttons);
     this.#drawOpen();
-    // The board is where the answer is given: keys alone suffice.
-    this.place.querySelector(".square.legal")?.focus({ preventScroll: true });
+    // The board is where the answer is given, and keys alone suffice; to others a ring around a square would look
+    // like a hint.
+    (this.hasKeys ? this.#firstLegal() : this.place)?.focus({ preventScroll: true });
     announce(sayAll([question, originOf(position)]));
   }
 
@@ -133,10 +140,20 @@ export class TrainScreen {
 
   #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !this.position) return;
+    this.hasKeys = true;
+    if (event.target === this.place && (event.key.startsWith("Arrow") || event.key.toLowerCase() === "n")) {
+      event.preventDefault();
+      this.#firstLegal()?.focus({ preventScroll: true });
+      return;
+    }
     const button = this.buttons?.isConnected && this.buttons.querySelector(`[data-test=${KEYS[event.key.toLowerCase()]}]`);
     if (!button) return;
     event.preventDefault();
     button.click();
+  }
+
+  #firstLegal() {
+    return this.place.querySelector(".square.legal");
   }
 
   #drawOpen() {

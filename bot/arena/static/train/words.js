@@ -13,10 +13,10 @@ export function questionOf({ game, toMove }) {
 }
 
 const WHY = {
-  own: say("You fell here in a game of yours."),
-  game: say("The player of this game fell here."),
+  own: say("You went wrong here in a game of yours."),
+  game: say("The player of this game went wrong here."),
   again: say("You have had this one before."),
-  new: say("Somebody fell here."),
+  new: say("Somebody went wrong here."),
 };
 
 /** Where the position is from, and what was played last. */
@@ -79,7 +79,7 @@ export function othersOf({ met }) {
 }
 
 const UNRATED = {
-  own: say("Not rated: you fell here, and may have read the report."),
+  own: say("Not rated: you went wrong here, and may have read the report."),
   again: say("Not rated: only the first answer to a position counts."),
   hint: say("Not rated: you had a hint."),
 };
@@ -118,10 +118,12 @@ export function leftOf({ number: at, of, you }) {
 }
 
 /** What there is to say when nothing is left to show. */
-export function nothingWords({ of, you }, { game, isOfGame }, now = Date.now()) {
+export function nothingWords({ of, you }, { game, isOfGame, isFirst }, now = Date.now()) {
   if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There is nothing to find in this game.");
-  const nothing = say("Nothing new to find in {game} at the moment.", { game: looks(game).title });
-  if (!you?.nextDueAt) return sayAll([nothing, say("This shows positions in which somebody took a bait: a reply that looks good and is bad. You are asked for a better one. They come from finished games against the bot, as soon as those are analysed.")]);
+  const { title } = looks(game);
+  const hasMet = !isFirst || you?.answers || you?.nextDueAt;
+  const nothing = hasMet ? say("Nothing new to find in {game} at the moment.", { game: title }) : say("There is nothing to find in {game} yet.", { game: title });
+  if (!you?.nextDueAt) return sayAll([nothing, say("This shows positions with a bait, a reply that looks good and is bad, in which somebody took it or went wrong otherwise. You are asked for a better reply. They come from finished games against the bot, as soon as those are analysed.")]);
   const days = Math.max(1, Math.round((Date.parse(you.nextDueAt) - now) / DAY_MS));
   return sayAll([nothing, sayCount("What you missed comes again tomorrow.", "What you missed comes again in {n} days.", days)]);
 }

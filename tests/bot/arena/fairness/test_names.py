@@ -6,6 +6,11 @@ from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from tests.bot.arena.conftest import FakeClock, House, Player, Street
 
+ORDINARY = (
+    "Moderato Adminton Leveller Supporter1900 Botticelli Theodora Realist Teamster Modest_Mussorgsky Arenado "
+    "Rooty McAdams LevelHead Level-One-Up Serverina Ownership Desdemond Desiree-Mona TrueBlue The-Bot 007 -_-"
+)
+
 
 @pytest.mark.parametrize(
     ("name", "whose"),
@@ -27,6 +32,20 @@ from tests.bot.arena.conftest import FakeClock, House, Player, Street
         ("Level-3", "Level-3"),
         ("leve1_12", "Level-12"),
         ("LEVEL4", "Level-4"),
+        ("RealDesdemona", "Desdemona"),
+        ("DesdemonaBot", "Desdemona"),
+        ("desdem0nab0t", "Desdemona"),
+        ("Desdemona2Bot", "Desdemona"),
+        ("DesdemonaBot7", "Desdemona"),
+        ("desdemonaofficial", "Desdemona"),
+        ("BOT-Desdemona", "Desdemona"),
+        ("therealdesdemona", "Desdemona"),
+        ("AdminTeam", "admin"),
+        ("ADMINTeam", "admin"),
+        ("teammod", "mod"),
+        ("Level-7-bot", "Level-7"),
+        ("RealLeve1-7", "Level-7"),
+        ("Level_Seven", "Level-7"),
         ("Level", None),
         ("Levelheaded", None),
         ("Clever-3", None),
@@ -34,19 +53,21 @@ from tests.bot.arena.conftest import FakeClock, House, Player, Street
         ("Desmond", None),
         ("Modesta", None),
         ("Staffordshire", None),
+        *((name, None) for name in ORDINARY.split()),
         ("--", None),
         ("1", None),
     ],
 )
 def test_lookalikes(name: str, whose: str | None) -> None:
-    assert imitated(name, ["Desdemona"]) == whose
+    assert imitated(name, ["Desdemona", "--"]) == whose
 
 
 async def test_lookalikes_get_no_account(street: Street) -> None:
     async with street.opened(bot="Desdemona") as house:
-        for name in ("Desdem0na", "Moderator", "support"):
+        alike = "looks like"
+        for name, why in (("Desdem0na", alike), ("M0derator", alike), ("Support", "is not for")):
             status, body = await house.request("POST", "/api/person", json={"name": name})
-            assert (status, "looks like" in body["error"]) == (409, True)
+            assert (status, why in body["error"]) == (409, True)
         assert (await house.person("Anna")).name == "Anna"
         # What the owner makes is the owner's business.
         assert (await house.bot("Desdemona-2")).name == "Desdemona-2"

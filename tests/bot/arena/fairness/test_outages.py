@@ -7,8 +7,11 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+import storage.arena
+from bot.arena.server import Arena
+from bot.base.config import ArenaConfig
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import StorageError, UnreadableRow
 from storage.events import list_events
 from tests.bot.arena.conftest import House, Player, Street
 
@@ -87,6 +90,41 @@ async def test_a_database_that_is_away_costs_nobody_time(house: House, switch: S
     assert event.detail["why"] == "database"
 
 
+async def test_the_wait_for_the_database_costs_the_other_side_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, _, game = await begun(house)
+
+    async def slow(*arguments: Any) -> None:
+        house.clock.advance(2)
+        await save_game(*arguments)
+
+    save_game = storage.arena.save_game
+    monkeypatch.setattr("storage.arena.save_game", slow)
+    await person.move(game, OPENING[2])
+    assert await clocks(house, game) == (30_000, 30_000)
+
+
+async def test_a_damaged_row_stops_no_clock(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    person, _, game = await begun(house)
+
+    async def fail(*_: object) -> None:
+        raise UnreadableRow("one row")
+
+    monkeypatch.setattr("storage.arena.save_game", fail)
+    assert (await person.act(game, f"move/{OPENING[2]}"))[0] == 503
+    house.clock.advance(5)
+    assert await clocks(house, game) == (25_000, 30_000)
+
+
+async def test_who_was_frozen_without_a_game_has_lost_nothing(house: House) -> None:
+    time = house.arena._time
+    before = time.now()
+    house.clock.advance(60)
+    house.arena._suspect_freeze(60)
+    assert time.now() == before + 60
+
+
 async def test_a_failed_request_alone_is_no_outage(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a request that fails every time would stop everybody's clock."""
     person, _, game = await begun(house)
@@ -103,6 +141,18 @@ async def test_a_failed_request_alone_is_no_outage(house: House, monkeypatch: py
     assert await clocks(house, game) == (6_000, 30_000)
     await house.advance(6)
     assert (await person.get("/api/account/playing"))["nowPlaying"] == []
+
+
+async def test_changes_by_the_owner_end_no_outage(street: Street, database: Database) -> None:
+    async with street.opened() as house:
+        await begun(house)
+    for _ in range(2):
+        async with Arena(ArenaConfig(), database).closed():
+            pass
+    async with street.opened() as house:
+        await house.arena.tick()
+        async with database.read() as session:
+            assert len(await list_events(session, kind="arena_outage")) == 1
 
 
 @pytest.mark.parametrize("stop", ["killed", "stopped"])

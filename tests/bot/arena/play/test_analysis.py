@@ -1,13 +1,15 @@
 """The analysis of a finished game: sound lines for the side to move, only afterwards, and paid for."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from bot.arena.play.analysis import DEEPEST, LINES, WITHIN_CENTI, analyse, is_played
+from bot.arena.proxies import FORWARDED
 from bot.arena.traffic.budgets import COSTS, USUAL
 from bot.arena.variants import VARIANTS
-from tests.bot.arena.conftest import House
+from tests.bot.arena.conftest import House, Player, Street
 from tests.bot.arena.test_game import match
 
 MATE = "f2f3 e7e5 g2g4"
@@ -57,20 +59,44 @@ def test_a_position_of_a_rated_game_is_known_whatever_led_there() -> None:
     assert not is_played(match(), 0, [rated])
 
 
-async def test_the_analysis_is_no_help_in_a_rated_game(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_analysis_is_no_help_in_a_rated_game(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bot.arena.play.analysis.NODES", 1000)
-    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    house = await street.open(bot="Desdemona", trusted_proxies=("127.0.0.1",))
+    bot = await house.bot("Desdemona")
+    anna, her_tablet, other = ("198.51.100.7", "198.51.100.8", "203.0.113.66")
+    person, ben = await house.person("Anna", anna), await house.person("Ben", other)
     aborted = await house.start(person, bot)
     await person.move(aborted, "f5")
     await person.act(aborted, "abort")
     path = f"/api/arena/game/{aborted}/analysis?ply=1"
-    assert (await person.request("GET", path))[0] == 200
+    finished = await house.start(person, bot, variant="connect4")
+    await person.act(finished, "abort")
+    elsewhere = f"/api/arena/game/{finished}/analysis?ply=0"
+
+    async def ask(asked: str, address: str, by: Player | None = None) -> Any:
+        token = {"Authorization": f"Bearer {by.token}"} if by else {}
+        status, told = await house.request("GET", asked, headers={FORWARDED: address, **token})
+        return told["error"] if status == 403 else status
+
+    assert await ask(path, other) == 200
     rated = await house.start(person, bot, rated="true")
     await person.move(rated, "f5")
-    refused = (403, {"error": "A rated game is at this position now; please try again later"})
-    assert await person.request("GET", path) == refused  # although the answer is kept
+    # Although the answer is kept.
+    assert await ask(path, other) == "A rated game is at this position now; please try again later"
     await bot.move(rated, "d6")
-    assert (await person.request("GET", path))[0] == 200
+    refused = "No analysis while you or somebody at your address plays a rated game like this"
+    start = path.replace("ply=1", "ply=0")
+    for asked in (path, start):  # of no position, whatever board it is like
+        assert await ask(asked, anna) == refused
+        assert await ask(asked, her_tablet, person) == refused
+        assert await ask(asked, other, ben) == 200
+    assert await ask(elsewhere, anna, person) == 200  # another game
+    assert await ask(path, "127.0.0.1", bot) == refused
+    assert await ask(path, "127.0.0.1") == 200  # our own bot's address is the arena's
+    await person.act(rated, "resign")
+    assert await ask(path, anna, person) == 200
 
 
 async def test_only_a_finished_game_is_analysed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

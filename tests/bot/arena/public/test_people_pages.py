@@ -113,6 +113,10 @@ async def test_who_is_not_there_is_not_found(street: Street) -> None:
         assert (status, "There is no player with that name." in page) == (404, True), name
     await house.arena.owner.ban("anna")
     assert (await house.request("GET", "/@/anna"))[0] == 404
+    status, page = await house.request("GET", "/foo/bar")
+    assert (status, "There is no page at this address." in page, 'href="/"' in page) == (404, True, True)
+    for path in ("/api/foo", "/static/foo.js"):
+        assert (await house.request("GET", path))[1] in ({"error": "Not found"}, "404: Not Found"), path
 
 
 async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> None:

@@ -10,11 +10,13 @@ import pytest
 from bot.arena import wire
 from bot.arena.public import routes
 from bot.arena.public.canvas import path
+from bot.arena.public.downloads import as_file, formats_of
 from bot.arena.public.preview import preview
 from bot.arena.public.rendering import TEMPLATES
 from bot.arena.public.watched import watched
 from bot.arena.traffic.assets import assets
 from engine.formats import ggf, pgn, transcripts
+from engine.formats.files import GameFormat
 from tests.bot.arena.conftest import House, Json, Player, Street
 from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns
 
@@ -191,6 +193,13 @@ async def test_files_in_the_players_formats(house: House) -> None:
     record = pgn.parse(await file(chess, "pgn"))
     assert (record.players, record.moves) == (("Anna", "Desdemona"), ("e2e4", "e7e5", "g1f3"))
     assert (record.points, record.ending) == (1.0, "resigned")
+    terms = {"variant": "standard", "rated": "false", "color": "white"}
+    untimed = (await person.post(f"/api/challenge/{bot.name}", data=terms))["id"]
+    await bot.post(f"/api/challenge/{untimed}/accept")
+    await person.act(untimed, "abort")
+    match = await house.arena._referee.find(untimed)
+    assert formats_of(match) == ()  # nobody has moved
+    assert '[Event "casual game without a clock"]' in as_file(match, GameFormat.PGN, "")
     assert await file(drop, "txt") == "d1 d2\n"
     for game, form in ((othello, "pgn"), (chess, "ggf"), (drop, "pgn")):
         assert (await house.request("GET", f"/game/{game}/{form}"))[0] == 404

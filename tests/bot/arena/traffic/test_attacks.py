@@ -88,6 +88,7 @@ async def test_waiting_challenges_hold_places(street: Street) -> None:
             host = Visitor(house, f"192.0.2.{number}")
             assert (await host.request("POST", f"/api/challenge/{each['id']}/accept", bot))[0] == 200
     assert await ask(two, 6) == [429]
+    await two.events()
     game = (await bots[7].challenge(two))["id"]
     status, body = await mallory.request("POST", f"/api/challenge/{game}/accept", two)
     assert (status, body["error"]) == (429, "Your address already has 6 games and unanswered challenges")
@@ -193,7 +194,7 @@ async def test_streams_of_one_address(street: Street) -> None:
 async def play(house: House) -> tuple[Player, str]:
     """A person in a game, whose steps so far an address of their own has paid."""
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
-    return person, await house.start(bot, person)
+    return person, await house.start(person, bot, color="white")
 
 
 async def test_the_points_of_an_address(street: Street) -> None:

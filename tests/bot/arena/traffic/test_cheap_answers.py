@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from bot.arena import board_view, export, game
+from bot.arena import board_view, export, game, referee, routes_site
 from bot.arena.challenges import Crowded
-from bot.arena.traffic import once
+from bot.arena.public import routes as public_routes
+from bot.arena.traffic import budgets, once
 from bot.arena.traffic.assets import Assets, assets
 from bot.arena.traffic.once import Once
 from storage.arena import RatingRecord
@@ -206,3 +207,42 @@ async def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         return 7
 
     assert await store.get(0, mend) == 7
+
+
+async def test_a_change_is_encoded_once_for_all_tabs(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game_id = await house.start(person, bot)
+    tabs = [await person.game(game_id) for _ in range(3)]
+    robot = await bot.game(game_id)
+    for each in (*tabs, robot):
+        await each.next()
+    views = Calls(monkeypatch, board_view, "with_view")
+    encoded = Calls(monkeypatch, referee, "line_of")
+    await person.move(game_id, "f5")
+    lines = [await each.next() for each in tabs]
+    assert lines[0]["view"]["moves"] == ["f5"]
+    assert lines[1:] == lines[:-1]
+    assert "view" not in await robot.next()
+    assert (views.count, encoded.count) == (1, 2)
+
+
+async def test_a_replay_costs_by_its_length_unless_it_is_at_hand(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, bot = await house.person("Anna"), await house.bot("Desdemona")
+    game_id = await house.start(person, bot)
+    await person.move(game_id, "f5")
+    for module in (routes_site, public_routes):
+        monkeypatch.setattr(module, "PER_PLY", 1e6)
+    path = f"/api/arena/game/{game_id}"
+    status, body = await house.request("GET", path)
+    assert (status, body["ratelimit"]["key"]) == (429, "requests")
+    monkeypatch.setattr(routes_site, "PER_PLY", budgets.PER_PLY)
+    assert (await house.request("GET", path))[0] == 200
+    monkeypatch.setattr(routes_site, "PER_PLY", 1e6)
+    assert (await house.request("GET", path))[0] == 200
+    await bot.move(game_id, "d6")
+    assert (await house.request("GET", path))[0] == 429
+    await person.act(game_id, "resign")
+    assert (await house.request("GET", f"/game/{game_id}/ggf"))[0] == 429
+    assert (await house.request("GET", f"/game/export/{game_id}"))[0] == 200

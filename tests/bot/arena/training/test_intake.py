@@ -13,6 +13,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.games import ForecastRow, GameRow
 from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition
+from storage.training import positions
 from tests.bot.arena.training.samples import add_fall
 
 
@@ -65,6 +66,27 @@ async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None
         await session.execute(update(GameRow).values(is_settled=True))
     assert await intake.poll() == 1
     assert await count(database, TrainingFall) == await count(database, SearchedGame) == 2
+
+
+async def test_games_that_begin_while_old_ones_are_taken_up(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The later one of them is over first."""
+    await add(database, "old")
+    intake, list_untaken = Intake(database, "arena"), positions.list_untaken
+
+    async def slow(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        await add(database, "going", ply=2, settled=False)
+        await add(database, "quick", ply=4)
+        return await list_untaken(*arguments)
+
+    monkeypatch.setattr(positions, "list_untaken", slow)
+    await intake.fill()
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(is_settled=True))
+    await intake.poll()
+    assert await count(database, TrainingFall) == await count(database, SearchedGame) == 3
 
 
 async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptureFixture) -> None:

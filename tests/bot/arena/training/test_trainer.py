@@ -269,6 +269,24 @@ async def test_a_free_answer_takes_the_win_and_not_the_loss(room: Room, anna: Pl
     assert told["you"]["diff"] < 0
 
 
+async def test_a_free_answer_leaves_the_position_in_front_where_it_is(room: Room, anna: Player) -> None:
+    in_front = await room.open(anna)
+    await room.falls("chess", "gameofCy", "Cyd", ply=2)
+    free = await room.open(None, f"game=chess&seen={in_front}")
+    assert free.partition(".")[0] != in_front
+    assert (await room.answer(anna, free, BEST))["done"]
+    assert (await room.answer(anna, in_front, BEST))["unrated"] is None
+
+
+async def test_a_line_after_another_bait_is_not_shown(room: Room, anna: Player) -> None:
+    """Its moves may be illegal here."""
+    name = await room.open(anna)
+    async with room.house.database.write() as session:
+        await positions.save_bait_line(session, int(name), "a1a8 h8h1")
+    found = await room.answer(anna, name, BEST)
+    assert [each["move"] for each in found["bait"]["line"]] == [CHESS.bait]
+
+
 async def test_what_there_is_to_find_in_a_game(room: Room, anna: Player) -> None:
     async with room.house.database.write() as session:
         await add_fall(session, "chess", "gameofAn", "Anna", settled=False, ply=2)

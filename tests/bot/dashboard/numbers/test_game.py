@@ -334,7 +334,7 @@ def _fate(mark: Row) -> str:
         return ", a slip"
     if mark["bait"] is None:
         return ""
-    return {None: ", bait not answered", True: ", bait taken", False: ", bait seen through"}[mark["is_taken"]]
+    return {None: ", bait not answered", True: ", bait taken", False: ", bait left alone"}[mark["is_taken"]]
 
 
 def _moves(names: list[str], marks: list[Row]) -> list[str]:

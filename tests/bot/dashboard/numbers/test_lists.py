@@ -448,7 +448,7 @@ async def test_events(
     alarms = [
         line
         for alarm in told["alarms"]
-        for line in (f"firing {alarm['name']} 0.0 s ago", f"{alarm['headline']} {alarm['text']}")
+        for line in (f"firing {alarm['name']} just now", f"{alarm['headline']} {alarm['text']}")
         if any(each.isdigit() for each in line)
     ]
     assert printed.numbers(html) == [

@@ -66,6 +66,7 @@ def _baits(data: Exported) -> list[Row]:
             "at": outcome["at"],
             "is_taken": bool(bait["is_taken"]),
             "cost": outcome["cost"],
+            "is_best": outcome["kind"] == "optimal",
         }
         for bait, outcome in met[:8]
     ]
@@ -152,8 +153,10 @@ def _live(status: Row) -> list[str]:
 
 
 def _bait_line(bait: Row) -> str:
-    how = "took the bait" if bait["is_taken"] else "saw through it"
-    end = f"\N{MINUS SIGN}{percent(bait['cost'])}" if bait["is_taken"] else "held"
+    is_slip = not bait["is_taken"] and bait["cost"] >= 0.1
+    left = "left the bait, but slipped" if is_slip else "left the bait"
+    how = "took the bait" if bait["is_taken"] else "saw through it" if bait["is_best"] else left
+    end = f"\N{MINUS SIGN}{percent(bait['cost'])}" if bait["is_taken"] or is_slip else "held"
     when, who = of_day(bait["at"], "%H:%M"), " ".join(bait["opponent"].split())
     return f"{when} {who} {how}, {TITLES[bait['game']]} {end}"
 
@@ -232,5 +235,5 @@ async def test_alarms_of_the_events_page(visitor: Visitor, actions: FakeActions,
     assert [each["name"] for each in told] == [alarm.name for alarm in actions.alarms]
     page = printed.lines(await visitor.text(f"/dash/events?days={days}"))
     for alarm in told:
-        assert f"firing {alarm['name']} 0.0 s ago" in page
+        assert f"firing {alarm['name']} just now" in page
         assert f"{alarm['headline']} {alarm['text']}" in page

@@ -152,6 +152,8 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     moment = Moment(data, bait["decision_id"])
     rating = "" if bait["opponent_rating"] is None else f" {bait['opponent_rating']}"
     fate = {None: "not answered", 0: "held", 1: "fell"}[bait["is_taken"]]
+    if fate == "held" and (bait["reply_cost"] or 0) >= 0.1:
+        fate = "slipped"
     last = ""
     if order == "taken":
         fate, last = f"{taken} of {met} took it", f"Met {met:,} times. Last: "

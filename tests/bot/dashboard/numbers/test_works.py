@@ -204,9 +204,9 @@ _FIGURE_9 = "Figure 9: what became of the traps, in the paper's terms"
 _NOTE = (
     "Replies in positions that were not decided, the first 50 games of each opponent. An error costs 10 % of "
     "the game or more. “At random”: what somebody who moves at random would do in the very same positions. "
-    "“Forecast”: what the model of people expects there; below it, what happened less that, in points of a "
-    "hundred with its 95 % interval, right at any time. “Performance”: the rating at which this score is "
-    "expected, with its 95 % interval."
+    "“Forecast”: what the model of people expects there. Below the forecast: by how many points of a hundred "
+    "more happened than was forecast (a minus: less), with a 95 % interval that is right at any time. "
+    "“Performance”: the rating at which this score is expected, with its 95 % interval."
 )
 
 

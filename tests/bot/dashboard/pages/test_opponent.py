@@ -200,7 +200,8 @@ async def test_block_and_unblock(database: Database, opened: Opened) -> None:
     address = "/dash/opponent?site=arena&id=anna"
     async with opened(actions) as browser:
         _, page = await browser.get(address)
-        assert set(forms(page)) == {"block", "challenge"}
+        assert set(forms(page)) == {"block"}
+        assert "People cannot be challenged at arena" in page
         fields = forms(page)["block"]
         assert fields == {"action": "block", "next": address, "name": "anna", "account": "arena"}
         assert "Play no more games with anna" in (await browser.act(**fields))[2]  # it asks
@@ -220,17 +221,21 @@ async def test_block_and_unblock(database: Database, opened: Opened) -> None:
 
 async def test_a_challenge_with_the_last_terms(database: Database, opened: Opened) -> None:
     async with database.write() as session:
-        await begun(session, "g1", clock_initial_s=30, clock_increment_s=0, rated=False, variant="xiangqi")
+        terms = {"clock_initial_s": 30, "clock_increment_s": 0, "rated": False, "variant": "xiangqi"}
+        await begun(session, "g1", opponent_is_bot=True, **terms)
     actions = FakeActions()
     async with opened(actions) as browser:
         _, page = await browser.get("/dash/opponent?site=arena&id=anna")
-        assert "<option selected>xiangqi</option>" in page
+        assert '<option value="xiangqi" selected>Xiangqi</option>' in page
+        assert '<option value="standard">Chess</option>' in page
+        assert '<option value="chess960">Chess (chess960)</option>' in page
+        assert "fromPosition" not in page
         assert 'name="clock" value="0.5+0"' in page
         assert '<option value="casual" selected>' in page
         fields = forms(page)["challenge"]
         await browser.act(**fields, variant="xiangqi", clock="0.5+0", rated="casual")
     ((name, (who, proposal), options),) = actions.calls
-    assert (name, who, options) == ("begin_challenge", "anna", {"account": "arena", "by": "dashboard"})
+    assert (name, who, options) == ("begin_challenge", "Anna", {"account": "arena", "by": "dashboard"})
     assert (proposal.variant, proposal.rated, proposal.side) == ("xiangqi", False, None)
     assert (proposal.clock.initial_s, proposal.clock.increment_s) == (30, 0)
 
