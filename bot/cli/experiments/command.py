@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona experiment list`.")]
 Small = Annotated[
     bool,
-    typer.Option("--small/--full", help="A minute or less, to see that it runs; or what docs/papers.md reports."),
+    typer.Option(
+        "--small/--full", help="A minute or less, to see that it runs; or what docs/papers.md reports."
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Seed of everything that is drawn by lot.")]
 Plots = Annotated[

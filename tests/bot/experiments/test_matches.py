@@ -1,10 +1,11 @@
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 
 from bot.experiments.experiment import Size
 from bot.experiments.gordon_reda.figure_6 import Figure6
-from bot.experiments.matches import Cell, MatchExperiment, paired
+from bot.experiments.matches import Cell, Games, MatchExperiment, paired
 from bot.experiments.report import ClaimVerdict, Report
 
 CELL = Cell("tictactoe", "standard:depth=2", "standard:depth=3", 7)
@@ -34,6 +35,11 @@ def test_pairs_are_split_among_jobs_and_put_together_again() -> None:
     assert games.nodes[1] > games.nodes[0] > 0
     assert few.games({jobs[1].name: results[jobs[1].name]}, Size.SMALL)[CELL.name].tally.count("+") == 1
     assert few.games({}, Size.SMALL) == {}
+
+
+def test_a_rating_that_is_not_known_has_no_limits() -> None:
+    points, nothing = np.ones(3), np.array([])
+    assert Games(points, nothing, nothing.astype(int), ((1.0, None),) * 6, (0, 0)).words()[2] == "-"
 
 
 def won(points: float, margin: float, pairs: int) -> dict[str, object]:
