@@ -13,9 +13,9 @@ import numpy as np
 from bot.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from bot.experiments.given_games import NEEDED, jobs_of_sample
-from bot.experiments.matches import discs
+from bot.experiments.matches import discs, paired_jobs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, above_zero, mean_of, number, percent, points, tally
+from bot.experiments.words import MeanEstimate, above_zero, in_points, mean_of, percent, tally, with_interval
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import Opening, read_openings
@@ -230,10 +230,8 @@ def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[An
     found: dict[str, list[Any]] = {arm: [] for arm in ARMS}
     for heat in PEOPLE:
         for first in range(0, _PAIRS[size], _PAIRS_A_JOB):
-            parts = {arm: results.get(_name(arm, heat, first)) for arm in ARMS}
-            if all(part is not None for part in parts.values()):
-                for arm, part in parts.items():
-                    found[arm] += (part or {})["games"]
+            for arm, part in paired_jobs(results, {arm: _name(arm, heat, first) for arm in ARMS}).items():
+                found[arm] += part["games"]
     if not found[PAPER]:
         return {}
     return {arm: np.array(games, float).reshape(-1, 2, 2) for arm, games in found.items()}
@@ -254,8 +252,8 @@ def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:
             f"Primary: trappiness tells which reply people play ({game}), beyond {', '.join(KNOWN)}, by "
             f"{WORTH_HAVING:g} nats or more",
             verdict,
-            f"{number(gain, 1, 4, '+')} nats a reply (97.5 %): {words}; {found.positions:,} replies of "
-            f"{found.persons:,} persons",
+            f"{with_interval(gain, 1, 4, '+')} nats a reply (97.5 %): {words}; {found.positions:,} replies "
+            f"of {found.persons:,} persons",
         )
 
 
@@ -282,7 +280,7 @@ def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperC
     yield PaperClaim(
         "Primary: the paper's player scores more against people than minimax does",
         above_zero(whole),
-        f"{points(whole)} points of 100, {2 * whole.n} games each",
+        f"{in_points(whole)} points of 100, {2 * whole.n} games each",
     )
     others = [arm for arm in ARMS if arm not in (CONTROL, PAPER)]
     for arm in others:
@@ -290,7 +288,7 @@ def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperC
         yield PaperClaim(
             f"The part earns something: the paper's player scores more than with {arm}",
             above_zero(less),
-            f"{points(less)} points of 100 (all {len(others)} together 95 %)",
+            f"{in_points(less)} points of 100 (all {len(others)} together 95 %)",
         )
 
 
@@ -298,7 +296,7 @@ def _recorded_table(game: str, found: Gains) -> Table:
     return Table(
         f"Recorded replies at {game}: what each part adds, one at a time",
         ("part", "gain, nats a reply"),
-        tuple((name, number(found.of[name], 1, 4, "+")) for name in PARTS),
+        tuple((name, with_interval(found.of[name], 1, 4, "+")) for name in PARTS),
         f"{found.positions:,} replies of {found.persons:,} persons, {found.nats:.4f} nats a reply without "
         "any part; each logit is fitted on other persons than it is judged on.  Only the first row is an "
         "endpoint (97.5 %), the others explore (95 %).",
@@ -314,7 +312,7 @@ def _played_table(games: Mapping[str, np.ndarray[Any, Any]]) -> Table:
             discs(mean_of(found[..., 1].mean(axis=1))),
         ]
         for other in (CONTROL, PAPER):
-            for what, words in ((0, points), (1, discs)):
+            for what, words in ((0, in_points), (1, discs)):
                 cells.append("" if arm == other else words(_less(games, arm, other, what, 1)))
         rows.append((arm, *cells))
     return Table(

@@ -14,8 +14,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from bot.experiments.matches import paired_jobs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, above_zero, mean_of, number, percent, points, tally
+from bot.experiments.words import (
+    MeanEstimate,
+    above_zero,
+    counted,
+    in_points,
+    mean_of,
+    percent,
+    tally,
+    with_interval,
+)
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
@@ -169,15 +179,15 @@ class MatingPlayer(OurPlayer):
         return found.move
 
 
-def played(terms: Terms, number_: int, seed: int) -> list[float]:
+def played(terms: Terms, number: int, seed: int) -> list[float]:
     """Play one game, and summarise it (`Blog400.run`)."""
     a, b = terms.a, terms.b
     assert isinstance(a, OurSpec)  # noqa: S101 - as `Blog400.run` makes them
     assert isinstance(b, HumanSpec)  # noqa: S101
-    ours = MatingPlayer(a, terms.game, f"{seed} {number_} 0")
-    people = HumanPlayer(b, terms.game, f"{seed} {number_} 1")
-    opening = random_opening(terms.game, seed, number_ // 2)
-    game = play_game(terms, number_, opening, (ours, people))
+    ours = MatingPlayer(a, terms.game, f"{seed} {number} 0")
+    people = HumanPlayer(b, terms.game, f"{seed} {number} 1")
+    opening = random_opening(terms.game, seed, number // 2)
+    game = play_game(terms, number, opening, (ours, people))
     replies = errors = blunders = 0
     cost = 0.0
     for ply, decision in game.decisions:
@@ -239,18 +249,18 @@ def _both(results: Mapping[str, Result], level: int | None, size: Size) -> _Comp
     parts: dict[str, list[Any]] = {STANDARD: [], MODEL: []}
     openings: list[int] = []
     for first in range(0, _PAIRS[size], _BATCH):
-        some = {player: results.get(_name(level, player, first)) for player in parts}
-        if all(found is not None for found in some.values()):
-            for player, found in some.items():
-                parts[player] += (found or {})["games"]
-            openings += range(first, first + len(parts[MODEL]) // 2 - len(openings))
+        for player, found in paired_jobs(
+            results, {each: _name(level, each, first) for each in parts}
+        ).items():
+            parts[player] += found["games"]
+        openings += range(first, first + len(parts[MODEL]) // 2 - len(openings))
     if not parts[MODEL]:
         return None
     a, b = (np.array(parts[player], float).reshape(-1, 2, 6) for player in (STANDARD, MODEL))
     return _Compared(a, b, np.array(openings))
 
 
-def _share(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _score(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Score of each pair."""
     return np.asarray(games[..., 0].mean(axis=1))
 
@@ -286,14 +296,14 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
     yield PaperClaim(
         "Opponent-model search beats people faster than minimax",
         above_zero(-faster),
-        f"{number(faster, 1, 2, '+')} moves to win, {faster.n} openings",
+        f"{with_interval(faster, 1, 2, '+')} moves to win, {counted(faster.n, 'opening')}",
     )
     for column, what in ((3, "errors (a tenth of expected score)"), (4, "blunders (two pawns)")):
         more = every.mean(_rate(every.b, column) - _rate(every.a, column))
         yield PaperClaim(
             f"It provokes more {what}",
             above_zero(more),
-            f"{points(more)} in 100 replies",
+            f"{in_points(more)} in 100 replies",
         )
 
 
@@ -323,12 +333,12 @@ def _results(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
                 name,
                 tally(both.a[..., 0]),
                 tally(both.b[..., 0]),
-                percent(both.mean(_share(both.a))),
-                percent(both.mean(_share(both.b))),
-                points(both.mean(_share(both.b) - _share(both.a))),
-                number(both.mean(_moves(both.a)), 1, 1),
-                number(both.mean(_moves(both.b)), 1, 1),
-                number(both.mean(_moves(both.b) - _moves(both.a)), 1, 1, "+"),
+                percent(both.mean(_score(both.a))),
+                percent(both.mean(_score(both.b))),
+                in_points(both.mean(_score(both.b) - _score(both.a))),
+                with_interval(both.mean(_moves(both.a)), 1, 1),
+                with_interval(both.mean(_moves(both.b)), 1, 1),
+                with_interval(both.mean(_moves(both.b) - _moves(both.a)), 1, 1, "+"),
             )
             for name, both in _rows(found, every)
         ),
@@ -344,9 +354,9 @@ def _replies(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
         cells = []
         for column in (3, 4):
             a, b = _rate(both.a, column), _rate(both.b, column)
-            cells += [percent(both.mean(a)), percent(both.mean(b)), points(both.mean(b - a))]
+            cells += [percent(both.mean(a)), percent(both.mean(b)), in_points(both.mean(b - a))]
         pawns = both.mean(_rate(both.b, 5) - _rate(both.a, 5))
-        rows.append((name, *cells, number(pawns, 1, 3, "+")))
+        rows.append((name, *cells, with_interval(pawns, 1, 3, "+")))
     return Table(
         "What the people's replies cost, by our search of the same depth",
         (
@@ -371,7 +381,7 @@ def _charts(found: Mapping[int | None, _Compared]) -> tuple[Chart, ...]:
         marks = []
         for level, both in found.items():
             each = both.mean(_moves(getattr(both, which)))
-            if level is not None and each.n > 1:
+            if level is not None and each.has_interval:
                 marks.append((float(level), each.value, each.low, each.high))
         if marks:
             lines.append(Line(name, tuple(marks)))

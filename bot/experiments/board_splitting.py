@@ -108,12 +108,16 @@ class Position:
     """Who wins each board under best play (1: H), by level."""
 
     @classmethod
-    def of(cls, board: Bits, shape: Shape) -> "Position":
-        """Evaluate a board at all levels."""
+    def of(cls, board: Bits, shape: Shape, deepest: int | None = None) -> "Position":
+        """Evaluate a board at all levels.
+
+        Args:
+            deepest: The last level whose boards are evaluated; None: all.
+        """
         truth: dict[int, NDArray[np.generic]] = {shape.levels: board}
         for level in range(shape.levels - 1, -1, -1):
             truth[level] = backed_up(truth[level + 1], shape.b, level + 1, level)
-        levels = range(1, shape.levels + 1)
+        levels = range(1, (shape.levels if deepest is None else deepest) + 1)
         return cls(shape, {level: values_at(board, shape, level) for level in levels}, truth)
 
     def best_moves(self, node: int, level: int, look_ahead: int, evaluation: str) -> NDArray[np.intp]:
@@ -151,8 +155,13 @@ class Position:
         Returns:
             The share of the moves thought best that do; None: all moves are won, or none is.
         """
+        won = self.won_moves(node, level)
+        return (
+            None if won is None else float(won[self.best_moves(node, level, look_ahead, evaluation)].mean())
+        )
+
+    def won_moves(self, node: int, level: int) -> NDArray[np.bool_] | None:
+        """Which moves keep a won game won; None: all moves are won, or none is."""
         b = self.shape.b
-        won = self.truth[level + 1][node * b : (node + 1) * b] == level % 2
-        if won.all() or not won.any():
-            return None
-        return float(won[self.best_moves(node, level, look_ahead, evaluation)].mean())
+        won = np.asarray(self.truth[level + 1][node * b : (node + 1) * b] == level % 2)
+        return None if won.all() or not won.any() else won

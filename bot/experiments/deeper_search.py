@@ -7,8 +7,8 @@ import numpy as np
 
 from bot.experiments.experiment import Job, Result, Size
 from bot.experiments.matches import Cell, Games, MatchExperiment
-from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, mean_of, number, percent, percents, points
+from bot.experiments.report import Chart, Line, PaperClaim, Report, Table
+from bot.experiments.words import in_points, mean_of, percent, share_percent, verdict_above, with_interval
 from bot.match.openings import position_after, random_opening
 from engine.expected import expected_score
 from engine.games import get_game
@@ -96,13 +96,13 @@ def _cell(game: str, depth: int, pairs: int) -> Cell:
     return Cell(game, f"standard:depth={depth + 1}", f"standard:depth={depth}", pairs)
 
 
-def first_move_costs(name: str, seed: int, number_: int, oracle: int) -> list[float]:
+def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[float]:
     """What the move that each depth from 2 on chooses costs in expected score, judged at a deeper one.
 
     The search is full-width and exact; ties go to the first move.
     """
     game = get_game(name)
-    _, found = position_after(game, random_opening(name, seed, number_))
+    _, found = position_after(game, random_opening(name, seed, number))
     position = game.for_search(found)
     moves = game.legal_moves(position)
     searcher = make_searcher(name, _TABLE_MB)
@@ -126,17 +126,9 @@ def _deeper_wins(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]
         if scores:
             yield PaperClaim(
                 f"Deeper search plays better: {game}, depth D + 1 against D",
-                _above(
-                    min((each for _, each in scores), key=lambda each: each.low), 0.5, [e for _, e in scores]
-                ),
+                verdict_above([each for _, each in scores], 0.5),
                 ", ".join(f"{depth + 1} v {depth}: {percent(each)} %" for depth, each in scores),
             )
-
-
-def _above(lowest: MeanEstimate, level: float, all_of: Sequence[MeanEstimate]) -> ClaimVerdict:
-    if any(each.high < level for each in all_of):
-        return ClaimVerdict.FAILS
-    return ClaimVerdict.HOLDS if lowest.low > level else ClaimVerdict.OPEN
 
 
 def _costs_fall(costs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperClaim]:
@@ -148,8 +140,8 @@ def _costs_fall(costs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperClai
         lowest = min(steps, key=lambda step: step.value)
         yield PaperClaim(
             f"Each further ply finds better first moves: {game}",
-            _above(lowest, 0.0, steps),
-            f"the smallest gain of a ply is {points(lowest)} points of expected score",
+            verdict_above(steps, 0.0),
+            f"the smallest gain of a ply is {in_points(lowest)} points of expected score",
         )
 
 
@@ -166,7 +158,11 @@ def _matches(games: Mapping[str, Games], size: Size) -> Table:
 def _judged(game: str, found: np.ndarray[Any, Any]) -> Table:
     deepest = found.shape[1] + 1
     rows = tuple(
-        (f"{depth}", percents(share(int((column == 0).sum()), len(column))), number(mean_of(column), 100, 2))
+        (
+            f"{depth}",
+            share_percent(share(int((column == 0).sum()), len(column))),
+            with_interval(mean_of(column), 100, 2),
+        )
         for depth, column in enumerate(found.T, start=2)
     )
     return Table(

@@ -19,7 +19,7 @@ class Size(StrEnum):
     """How much of an experiment to run."""
 
     SMALL = "small"
-    """Minutes at most: shows that it runs, and little else."""
+    """A minute or less: shows that it runs, and little else."""
     FULL = "full"
     """What docs/papers.md reports."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.experiments.experiment import Experiment, Job, Result, Size
-from bot.experiments.words import MeanEstimate, mean_of, number, percent, tally
+from bot.experiments.words import MeanEstimate, mean_of, percent, tally, with_interval
 from bot.match.conditions import Terms
 from bot.match.openings import Opening, random_opening
 from bot.match.play import GameTask, play
@@ -45,6 +45,8 @@ class Games:
     """A's share of the points of each pair."""
     margins: NDArray[np.float64]
     """A's mean margin in discs, pair by pair; empty where games have none."""
+    openings: NDArray[np.int64]
+    """Numbers of the openings of `margins`."""
     single: tuple[tuple[float, int | None], ...]
     """A's points and margin in each game; A moves first in every other one."""
     nodes: tuple[float, float]
@@ -68,9 +70,11 @@ class Games:
     def words(self) -> tuple[str, str, str]:
         """Tally, score in per cent, and Elo."""
         elo = elo_estimate(self.points.tolist())
-        low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
         value = "-" if elo.value is None else f"{elo.value:+.0f}"
-        return self.tally, percent(self.score), f"{value} ({low} to {high})"
+        if elo.value is not None and (elo.low is not None or elo.high is not None):
+            low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
+            value += f" ({low} to {high})"
+        return self.tally, percent(self.score), value
 
 
 class MatchExperiment(Experiment):
@@ -110,13 +114,13 @@ class MatchExperiment(Experiment):
             openings=f"seed {seed}",
         )
         games, nodes, moves = [], [0, 0], [0, 0]
-        for number_ in range(2 * first, 2 * (first + cell.pairs)):
+        for number in range(2 * first, 2 * (first + cell.pairs)):
             opening = (
                 Opening(None, ())
                 if cell.plies == 0
-                else random_opening(cell.game, seed, number_ // 2, plies=cell.plies)
+                else random_opening(cell.game, seed, number // 2, plies=cell.plies)
             )
-            played = play(GameTask(terms, number_, seed, opening, keeps_decisions=False))
+            played = play(GameTask(terms, number, seed, opening, keeps_decisions=False))
             finished = played.finished
             games.append([finished.points, finished.margin, len(played.moves)])
             for which, used in enumerate(finished.used):
@@ -126,38 +130,61 @@ class MatchExperiment(Experiment):
 
     def games(self, results: Mapping[str, Result], size: Size) -> dict[str, Games]:
         """The games played so far by the cell's name; cells without games are left out."""
-        found: dict[str, list[Result]] = {}
+        found: dict[str, list[tuple[int, Result]]] = {}
         for cell in self.cells(size):
             for first in range(0, cell.pairs, self.batch):
-                if f"{cell.name}: pairs {first}" in results:
-                    found.setdefault(cell.name, []).append(results[f"{cell.name}: pairs {first}"])
+                if (part := results.get(f"{cell.name}: pairs {first}")) is not None:
+                    found.setdefault(cell.name, []).append((first, part))
         return {name: _games(parts) for name, parts in found.items()}
 
 
-def _games(parts: Sequence[Result]) -> Games:
-    single = [(float(points), margin) for part in parts for points, margin, _ in part["games"]]
+def _games(parts: Sequence[tuple[int, Result]]) -> Games:
+    """Put a cell together from its jobs, each with the number of its first pair."""
+    single = [(float(points), margin) for _, part in parts for points, margin, _ in part["games"]]
     pairs = [single[at : at + 2] for at in range(0, len(single), 2)]
-    margins = [
-        (first + second) / 2 for (_, first), (_, second) in pairs if first is not None and second is not None
-    ]
+    openings = [first + at for first, part in parts for at in range(len(part["games"]) // 2)]
+    margins = {
+        opening: (first + second) / 2
+        for opening, ((_, first), (_, second)) in zip(openings, pairs, strict=True)
+        if first is not None and second is not None
+    }
     nodes = [
-        sum(part["nodes"][which] for part in parts) / max(1, sum(part["moves"][which] for part in parts))
+        sum(part["nodes"][which] for _, part in parts)
+        / max(1, sum(part["moves"][which] for _, part in parts))
         for which in (0, 1)
     ]
     return Games(
         np.array([(first + second) / 2 for (first, _), (second, _) in pairs]),
-        np.array(margins, float),
+        np.array(list(margins.values()), float),
+        np.array(list(margins), int),
         tuple(single),
         (nodes[0], nodes[1]),
     )
 
 
-def paired(a: NDArray[np.float64], b: NDArray[np.float64]) -> MeanEstimate:
-    """The mean difference on the openings that both have played."""
-    n = min(len(a), len(b))
-    return mean_of(a[:n] - b[:n])
+def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict[str, Result]:
+    """The results of jobs that play the same openings with one player each; empty while one is missing.
+
+    Args:
+        names: The jobs' names by player.
+    """
+    found = {player: results[name] for player, name in names.items() if name in results}
+    return found if len(found) == len(names) else {}
+
+
+def paired(a: Games, b: Games, looks: int = 1) -> MeanEstimate:
+    """The mean difference of margins on the openings that both have played; `looks` as in `mean_of`."""
+    _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
+    return mean_of(a.margins[of_a] - b.margins[of_b], looks)
+
+
+def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
+    """On how many openings that both have played A's margin is greater, and on how many it is smaller."""
+    _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
+    gains = a.margins[of_a] - b.margins[of_b]
+    return int((gains > 0).sum()), int((gains < 0).sum())
 
 
 def discs(found: MeanEstimate) -> str:
     """A margin in discs."""
-    return number(found, 1, 1, "+")
+    return with_interval(found, 1, 1, "+")

@@ -18,7 +18,7 @@ from bot.experiments.board_splitting import (
 )
 from bot.experiments.experiment import Experiment, Job, Result, Size
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, above_zero, mean_of, percent, percents, points
+from bot.experiments.words import MeanEstimate, above_zero, in_points, mean_of, percent, share_percent
 from storage.intervals import share
 
 V, H = 0, 1
@@ -76,7 +76,8 @@ class Pathology(Experiment):
         if size is Size.SMALL:
             shapes = shapes[:1]
         return [
-            Job(f"B{shape.b} D{shape.d} boards {first}", {"b": shape.b, "d": shape.d, "first": first})
+            Job(f"B{shape.b} D{shape.d} {what} {first}", {"b": shape.b, "d": shape.d, "first": first, **more})
+            for what, more in (("boards", {}), ("random moves", {"is_random": True}))
             for shape in shapes
             for first in range(0, _BOARDS[size], BATCH)
         ]
@@ -86,9 +87,13 @@ class Pathology(Experiment):
 
         Returns:
             ``wins``: by figure, evaluation and look-ahead, a digit for each board: 1 where the player who
-            looks ahead wins.  ``right``: for each board whose first move matters the share of right moves.
+            looks ahead wins.  ``right``: for each board whose first move matters the share of right moves
+            among those thought best.  Or ``random``, by player and evaluation: their share among all moves
+            on the same boards.
         """
         shape = Shape(arguments["b"], arguments["d"])
+        if arguments.get("is_random"):
+            return {"random": random_moves(shape, seed, arguments["first"])}
         wins: dict[str, str] = {}
         right: dict[str, list[float]] = {}
         for number in range(arguments["first"], arguments["first"] + BATCH):
@@ -100,7 +105,7 @@ class Pathology(Experiment):
                 # Ties are drawn alike for each evaluation and look-ahead of a board.
                 winner = position.play(evaluation, sees, np.random.default_rng([seed, number]))
                 wins[key] = wins.get(key, "") + str(int(winner == figure.player))
-                node = 0 if figure.player == V else int(position.best_moves(0, 0, 0, evaluation)[0])
+                node = _node(position, figure.player, evaluation)
                 accuracy = position.accuracy(node, figure.player, look_ahead, evaluation)
                 if accuracy is not None:
                     right.setdefault(key, []).append(round(accuracy, 6))
@@ -110,17 +115,22 @@ class Pathology(Experiment):
         """See `Experiment.report`."""
         wins: dict[str, list[int]] = {}
         right: dict[str, list[float]] = {}
+        by_lot: dict[str, list[float]] = {}
         for job in self.jobs(size):
-            found = results.get(job.name, {"wins": {}, "right": {}})
-            for key, digits in found["wins"].items():
+            found = results.get(job.name, {})
+            for key, digits in found.get("wins", {}).items():
                 wins.setdefault(key, []).extend(map(int, digits))
-            for key, shares in found["right"].items():
+            for key, shares in found.get("right", {}).items():
                 right.setdefault(key, []).extend(shares)
+            shape = f"{job.arguments['b']} {job.arguments['d']}"
+            for key, shares in found.get("random", {}).items():
+                by_lot.setdefault(f"{shape} {key}", []).extend(shares)
         figures = [figure for figure in FIGURES if f"{figure.number} N {figure.look_ahead[0]}" in wins]
         claims = [claim for figure in figures for claim in _claims(figure, wins)]
         claims += [claim for figure in figures for claim in _first_move(figure, right)]
+        claims += [claim for figure in figures for claim in _less_random(figure, right, by_lot)]
         claims += _level_10(wins)
-        tables = [_table(figure, wins, right) for figure in figures]
+        tables = [_table(figure, wins, right, by_lot) for figure in figures]
         return Report(
             tuple(claims), (*tables, _probabilities()), tuple(_chart(each, wins) for each in figures)
         )
@@ -149,7 +159,7 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Paper
         falls = any(change.high < 0 for change in changes)
         rises = all(change.low > 0 for change in changes)
         lowest = min(changes, key=lambda change: change.value)
-        found = f"its lowest step is {points(lowest)} of 100 games"
+        found = f"its lowest step is {in_points(lowest)} of 100 games"
         expects = evaluation == NUMBER and figure.number in PATHOLOGICAL
         verdict = (
             ClaimVerdict.OPEN
@@ -173,7 +183,52 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
         yield PaperClaim(
             f"Figure {figure.number}: with N, deeper search makes the first move worse",
             above_zero(-change),
-            f"{points(change)} of 100 moves, from {figure.look_ahead[0]} to {figure.look_ahead[-1]} plies",
+            f"{in_points(change)} of 100 moves, from {figure.look_ahead[0]} to {figure.look_ahead[-1]} plies",
+        )
+
+
+def _node(position: Position, player: int, evaluation: str) -> int:
+    """The board on which a player moves first: H's is the one that V chooses without look-ahead."""
+    return 0 if player == V else int(position.best_moves(0, 0, 0, evaluation)[0])
+
+
+def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
+    """How often a first move by lot is right, on the boards of a batch whose first move matters.
+
+    Returns:
+        By player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
+    """
+    players = dict.fromkeys(figure.player for figure in FIGURES if figure.shape == shape)
+    found: dict[str, list[float]] = {}
+    for number in range(first, first + BATCH):
+        random = np.random.default_rng([seed, shape.b, shape.d, number])
+        position = Position.of(random_board(shape, random), shape, deepest=1)
+        for player in players:
+            for evaluation in EVALUATIONS:
+                share_won = position.won_moves(_node(position, player, evaluation), player)
+                if share_won is not None:
+                    found.setdefault(f"{player} {evaluation}", []).append(round(float(share_won.mean()), 6))
+    return found
+
+
+def _random_key(figure: Figure, evaluation: str) -> str:
+    return f"{figure.shape.b} {figure.shape.d} {figure.player} {evaluation}"
+
+
+def _less_random(
+    figure: Figure, right: Mapping[str, Sequence[float]], by_lot: Mapping[str, Sequence[float]]
+) -> Iterator[PaperClaim]:
+    """Whether the deepest look-ahead's first moves are better than moves by lot, on the same boards."""
+    chosen = np.array(right.get(f"{figure.number} {NUMBER} {figure.look_ahead[-1]}", ()))
+    random = np.array(by_lot.get(_random_key(figure, NUMBER), ()))
+    if len(chosen) == len(random) > 0:
+        gain = mean_of(chosen - random)
+        yield PaperClaim(
+            f"Figure {figure.number}: with N, a first move at {figure.look_ahead[-1]} plies is better than "
+            "one by lot",
+            above_zero(gain),
+            f"{percent(mean_of(chosen))} % are right, by lot {percent(mean_of(random))} %: "
+            f"{in_points(gain)} of 100 moves, {gain.n} boards whose first move matters",
         )
 
 
@@ -187,11 +242,16 @@ def _level_10(wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:
             yield PaperClaim(
                 f"H sees level 10 of 12 at her first move: {evaluation} wins {told} of 100",
                 ClaimVerdict.HOLDS if is_same else ClaimVerdict.FAILS,
-                f"{percents(found)} (within the interval of {told} of 100: {'yes' if is_same else 'no'})",
+                f"{share_percent(found)} %, {'' if is_same else 'not '}within the interval of {told} of 100",
             )
 
 
-def _table(figure: Figure, wins: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[float]]) -> Table:
+def _table(
+    figure: Figure,
+    wins: Mapping[str, Sequence[int]],
+    right: Mapping[str, Sequence[float]],
+    by_lot: Mapping[str, Sequence[float]],
+) -> Table:
     rows = []
     for look_ahead in figure.look_ahead:
         row = [str(look_ahead)]
@@ -199,14 +259,20 @@ def _table(figure: Figure, wins: Mapping[str, Sequence[int]], right: Mapping[str
         for evaluation in EVALUATIONS:
             games = wins[f"{figure.number} {evaluation} {look_ahead}"]
             arrays.append(np.array(games, float))
-            row.append(percents(share(sum(games), len(games))))
-        row.append(points(mean_of(arrays[1] - arrays[0])))
+            row.append(share_percent(share(sum(games), len(games))))
+        row.append(in_points(mean_of(arrays[1] - arrays[0])))
         row += [
             percent(mean_of(np.array(right.get(f"{figure.number} {evaluation} {look_ahead}", ()))))
             for evaluation in EVALUATIONS
         ]
         rows.append(tuple(row))
     boards = len(wins[f"{figure.number} N {figure.look_ahead[0]}"])
+    mixed = {
+        evaluation: len(right.get(f"{figure.number} {evaluation} {figure.look_ahead[0]}", ()))
+        for evaluation in EVALUATIONS
+    }
+    random = [percent(mean_of(np.array(by_lot.get(_random_key(figure, each), ())))) for each in EVALUATIONS]
+    rows.append(("a move by lot", "", "", "", *random))
     return Table(
         figure.title,
         (
@@ -214,7 +280,8 @@ def _table(figure: Figure, wins: Mapping[str, Sequence[int]], right: Mapping[str
             "first move right with N, %", "with Y, %",
         ),
         tuple(rows),
-        f"{boards} boards, the same in every row.  First move: boards on which some moves win, others lose.",
+        f"{boards} boards, the same in every row.  First move: boards on which some moves win, others lose "
+        f"({mixed[NUMBER]} with N, {mixed[TRAPS]} with Y).",
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from bot.analysis.svg_files import svg_files
 from bot.experiments.report import Chart
 
+_MOST_TICKS = 12
 _COLOURS = ("#1b6ca8", "#c8553d", "#5b8c5a", "#8d5b4c", "#e0a458", "#8a8a8a")
 
 
@@ -23,11 +24,15 @@ def draw(charts: tuple[Chart, ...], folder: Path, name: str) -> list[Path]:
 def _figure(pyplot: Any, chart: Chart) -> Any:
     figure, axes = pyplot.subplots(figsize=(4.8, 3.2))
     for line, colour in zip(chart.lines, _COLOURS * len(chart.lines), strict=False):
-        x, y, low, high = zip(*line.points, strict=True)
+        x, y, low, high = zip(*line.marks, strict=True)
         axes.plot(x, y, marker="o", markersize=3, color=colour, label=line.name)
         if None not in low and None not in high:
             axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     axes.set(title=chart.title, xlabel=chart.x, ylabel=chart.y)
     axes.title.set_fontsize(8)
-    axes.legend(frameon=False)
+    places = sorted({mark[0] for line in chart.lines for mark in line.marks})
+    if len(places) <= _MOST_TICKS and all(place.is_integer() for place in places):
+        axes.set_xticks(places)  # there are no halves of a ply
+    # Below the axes, where it hides nothing.
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     return figure

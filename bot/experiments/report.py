@@ -40,7 +40,7 @@ class Line:
     """A line of a chart, with an interval about each point where there is one."""
 
     name: str
-    points: tuple[tuple[float, float, float | None, float | None], ...]
+    marks: tuple[tuple[float, float, float | None, float | None], ...]
     """x, y, and the interval's limits."""
 
 
@@ -75,7 +75,7 @@ def report_text(report: Report) -> str:
     parts = []
     if report.claims:
         rows = [(claim.says, claim.verdict.value, claim.found) for claim in report.claims]
-        parts.append(_table(("the paper says", "verdict", "what came out"), rows))
+        parts.append(_table(("claim", "verdict", "what came out"), rows))
     for table in report.tables:
         note = f"\n\n{table.note}" if table.note else ""
         parts.append(f"**{table.title}**\n\n{_table(table.columns, table.rows)}{note}")

@@ -4,15 +4,45 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from bot.base.errors import DesdemonaError
 from bot.experiments.catalogue import get_experiment
 from bot.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from bot.experiments.words import counted
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from storage.database import Database
-from storage.experiments.results import ExperimentRun, keep_result, list_results
+from storage.experiments.results import ExperimentRun, finished_between, keep_result, list_results
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """How far a run is, for its report."""
+
+    run: ExperimentRun
+    done: int
+    jobs: int
+    finished: tuple[datetime, datetime] | None
+    """When its first and its last job were."""
+
+    @property
+    def text(self) -> str:
+        """In a line."""
+        run, at = self.run, ""
+        if self.finished is not None:
+            at = ", {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M} UTC".format(*self.finished)
+        part = "" if self.done == self.jobs else "**A part**: "
+        of = f"{self.done} of {counted(self.jobs, 'job')}"
+        return f"{part}{run.size}, seed {run.seed}, version {run.version}: {of}{at}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        times = [None, None] if self.finished is None else [each.isoformat() for each in self.finished]
+        return {**asdict(self.run), "done": self.done, "jobs": self.jobs, "first": times[0], "last": times[1]}
+
 
 OnResult = Callable[[int, int], None]
 """Called with the number of finished jobs and of all, first when the earlier results have been read."""
@@ -82,6 +112,14 @@ async def stored_results(database: Database, run: ExperimentRun, jobs: Sequence[
     async with database.read() as session:
         kept = await list_results(session, run)
     return {job.name: kept[job.name] for job in jobs if job.name in kept}
+
+
+async def state_of(
+    database: Database, run: ExperimentRun, results: Mapping[str, Result], jobs: Sequence[Job]
+) -> RunState:
+    """How far a run is."""
+    async with database.read() as session:
+        return RunState(run, len(results), len(jobs), await finished_between(session, run))
 
 
 def do_job(task: tuple[str, Mapping[str, Any], int]) -> Result:

@@ -1,4 +1,4 @@
-"""The searches of the slides of Rich & Knight as they stand there: minimax, alpha-beta, material, quiescence.
+"""The searches of the slides of Charles Rich as they stand there: minimax, alpha-beta, material, quiescence.
 
 Plain and slow on purpose, with counters: the program's own searches are compared with them.
 """

@@ -1,4 +1,4 @@
-"""The slides of Rich & Knight, "Minimax Search": each idea at work in this program, on a position of its own.
+"""The slides of Charles Rich, "Minimax Search": each idea at work in this program, on a position of its own.
 
 An idea is measured by one job and judged by the numbers that the job found; docs/slides.md is the page.
 """
@@ -23,7 +23,7 @@ from bot.experiments.slide_search import (
     tree_alpha_beta,
     tree_minimax,
 )
-from bot.experiments.words import above_zero, mean_of, number, percents
+from bot.experiments.words import above_zero, mean_of, share_percent, with_interval
 from bot.match.openings import position_after, random_opening
 from bot.match.player_specs import OurSpec, parse_spec
 from bot.match.players import OurPlayer
@@ -95,7 +95,7 @@ class Slides(Experiment):
 
     name: ClassVar = "slides"
     title: ClassVar = "The ideas of minimax search, each at work"
-    source: ClassVar = "Rich & Knight, Minimax Search (slides)"
+    source: ClassVar = "Charles Rich, Minimax Search (slides)"
     version: ClassVar = "1"
 
     def jobs(self, size: Size) -> Sequence[Job]:
@@ -243,8 +243,8 @@ def _judge_order(found: Result) -> tuple[ClaimVerdict, str]:
 def _branches(arguments: Mapping[str, Any], seed: int) -> Result:
     game, depth = get_game("chess"), arguments["depth"]
     widths, factors = [], []
-    for number_ in range(arguments["positions"]):
-        _, found = position_after(game, random_opening("chess", seed, number_))
+    for number in range(arguments["positions"]):
+        _, found = position_after(game, random_opening("chess", seed, number))
         widths.append(chess_perft(game.position_text(found), 4) ** 0.25)
         core = make_searcher("chess", 64)
         row = []
@@ -262,8 +262,8 @@ def _judge_branches(found: Result) -> tuple[ClaimVerdict, str]:
     rows = ", ".join(f"{each:.1f} at depth {2 * at}" for at, each in enumerate(factors.mean(axis=0), start=1))
     verdict = ClaimVerdict.OPEN if last.low <= 6.5 <= last.high else _verdict(last.high < 6.5)
     return verdict, (
-        f"{number(width, 1, 1)} branches, {number(last, 1, 1)} left at depth {found['depth']} ({rows}); the "
-        f"square root, the least possible, would be {math.sqrt(width.value):.1f}"
+        f"{with_interval(width, 1, 1)} branches, {with_interval(last, 1, 1)} left at depth {found['depth']} "
+        f"({rows}); the square root, the least possible, would be {math.sqrt(width.value):.1f}"
     )
 
 
@@ -432,7 +432,7 @@ def _judge_fewest(found: Result) -> tuple[ClaimVerdict, str]:
     mean, wins = mean_of(margins), share(int((margins > 0).sum()), len(margins))
     return above_zero(mean), (
         f"who holds fewest discs until {_LATE_EMPTIES} squares are empty, against who always takes most: "
-        f"{number(mean, 1, 1, '+')} discs, winning {percents(wins)} %, {mean.n} games"
+        f"{with_interval(mean, 1, 1, '+')} discs, winning {share_percent(wins)} %, {mean.n} games"
     )
 
 

@@ -1,12 +1,14 @@
 """`desdemona experiment`: repeats the papers' experiments, and tells what came out."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from bot.analysis.svg_files import NoPlots
+from bot.analysis.svg_files import NoPlots, svg_files
 from bot.base.log import printable
 from bot.cli.common import (
     MOST,
@@ -22,17 +24,21 @@ from bot.experiments.catalogue import EXPERIMENTS, get_experiment
 from bot.experiments.experiment import Experiment, Result, Size
 from bot.experiments.plots import draw
 from bot.experiments.report import report_json, report_text
-from bot.experiments.runner import run_experiment, run_of, stored_results
+from bot.experiments.runner import RunState, run_experiment, run_of, state_of, stored_results
+from bot.experiments.words import counted
 
 if TYPE_CHECKING:
     from bot.base.config import Config
     from bot.workers.pools import ClusterWorkers, LocalWorkers
+    from storage.database import Database
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona experiment list`.")]
 Small = Annotated[
     bool,
-    typer.Option("--small/--full", help="Minutes, to see that it runs; or what docs/papers.md reports."),
+    typer.Option(
+        "--small/--full", help="A minute or less, to see that it runs; or what docs/papers.md reports."
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Seed of everything that is drawn by lot.")]
 Plots = Annotated[
@@ -83,16 +89,17 @@ def run_command(
 
     experiment, size = _known(name), _size(small)
     given = _given(experiment, size, folder)
+    _can_draw(plots)
     config = config_of(context)
     workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
-        results, number = asyncio.run(_run(config, experiment, size, seed, workers, given))
+        results, state, number = asyncio.run(_run(config, experiment, size, seed, workers, given))
     finally:
         workers.close()
     if number is not None:
         note("stopped; the same command resumes")
         raise typer.Exit(128 + number)
-    _tell(experiment, results, size, plots, form)
+    _tell(experiment, results, state, size, plots, form)
 
 
 def tell_command(
@@ -105,13 +112,36 @@ def tell_command(
 ) -> None:
     """Tell what an experiment found, as far as it was run."""
     experiment, size = _known(name), _size(small)
+    _can_draw(plots)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
-    results = ask_database(context, lambda database: stored_results(database, run, jobs))
+
+    async def read(database: "Database") -> tuple[dict[str, Result], "RunState", str]:
+        results = await stored_results(database, run, jobs)
+        return results, await state_of(database, run, results, jobs), database.url
+
+    results, state, url = ask_database(context, read)
     if not results:
-        raise UsageError(f"{name} ({size.value}, seed {seed}) was not run; `desdemona experiment run` does")
+        options = "".join([" --full" if size is Size.FULL else "", f" --seed {seed}" if seed != 1 else ""])
+        raise UsageError(
+            f"{url} has no results of {name} ({size.value}, seed {seed}); "
+            f"`desdemona experiment run {name}{options}` makes them, and [storage] url or "
+            "DESDEMONA_STORAGE__URL names another database"
+        )
     if len(results) < len(jobs):
-        note(f"{len(results)} of {len(jobs)} jobs are done")
-    _tell(experiment, results, size, plots, form)
+        note(f"{len(results)} of {len(jobs)} jobs are done: verdicts are on these")
+    _tell(experiment, results, state, size, plots, form)
+
+
+def _can_draw(plots: Path | None) -> None:
+    """Find out before the work, not after it."""
+    if plots is not None:
+        try:
+            with svg_files(plots):
+                pass
+        except NoPlots as error:
+            raise UsageError(f"--plots: {error}") from None
+        except OSError as error:
+            raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
 
 def _known(name: str) -> Experiment:
@@ -138,19 +168,22 @@ def _size(small: bool) -> Size:
 
 
 def _tell(
-    experiment: Experiment, results: dict[str, Result], size: Size, plots: Path | None, form: ShowFormat
+    experiment: Experiment,
+    results: dict[str, Result],
+    state: RunState,
+    size: Size,
+    plots: Path | None,
+    form: ShowFormat,
 ) -> None:
     report = experiment.report(results, size)
     if form is ShowFormat.JSON:
-        print_json(report_json(report))
+        print_json({"run": state.to_json(), **report_json(report)})
     else:
-        typer.echo(f"# {experiment.title}\n\n{experiment.source}\n\n{report_text(report)}")
+        typer.echo(f"# {experiment.title}\n\n{experiment.source}\n\n{state.text}\n\n{report_text(report)}")
     if plots is not None:
         try:
             for path in draw(report.charts, plots, experiment.name):
                 note(f"wrote {path}")
-        except NoPlots as error:
-            raise UsageError(f"--plots: {error}") from None
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
@@ -162,23 +195,50 @@ async def _run(
     seed: int,
     workers: "LocalWorkers | ClusterWorkers",
     folder: str | None,
-) -> tuple[dict[str, Result], int | None]:
-    """Return the results, and the signal that ended the run, if any."""
-    from bot.cli.analyse import counting
+) -> tuple[dict[str, Result], RunState, int | None]:
+    """Return the results, how far they are, and the signal that ended the run, if any."""
     from storage.database import LONG_PATIENCE_S, Database
 
     stop, received = stop_on_signals()
     database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
-    told = 0
+    run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
+    note(
+        f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "
+        f"{database.url}"
+    )
+    progress = Progress(experiment.name, monotonic)
     try:
-        with counting(experiment.name, len(experiment.jobs(size))) as on_count:
-
-            def on_result(done: int, _all: int) -> None:
-                nonlocal told
-                on_count(done - told)
-                told = done
-
-            results = await run_experiment(experiment, size, seed, database, workers, on_result, stop, folder)
+        results = await run_experiment(
+            experiment, size, seed, database, workers, progress.on_result, stop, folder
+        )
+        state = await state_of(database, run, results, jobs)
     finally:
         await database.close()
-    return results, received[0] if received else None
+    return results, state, received[0] if received else None
+
+
+class Progress:
+    """Says how far a run is: at first, at the end, and in between no more often than every half minute."""
+
+    EVERY_S: ClassVar = 30.0
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        self._name, self._clock = name, clock
+        self._started = self._told = clock()
+        self._before: int | None = None
+        """Jobs that an earlier run did."""
+
+    def on_result(self, done: int, jobs: int) -> None:
+        """See `bot.experiments.runner.OnResult`."""
+        now = self._clock()
+        if self._before is None:
+            self._before, self._started = done, now
+        elif done < jobs and now - self._told < self.EVERY_S:
+            return
+        self._told = now
+        more = done - self._before
+        left = ""
+        if more > 0 and done < jobs:
+            minutes = (now - self._started) / more * (jobs - done) / 60
+            left = f", about {minutes:.0f} minutes left" if minutes >= 1 else ", less than a minute left"
+        note(f"{self._name}: {done} of {jobs}{left}")

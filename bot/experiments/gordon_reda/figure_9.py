@@ -29,18 +29,30 @@ from bot.experiments.gordon_reda.trap_replies import (
     ratios_apart,
     recorded,
 )
+from bot.experiments.matches import paired_jobs
 from bot.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from bot.experiments.words import MeanEstimate, above_zero, mean_of, percents, points
+from bot.experiments.words import (
+    MeanEstimate,
+    above_zero,
+    at_level,
+    counted,
+    in_points,
+    mean_of,
+    share_percent,
+)
 from bot.match.conditions import Terms
 from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from engine.decision import OutcomeKind
 from engine.player_kinds import STANDARD, TRAPPY
+from storage.inference.student import t_quantile
 from storage.intervals import share
 
 PAPER = {OutcomeKind.OPTIMAL: 34, OutcomeKind.FELL: 61, OutcomeKind.ERRED_ELSEWHERE: 103}
 PAPER_GAMES, PAPER_SET = 50, 198
+PAPER_RESULTS = {STANDARD.name: (39, 2, 9), TRAPPY.name: (40, 1, 9)}
+"""Wins, draws and losses against people."""
 PLAYERS = (STANDARD.name, TRAPPY.name)
 PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100", "maia-1500", "maia-1900")}
 """The models of people: Othello's comes with the program, chess's are in the folder."""
@@ -134,6 +146,7 @@ class TrapsAndPeople(Experiment):
         for game, match in matches.items():
             sources |= {f"{player} v models, {game}": match.replies[at] for at, player in enumerate(PLAYERS)}
         claims = [
+            _ratings(),
             _wording(),
             *_recorded_claims(of_people),
             *_played_claims(matches),
@@ -185,11 +198,11 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
     openings: list[int] = []
     for first in range(0, _PAIRS[size].get(game, 0), _PAIRS_A_JOB):
         for people in PEOPLE[game]:
-            standard, trappy = (results.get(_name(game, player, people, first)) for player in PLAYERS)
-            if standard is not None and trappy is not None:
-                parts[0].append(standard)
-                parts[1].append(trappy)
-                openings += [first + at // 2 for at in range(len(standard["points"]))]
+            both = paired_jobs(results, {each: _name(game, each, people, first) for each in PLAYERS})
+            for which, part in zip(parts, both.values(), strict=False):
+                which.append(part)
+            if both:
+                openings += [first + at // 2 for at in range(len(both[STANDARD.name]["points"]))]
     if not openings:
         return None
     numbers = {opening: at for at, opening in enumerate(dict.fromkeys(openings))}
@@ -219,6 +232,24 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
 # --- The report -----------------------------------------------------------------------------------------
 
 
+def _ratings() -> PaperClaim:
+    """The paper's main claim on people, from what it prints of the games."""
+    standard, trappy = (
+        np.repeat([1.0, 0.5, 0.0], counts)
+        for counts in (PAPER_RESULTS[STANDARD.name], PAPER_RESULTS[TRAPPY.name])
+    )
+    value = float(trappy.mean() - standard.mean())
+    variance = float(trappy.var(ddof=1) / len(trappy) + standard.var(ddof=1) / len(standard))
+    half = t_quantile(1 - 0.05 / 2, len(trappy) + len(standard) - 2) * variance**0.5
+    found = MeanEstimate(value, value - half, value + half, len(trappy))
+    return PaperClaim(
+        "Against people on Yahoo trappy minimax got a higher rating (1702) than standard minimax (1680)",
+        above_zero(found),
+        f"by the paper's own counts {trappy.sum():g} and {standard.sum():g} points of {len(trappy)} games, "
+        f"{in_points(found)} points of 100, if the opponents were alike; not repeated",
+    )
+
+
 def _wording() -> PaperClaim:
     erred = PAPER_SET - PAPER[OutcomeKind.OPTIMAL]
     fell = PAPER[OutcomeKind.FELL]
@@ -237,8 +268,8 @@ def _recorded_claims(of_people: Mapping[str, TrapReplies]) -> Iterator[PaperClai
             f"Primary: people fall for traps ({game}): of replies that cost the same in the same position, "
             "they play a trap more often than by chance",
             above_zero(found.beyond),
-            f"{points(found.beyond)} points of 100 (97.5 %), {found.fell.of:,} errors of "
-            f"{found.fell.persons:,} persons",
+            f"{in_points(found.beyond)} points of 100{at_level(found.beyond, ALPHA)}, "
+            f"{counted(found.fell.of, 'error')} of {counted(found.fell.persons, 'person')}",
         )
 
 
@@ -249,7 +280,8 @@ def _played_claims(matches: Mapping[str, _Match]) -> Iterator[PaperClaim]:
             f"Primary: setting traps makes opponents fall ({game}, models of people): more falls than "
             "against minimax",
             above_zero(found),
-            f"{points(found)} in 100 replies (97.5 %), {len(match.sums['games'])} openings",
+            f"{in_points(found)} in 100 replies{at_level(found, ALPHA)}, "
+            f"{counted(len(match.sums['games']), 'opening')}",
         )
 
 
@@ -259,8 +291,8 @@ def _random_claims(sources: Mapping[str, TrapReplies]) -> Iterator[PaperClaim]:
         yield PaperClaim(
             f"People fall frequently ({name}): more often than somebody who moves at random",
             above_zero(beyond),
-            f"{_share(replies.share(replies.is_kind(OutcomeKind.FELL), replies.is_trap))} % of traps, "
-            f"{points(beyond)} points beyond chance",
+            f"{share_percent(replies.share(replies.is_kind(OutcomeKind.FELL), replies.is_trap))} % of traps, "
+            f"{in_points(beyond)} points beyond chance",
         )
 
 
@@ -284,7 +316,7 @@ def _papers_table(sources: Mapping[str, TrapReplies]) -> Table:
         rows.append(
             [
                 words,
-                *(f"{each.count:,} = {percents(each)} %" for each in shares),
+                *(f"{each.count:,} = {share_percent(each)} %" for each in shares),
                 *(_counted(each.share(each.is_kind(kind), each.is_trap)) for each in sources.values()),
             ]
         )
@@ -320,20 +352,20 @@ def _base_rates(sources: Mapping[str, TrapReplies]) -> Table:
             (
                 name,
                 f"{int(each.is_answered.sum()):,}",
-                _share(each.share(each.is_trap, each.is_answered)),
-                _share(each.share(each.is_kind(OutcomeKind.FELL), each.is_trap)),
+                share_percent(each.share(each.is_trap, each.is_answered)),
+                share_percent(each.share(each.is_kind(OutcomeKind.FELL), each.is_trap)),
                 _percent(each.column(lambda one: one.random_fell), each.is_trap),
                 *(
                     text
                     for among in (each.is_trap, each.is_plain)
                     for text in (
-                        _share(each.share(each.erred > 0, among)),
+                        share_percent(each.share(each.erred > 0, among)),
                         _percent(each.random_erred, among),
                     )
                 ),
-                _share(each.share(optimal, each.is_trap)),
+                share_percent(each.share(optimal, each.is_trap)),
                 _percent(random, each.is_trap),
-                _share(each.share(optimal, each.is_plain)),
+                share_percent(each.share(optimal, each.is_plain)),
                 _percent(random, each.is_plain),
             )
         )
@@ -368,9 +400,9 @@ def _equal_cost_table(sources: Mapping[str, TrapReplies]) -> Table:
             (
                 name,
                 f"{found.fell.of:,}",
-                _share(found.fell),
+                share_percent(found.fell),
                 f"{100 * found.random:.1f}" if found.fell.of else "-",
-                points(found.beyond),
+                in_points(found.beyond),
                 f"{100 * found.costlier:+.2f}" if found.fell.of else "-",
             )
         )
@@ -417,7 +449,7 @@ def _played_table(matches: Mapping[str, _Match]) -> Table:
         ):
             both = [f"{100 * match.each(above, below, player):.1f}" for player in (0, 1)]
             apart = match.score if above == "points" else match.apart(above, below)
-            rows.append((game, words, *both, points(apart)))
+            rows.append((game, words, *both, in_points(apart)))
     return Table(
         "Trappy and standard minimax against the same models of people, in the same openings",
         ("game", "", *PLAYERS, "difference"),
@@ -428,21 +460,11 @@ def _played_table(matches: Mapping[str, _Match]) -> Table:
 
 
 def _counted(found: PersonShare) -> str:
-    return "-" if found.share is None else f"{found.count:,} = {_share(found)} %"
+    return "-" if found.share is None else f"{found.count:,} = {share_percent(found)} %"
 
 
 def _of(found: PersonShare) -> str:
-    return "-" if found.share is None else f"{_share(found)} of {found.of:,}"
-
-
-def _share(found: PersonShare) -> str:
-    """In per cent; without an interval where there are too few persons or openings."""
-    if found.share is None:
-        return "-"
-    value = f"{100 * found.share:.1f}"
-    if found.low is None or found.high is None:
-        return value
-    return f"{value} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    return "-" if found.share is None else f"{share_percent(found)} of {found.of:,}"
 
 
 def _percent(values: Floats, among: NDArray[np.bool_]) -> str:

@@ -51,12 +51,18 @@ class Formulas(Experiment):
         joints = found["joints"]
         claims = (
             _claim(
-                "Figure 4: trappiness 0.792, profit 6, quality 4.75",
+                "Figure 4 (U = 6, M = -12): trappiness 0.792, profit 6, quality 4.75",
                 (t, profit, quality),
                 (0.792, 6, 4.75),
                 5e-4,
             ),
-            _claim("Figure 8: E6 448, F5 400, C2 -37.5", (e6, f5, c2), (448, 400, -37.5), 1e-9),
+            _claim(
+                "Figure 8: E6 448, F5 400, C2 -37.5, if their traps have the qualities 60, 0 and 100 (not "
+                "printed)",
+                (e6, f5, c2),
+                (448, 400, -37.5),
+                1e-9,
+            ),
             _claim(
                 "Figure 5 is continuous at M/4 and 2M: 0.2 M and 0.25 M", joints, (0.2, 0.2, 0.25, 0.25), 1e-8
             ),
@@ -71,7 +77,8 @@ class Formulas(Experiment):
             ("U - M or T", "trappiness", "bonus, mended", "bonus, printed"),
             tuple(_row(at) for at in (0.1, 0.25, 0.5, 1.0, 1.75, 2.0, 4.0, 5.0)),
             "Mended: 0.8 T up to M/4, then 0.2 M + 0.05 (T - M/4) / 1.75, from 2M on 0.25 M.  Printed: the "
-            "first piece is the constant .2M / .25, and its conditions are turned around.",
+            "first piece is the constant .2M / .25, the second has .2 for .2M and T - M for T - M/4, and the "
+            "conditions are turned around.",
         )
         charts = (
             _chart("figure-3", "Figure 3: trappiness", "(U - M) / |M|", found, ("figure-3", "minimising")),

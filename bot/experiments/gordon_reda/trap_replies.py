@@ -17,7 +17,7 @@ from bot.analysis.runner import analysed
 from bot.analysis.trap_counts import decision_of
 from bot.experiments.experiment import Result
 from bot.experiments.given_games import DEPTHS, given_games, sample_of
-from bot.experiments.words import MeanEstimate
+from bot.experiments.words import MeanEstimate, without_interval
 from bot.match.play import Played
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
@@ -273,9 +273,9 @@ def estimate(found: FixedInterval) -> MeanEstimate:
     """A fixed interval as reports write it; none from fewer than 30 effective groups."""
     found = only_of_enough_persons(found)
     if found.value is None:
-        return MeanEstimate(0.0, float("-inf"), float("inf"), 0)
+        return without_interval(0.0, 0)
     if found.low is None or found.high is None:
-        return MeanEstimate(found.value, float("-inf"), float("inf"), 1)
+        return without_interval(found.value, found.n)
     return MeanEstimate(found.value, found.low, found.high, found.n)
 
 

@@ -132,7 +132,7 @@ def test_differences_in_play_are_taken_pair_by_pair(monkeypatch: pytest.MonkeyPa
     assert report.claims[0].found == "+50.0 (+50.0 to +50.0) points of 100, 24 games each"
     rows = {row[0]: row for row in report.tables[-1].rows}
     assert rows[PAPER][4:] == ("+50.0 (+50.0 to +50.0)", "+10.0 (+10.0 to +10.0)", "", "")
-    assert len(report.charts[0].lines[0].points) == len(ARMS)
+    assert len(report.charts[0].lines[0].marks) == len(ARMS)
     assert ablation.opening(0) != ablation.opening(1)
 
 

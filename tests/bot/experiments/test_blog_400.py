@@ -73,7 +73,7 @@ def test_the_worked_example_and_the_verdicts(monkeypatch: pytest.MonkeyPatch) ->
     assert (more_errors.verdict, more_blunders.verdict) == (ClaimVerdict.HOLDS, ClaimVerdict.OPEN)
     assert report.tables[0].rows[-1][:3] == ("all", "+90 =0 -0", "+90 =0 -0")
     [chart] = report.charts
-    assert [line.points[0][:2] for line in chart.lines] == [(1100.0, 30.5), (1100.0, 20.5)]
+    assert [line.marks[0][:2] for line in chart.lines] == [(1100.0, 30.5), (1100.0, 20.5)]
     some = {name: each for name, each in results.items() if not name.startswith(f"{STANDARD} v maia-1900")}
     assert len(Blog400().report(some, Size.FULL).tables[0].rows) == 9  # eight levels, and all
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from storage.database import Database
-from storage.experiments.results import ExperimentRun, keep_result, list_results
+from storage.experiments.results import ExperimentRun, finished_between, keep_result, list_results
 
 RUN = ExperimentRun("pathology", "1", "small", 1)
 
@@ -21,5 +21,10 @@ async def test_results_belong_to_their_run_and_the_first_stays(database: Databas
             await keep_result(session, other, "job", {"is": other.size})
     async with database.read() as session:
         assert await list_results(session, RUN) == {"job": {"wins": "0110", "right": [0.5]}, "other job": {}}
+        first, last = await finished_between(session, RUN) or (None, None)
+        assert first is not None
+        assert last is not None
+        assert first <= last
+        assert await finished_between(session, replace(RUN, seed=3)) is None
         for other in others:
             assert await list_results(session, other) == {"job": {"is": other.size}}

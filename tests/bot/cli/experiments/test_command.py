@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from bot.analysis.svg_files import NoPlots
+from bot.cli.experiments.command import Progress
 from bot.experiments.experiment import Job, Size
 from bot.experiments.gordon_reda.formulas import Formulas
 from bot.experiments.report import Report
@@ -41,18 +42,24 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
 ) -> None:
     code, out, err = desdemona("experiment", "tell", "figures-3-to-5")
     assert (code, out) == (2, "")
-    assert "figures-3-to-5 (small, seed 1) was not run; `desdemona experiment run` does" in err
+    assert "desdemona.db has no results of figures-3-to-5 (small, seed 1); " in err
+    assert "`desdemona experiment run figures-3-to-5` makes them" in err
     code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
-    assert (code, err.splitlines()[0]) == (0, "figures-3-to-5: 1 of 1")
-    assert "| Figure 8: E6 448, F5 400, C2 -37.5 | holds | 448, 400, -37.5 |" in out
+    assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
+    assert err.splitlines()[2] == "figures-3-to-5: 1 of 1"
+    assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
+    assert "qualities 60, 0 and 100 (not printed) | holds | 448, 400, -37.5 |" in out
     names = sorted(path.name for path in (tmp_path / "plots").iterdir())
     assert names == ["figures-3-to-5-figure-3.svg", "figures-3-to-5-figure-5.svg"]
     monkeypatch.setattr(Formulas, "run", None)  # it would fail
     assert desdemona("experiment", "run", "figures-3-to-5")[:2] == (0, out)
     code, out, _ = desdemona("experiment", "tell", "figures-3-to-5", "--format", "json")
     found: dict[str, Any] = json.loads(out)
+    assert (found["run"]["seed"], found["run"]["done"], found["run"]["jobs"]) == (1, 1, 1)
     assert [claim["verdict"] for claim in found["claims"]][-1] == "does not hold"
     assert desdemona("experiment", "tell", "figures-3-to-5", "--seed", "2")[0] == 2
+    code, _, err = desdemona("experiment", "tell", "figures-3-to-5", "--full", "--seed", "2")
+    assert (code, "`desdemona experiment run figures-3-to-5 --full --seed 2` makes them" in err) == (2, True)
 
 
 def test_the_list_and_names_that_are_not_in_it(desdemona: Command) -> None:
@@ -81,6 +88,22 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
     code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--full")
     assert (code, out) == (128 + signal.SIGINT, "")
     assert "stopped; the same command resumes" in err
+    monkeypatch.setattr(Formulas, "report", lambda *_: Report())
+    code, out, err = desdemona("experiment", "tell", "figures-3-to-5", "--full")
+    assert "**A part**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
+    assert "2 of 4 jobs are done: verdicts are on these" in err
+
+
+def test_progress_tells_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 10.0, 20.0, 70.0, 80.0, 90.0])
+    progress = Progress("x", lambda: next(times))
+    for done in (4, 5, 6, 7, 10):
+        progress.on_result(done, 10)
+    assert capsys.readouterr().err.splitlines() == [
+        "x: 4 of 10",
+        "x: 6 of 10, about 2 minutes left",  # two jobs in a minute, four to go
+        "x: 10 of 10",
+    ]
 
 
 def test_a_full_run_that_reads_files_needs_their_folder(
@@ -111,6 +134,7 @@ def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPat
     def missing(*_: object) -> None:
         raise NoPlots("drawing needs matplotlib")
 
-    monkeypatch.setattr("bot.cli.experiments.command.draw", missing)
+    monkeypatch.setattr("bot.cli.experiments.command.svg_files", missing)
+    monkeypatch.setattr(Formulas, "run", None)  # nothing is done first
     code, _, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", "x")
     assert (code, "--plots: drawing needs matplotlib" in err) == (2, True)

@@ -9,7 +9,7 @@ import pytest
 from bot.experiments import given_games
 from bot.experiments.experiment import FOLDER, Size
 from bot.experiments.gordon_reda import figure_9, trap_replies
-from bot.experiments.gordon_reda.figure_9 import PLAYERS, TrapsAndPeople
+from bot.experiments.gordon_reda.figure_9 import ALPHA, PLAYERS, TrapsAndPeople, _beyond_random
 from bot.experiments.gordon_reda.trap_replies import (
     KINDS,
     STEPS,
@@ -22,6 +22,7 @@ from bot.experiments.gordon_reda.trap_replies import (
     trap_reply,
 )
 from bot.experiments.report import ClaimVerdict
+from bot.experiments.words import in_points
 from bot.match.conditions import Terms
 from bot.match.game_storage import store_game
 from bot.match.openings import random_opening
@@ -122,7 +123,10 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
     report = TrapsAndPeople().report({"recorded: chess 0": {}}, Size.FULL)
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is verdict
+    assert report.claims[0].verdict is ClaimVerdict.OPEN
+    assert "40.5 and 40 points of 50 games, +1.0 (-14." in report.claims[0].found
     assert "600 errors of 60 persons" in claim.found
+    assert claim.found.startswith(in_points(equal_cost(people(likes), 0.025).beyond))
     assert equal_cost(people(likes), 0.05).random == 0.25
     wide, narrow = equal_cost(people(likes), 0.025).beyond, equal_cost(people(likes), 0.05).beyond
     assert wide.low < narrow.low
@@ -147,7 +151,22 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
     assert (equal[1], equal[3], equal[5]) == ("600", "25.0", "+0.00")
     bands = {row[0]: row[1:] for row in report.tables[3].rows}
     assert bands["5.0"] == ("-", "-")
-    assert [len(line.points) for line in report.charts[0].lines] == [1, 1]
+    assert [len(line.marks) for line in report.charts[0].lines] == [1, 1]
+
+
+def test_chance_is_a_random_fall_and_not_a_random_error() -> None:
+    found = people(1.0)
+    fell = float(found.is_kind(OutcomeKind.FELL).mean())
+    assert _beyond_random(found).value == pytest.approx(fell - 0.25)  # one of four replies is the trap
+
+
+def test_the_endpoint_needs_a_choice_between_traps_and_others() -> None:
+    found = people(1.0)
+    some = found.rows[:300]
+    alone = [each._replace(traps=0) for each in some] + [each._replace(others=0) for each in some]
+    groups = [f"person {at % 60}" for at in range(600 + len(alone))]
+    mixed = TrapReplies([*found.rows, *alone], groups, 9)
+    assert equal_cost(mixed, 0.05) == equal_cost(found, 0.05)
 
 
 def test_ratios_apart() -> None:
@@ -175,13 +194,14 @@ def test_games_are_compared_opening_by_opening(monkeypatch: pytest.MonkeyPatch) 
     report = TrapsAndPeople().report(results, Size.FULL)
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is ClaimVerdict.HOLDS
+    assert ALPHA == 0.025  # of each of two games
     assert claim.found.endswith("in 100 replies (97.5 %), 40 openings")
     told = {row[1]: row[2:] for row in report.tables[-1].rows}
     assert told["score, points of 100 a game"][:2] == ("75.0", "75.0")
     # Two temperatures, two colours: what each job has is of two games of each opening.
     assert told["falls, in 100 games"][:2] == ("50.0", "100.0")
     half = {name: each for name, each in results.items() if PLAYERS[0] not in name}
-    assert len(TrapsAndPeople().report(half, Size.FULL).claims) == 1
+    assert len(TrapsAndPeople().report(half, Size.FULL).claims) == 2  # those on the paper's own counts
 
 
 def test_recorded_replies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
