@@ -122,7 +122,7 @@ def games(database_file: Path, filled: Path) -> Path:
         (
             "UPDATE forecasts SET optimal_expected = -5 WHERE decision_id = 9",
             FLAGGED,
-            "game 9: ValueError: game 9: -5.0 optimal replies expected of 1",
+            "the summaries of games: ValueError: game 9: -5.0 optimal replies expected",
         ),
     ],
 )
