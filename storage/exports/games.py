@@ -119,7 +119,13 @@ GAMES = export_of(
         ("account", _TEXT, "name of our account", named("account")),
         ("site_game_id", _TEXT, "the site's key, for `desdemona show`", named("site_game_id")),
         ("variant", _TEXT, "the site's key of the variant", named("variant")),
-        ("speed", _TEXT, "the site's name of the speed class", named("speed")),
+        (
+            "speed",
+            _TEXT,
+            "the site's name of the speed class; a game without a clock counts as `correspondence`, "
+            "as on lichess.org",
+            named("speed"),
+        ),
         ("rated", _WHOLE, "1: rated", lambda row: flag(row.rated)),
         ("our_side", _WHOLE, "0: we moved first; 1: the opponent did", named("our_side")),
         ("engine_version", _TEXT, "version of our engine", named("engine_version")),

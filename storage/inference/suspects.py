@@ -58,12 +58,9 @@ def suspects(games: NDArray[np.void]) -> dict[int | str, tuple[SuspectFlag, ...]
     """The flags of each game that has any, in the order of `SuspectFlag`.
 
     Args:
-        games: Rows with the columns of `PLAYED` and any others, in any order.
-
-    Raises:
-        ValueError: A game occurs twice, or its numbers cannot be; the message names it.
+        games: Rows with the columns of `PLAYED` and any others, in any order; `require_possible` accepts
+            them.
     """
-    _require_possible(games)
     has = {
         SuspectFlag.LEFT_EARLY: (games["has_left"] == 1) & (games["plies"] < EARLY_PLY),
         SuspectFlag.FAST_REPLIES: (games["timed"] > 0) & (2 * games["fast"] >= games["timed"]),
@@ -80,7 +77,8 @@ def suspects(games: NDArray[np.void]) -> dict[int | str, tuple[SuspectFlag, ...]
     )
 
 
-def _require_possible(games: NDArray[np.void]) -> None:
+def require_possible(games: NDArray[np.void]) -> None:
+    """Raise ValueError if a game occurs twice, or its numbers cannot be; the message names it."""
     twice = len(games) - len(np.unique(games["id"]))
     if twice:
         raise ValueError(f"{twice} games occur twice")

@@ -17,7 +17,14 @@ from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import decoding
 from storage.filters import count_where, standing
-from storage.inference.suspects import COPIED_PLIES, COPIED_WITHIN, FAST_S, SuspectFlag, suspects
+from storage.inference.suspects import (
+    COPIED_PLIES,
+    COPIED_WITHIN,
+    FAST_S,
+    SuspectFlag,
+    require_possible,
+    suspects,
+)
 from storage.records import MATCH_SITE, GameStatus
 from storage.statistics.facts import ReplyFact
 from storage.statistics.packed_games import PackedGames, ReplyCounts
@@ -51,10 +58,8 @@ async def suspect_games(session: AsyncSession, everything: PackedGames | None = 
     games = await with_reply_counts(session, everything)
     programs = [*await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))]
     of_programs = games["id"][np.isin(games["person"], np.array(programs, np.int64))]
-    with decoding("the summaries of games"):
-        flags = suspects(games)
     none = set(of_programs.tolist())
-    return {key: its for key, its in flags.items() if key not in none}
+    return {key: flags for key, flags in suspects(games).items() if key not in none}
 
 
 async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
@@ -92,8 +97,7 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
     _, first = np.unique(np.concatenate([part["id"] for part in parts]), return_index=True)
     games = await with_reply_counts(session, np.concatenate(parts)[first])
     mine = set(games["id"][games["person"] == opponent].tolist())
-    with decoding("the summaries of games"):
-        return {key: flags for key, flags in suspects(games).items() if key in mine}
+    return {key: flags for key, flags in suspects(games).items() if key in mine}
 
 
 def _nothing(_: Sequence[ReplyFact]) -> tuple[str, bytes]:
@@ -102,19 +106,24 @@ def _nothing(_: Sequence[ReplyFact]) -> tuple[str, bytes]:
 
 
 async def with_reply_counts(session: AsyncSession, games: PackedGames) -> PackedGames:
-    """Games with the counts of their replies, also those that have no valid summary."""
+    """Games with the counts of their replies, also those that have no valid summary.
+
+    Raises:
+        RecordError: What is stored of a game cannot be.
+    """
     unknown = np.flatnonzero(games["is_counted"] == 0)
-    if not len(unknown):
-        return games
-    found = games.copy()  # they may be read-only, and somebody else's
-    found["is_counted"] = 1
-    counts = await reply_counts_of_games(session, games["id"][unknown].tolist())
-    names = [field.name for field in fields(ReplyCounts)]
-    for number in unknown.tolist():
-        its = counts[int(games["id"][number])]
-        for name in names:
-            found[name][number] = getattr(its, name)
-    return found
+    if len(unknown):
+        games = games.copy()  # they may be read-only, and somebody else's
+        games["is_counted"] = 1
+        counts = await reply_counts_of_games(session, games["id"][unknown].tolist())
+        names = [field.name for field in fields(ReplyCounts)]
+        for number in unknown.tolist():
+            its = counts[int(games["id"][number])]
+            for name in names:
+                games[name][number] = getattr(its, name)
+    with decoding("the summaries of games"):
+        require_possible(games)
+    return games
 
 
 async def reply_counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, ReplyCounts]:

@@ -70,7 +70,7 @@ def _play(tab: Page, url: str, variant: str, resigns_after: int | None) -> tuple
         tab.click("[data-test=resign]")
         tab.click("dialog [data-test=confirm]")
     tab.find(".tile")
-    tab.until_gone(".summary .hint")  # "the last moves are still being analysed"
+    tab.until_gone(".summary-story .hint")  # "the last moves are still being analysed"
     return tab.game_id, {kind: int(tab.text(f".tile-{kind} strong")) for kind in ("trap", "fell", "saw")}
 
 

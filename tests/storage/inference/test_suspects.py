@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from storage.inference.suspects import NO_OPENING, PLAYED, SuspectFlag
+from storage.inference.suspects import NO_OPENING, PLAYED, SuspectFlag, require_possible
 from storage.inference.suspects import suspects as flags_of
 
 HOUR_US = timedelta(hours=1) // timedelta(microseconds=1)
@@ -116,14 +116,18 @@ def test_flags_have_an_order() -> None:
     assert suspects([row]) == {1: (SuspectFlag.LEFT_EARLY, SuspectFlag.FAST_REPLIES)}
 
 
+def possible(rows: list[NDArray[np.void]]) -> None:
+    require_possible(np.array(rows, PLAYED))
+
+
 def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="1 games occur twice"):
-        suspects([played(1), played(1)])
+        possible([played(1), played(1)])
     with pytest.raises(ValueError, match="game 1: 3 optimal replies of 2"):
-        suspects([played(0), played(1, judged=2, optimal=3)])
+        possible([played(0), played(1, judged=2, optimal=3)])
     with pytest.raises(ValueError, match="game 1: 3 fast replies of 2"):
-        suspects([played(1, fast=3)])
+        possible([played(1, fast=3)])
     with pytest.raises(ValueError, match=r"game 1: -0.5 optimal replies expected"):
-        suspects([played(1, judged=2, optimal_expected=-0.5)])
+        possible([played(1, judged=2, optimal_expected=-0.5)])
     with pytest.raises(ValueError, match=r"game 1: nan optimal replies expected"):
-        suspects([played(1, judged=2, optimal_expected=float("nan"))])
+        possible([played(1, judged=2, optimal_expected=float("nan"))])

@@ -206,7 +206,7 @@ def test_month(
     arms = Counter(game["player"] for game in of_trial if passes(game, chosen))
     share = _share(sum(points) / len(points))
     assert printed.numbers(html) == [
-        "November 2026",
+        "Desdemona: November 2026",
         f"{len(games)} games, score {sum(points):g} of {len(points)} ({share}). {selected}",
         f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.",
         *_by_day(games),
