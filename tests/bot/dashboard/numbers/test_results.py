@@ -77,7 +77,6 @@ async def test_results(
 # --- The report on a month ---------------------------------------------------------------------------------
 
 MONTH: Query = {"since": "2026-11-01T00:00:00+00:00", "until": "2026-12-01T00:00:00+00:00"}
-_DAYS = 30
 
 
 def _share(value: float | None) -> str:
@@ -88,7 +87,7 @@ def _by_day(games: list[Row]) -> list[str]:
     """The tables of games and of the score."""
     counts, scores = [], []
     so_far: list[float] = []
-    for day in range(1, _DAYS + 1):
+    for day in range(1, NOW.day + 1):
         begun = [game for game in games if game["day"] == f"2026-11-{day:02}"]
         points = [game["points"] for game in begun if game["points"] is not None]
         so_far += points
