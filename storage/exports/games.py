@@ -122,8 +122,7 @@ GAMES = export_of(
         (
             "speed",
             _TEXT,
-            "the site's name of the speed class; a game without a clock counts as `correspondence`, "
-            "as on lichess.org",
+            "the site's name of the speed class; a game without a clock counts as `correspondence`",
             named("speed"),
         ),
         ("rated", _WHOLE, "1: rated", lambda row: flag(row.rated)),

@@ -268,7 +268,7 @@ class FakeServer:
                 yield GameAdjourned("the server has stored it")
                 return
             yield self.snapshot
-            while self.end is None or not queue.empty():
+            while self.end is None or not self.tells or not queue.empty():
                 event = await queue.get()
                 if event is None:
                     return

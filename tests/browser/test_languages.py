@@ -45,6 +45,22 @@ def german(page: Page, host: Host) -> Iterator[Page]:
         driver.execute_cdp_cmd(WANTS, {"userAgent": agent, "acceptLanguage": "en-US,en"})
 
 
+def test_a_game_without_a_clock_in_german(german: Page) -> None:
+    german.find("#nickname").send_keys("anna")
+    german.choose("clock", "none")
+    german.choose("color", "black")
+    german.choose("variant", "othello")
+    german.click("[data-test=challenge]")
+    german.until_text(".terms", "Othello \N{MIDDLE DOT} ohne Uhr \N{MIDDLE DOT} ungewertet")
+    assert german.play_one()
+    assert german.play_one()
+    german.until_our_turn()
+    german.click("[data-test=resign]")
+    german.click("dialog [data-test=confirm]")
+    german.until_text(".status-line", "Desdemona hat gewonnen")
+    assert german.text(".status-detail") == "Du hast aufgegeben."
+
+
 def language(page: Page) -> str:
     page.find(".challenge")
     return str(page.driver.execute_script("return document.documentElement.lang"))
