@@ -47,6 +47,9 @@ def german(page: Page, host: Host) -> Iterator[Page]:
 
 def test_a_game_without_a_clock_in_german(german: Page) -> None:
     german.find("#nickname").send_keys("anna")
+    german.driver.execute_script("document.querySelector('a[href=\"#main\"]').click()")
+    assert german.driver.execute_script("return location.hash") == "#main"
+    assert german.find("#nickname").get_attribute("value") == "anna", "skipping to the content keeps it"
     german.choose("clock", "none")
     german.choose("color", "black")
     german.choose("variant", "othello")

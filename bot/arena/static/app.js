@@ -28,8 +28,11 @@ function gameInAddress() {
   return /^\/game\/([\w-]+)\/?$/.exec(location.pathname)?.[1] ?? null;
 }
 
+let shown = ""; // the address whose screen is open
+
 function open() {
   screen?.close();
+  shown = location.pathname + location.search;
   showLink("live");
   showPlace();
   showWho();
@@ -71,7 +74,9 @@ document.addEventListener("click", (event) => {
   const { pathname, search } = new URL(link.href);
   go(pathname + search);
 });
-window.addEventListener("popstate", open);
+window.addEventListener("popstate", () => {
+  if (location.pathname + location.search !== shown) open(); // else only the fragment has changed: "skip to the content"
+});
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) open(); // restored from the back-forward cache, with dead connections
 });
