@@ -56,8 +56,8 @@ async def suspect_games(session: AsyncSession, everything: PackedGames | None = 
     if everything is None:
         everything = (await read_summaries(session, GameSummaryRow.facts, _nothing)).games
     games = await with_reply_counts(session, everything)
-    programs = [*await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))]
-    of_programs = games["id"][np.isin(games["person"], np.array(programs, np.int64))]
+    programs = await list_programs(session)
+    of_programs = games["id"][np.isin(games["person"], np.array([*programs], np.int64))]
     none = set(of_programs.tolist())
     return {key: flags for key, flags in suspects(games).items() if key not in none}
 
@@ -98,6 +98,11 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
     games = await with_reply_counts(session, np.concatenate(parts)[first])
     mine = set(games["id"][games["person"] == opponent].tolist())
     return {key: flags for key, flags in suspects(games).items() if key in mine}
+
+
+async def list_programs(session: AsyncSession) -> set[int]:
+    """Keys of the opponents' accounts that are programs'."""
+    return set(await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))))
 
 
 def _nothing(_: Sequence[ReplyFact]) -> tuple[str, bytes]:

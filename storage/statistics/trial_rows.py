@@ -39,6 +39,7 @@ from storage.statistics.summary_rows import (
     read_columns,
     summaries_of,
 )
+from storage.statistics.suspect_rows import list_programs
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
@@ -89,7 +90,7 @@ async def trial_games(
     else:
         rows = await _the_rest(session, drawn["id"], known)
     draws = dict(zip(drawn["id"], zip(*(drawn[name] for name in _DRAWN), strict=True), strict=True))
-    programs = set(await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))))
+    programs = await list_programs(session)
     with decoding("the summaries of games"):
         labels = {text: labels_of(text) for text in set(rows.labels)}
     costs = _mean_costs(rows)
