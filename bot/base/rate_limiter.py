@@ -32,11 +32,6 @@ class RateLimiter:
     def name(self) -> str:
         return self._rate.name
 
-    def fill(self, key: str) -> float:
-        """How full a caller's bucket is, from 0 to 1."""
-        level, seen = self._buckets.get(key, (self._rate.burst, 0.0))
-        return min(1.0, (level + (self._clock() - seen) * self._rate.per_s) / self._rate.burst)
-
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
         """Count one use; 0: allowed, else whole seconds until the next is.
 
@@ -60,3 +55,30 @@ class RateLimiter:
         if key in self._buckets:
             level, seen = self._buckets[key]
             self._buckets[key] = (min(self._rate.burst, level + cost), seen)
+
+
+class RecentUse:
+    """What each caller has used lately: old use counts ever less; forgets those not seen for longest.
+
+    Args:
+        for_s: How long a use counts on average, in seconds.
+        clock: In seconds.
+    """
+
+    def __init__(self, for_s: float, clock: Callable[[], float]) -> None:
+        self._for_s = for_s
+        self._clock = clock
+        self._uses: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def of(self, key: str) -> float:
+        """A caller's use: `for_s` times what it uses a second, if that has not changed for long."""
+        used, at = self._uses.get(key, (0.0, 0.0))
+        return used * math.exp((at - self._clock()) / self._for_s)
+
+    def add(self, key: str, cost: float) -> None:
+        """Count a use."""
+        used = self.of(key) + cost
+        self._uses[key] = used, self._clock()
+        self._uses.move_to_end(key)
+        if len(self._uses) > _MAX_KEYS:
+            self._uses.popitem(last=False)

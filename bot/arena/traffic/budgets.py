@@ -1,22 +1,25 @@
 """What a request costs, and what each account, each address and everybody together may spend.
 
 A point is about a millisecond of processor time.  Everybody pays from three buckets: the account's, the
-address's and the common one.  While the common one runs low, an address gets the less of it the more of its
-own it has spent, so those who ask little are answered however many ask much; and the last part of it, as of
-each address's, is kept for those who are in a game.
+address's and the common one.  While the common one runs low, an address gets the less of it the more it has
+spent lately, so those who ask little are answered however many ask much; and the last part of it, as of each
+address's, is kept for those who are in a game.
 """
 
 import math
 from collections.abc import Callable, Mapping
 
-from bot.base.rate_limiter import Rate, RateLimiter
+from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BURST_S = 10.0
 """A bucket holds what it gains in this time."""
 KEPT_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
 LEFT_TO_OTHERS = 0.6
-"""Share of the common bucket that an address without points of its own must leave."""
+"""Share of the common bucket that an address must leave that has spent as much as its own bucket holds."""
+RECENT_S = 10.0
+"""For how long, on average, what an address has spent counts against it.  Its own bucket does not tell: where
+many share the common one, each gets less than its own gains, so it is full however much it asks for."""
 DAY_S = 86_400.0
 PERSON = Rate("account.requests", burst=1000, per_s=100)
 BOT = Rate("bot.requests", burst=2000, per_s=300)
@@ -73,6 +76,8 @@ class Budgets:
         self._persons = RateLimiter(PERSON, clock)
         self._bots = RateLimiter(BOT, clock)
         self._addresses = RateLimiter(Rate("requests", BURST_S * per_address, per_address), clock)
+        self._spent = RecentUse(RECENT_S, clock)
+        self._much = BURST_S * per_address
         self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
 
     def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> tuple[str, int]:
@@ -100,8 +105,10 @@ class Budgets:
             return self._addresses.name, wait_s
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
-        spent = math.sqrt(1.0 - self._addresses.fill(address))
+        spent = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._much))
         left = kept + (LEFT_TO_OTHERS - kept) * spent
         if wait_s := self._common.wait_s("", cost, left):
             self._addresses.refund(address, cost)
+        else:
+            self._spent.add(address, cost)
         return self._common.name, wait_s

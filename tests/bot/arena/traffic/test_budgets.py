@@ -1,5 +1,7 @@
 """Points: a crowd that asks for much leaves enough for those who ask for little."""
 
+import pytest
+
 from bot.arena.traffic.budgets import Budgets
 from bot.base.config import ArenaConfig
 from tests.bot.arena.conftest import FakeClock
@@ -27,6 +29,23 @@ def test_a_crowd_leaves_enough_for_the_others() -> None:
         for _ in range(400):
             budgets.of_address(f"crowd{address}", 1.0, is_playing=True)
     assert budgets.of_address("bert", 1.0, is_playing=True)[1] == 0
+
+
+@pytest.mark.parametrize("attackers", [3, 10, 30])
+def test_a_crowd_in_games_leaves_players_their_moves(attackers: int) -> None:
+    """Each of the crowd gets less than its own bucket gains, so that bucket stays full."""
+    clock, config = FakeClock(), ArenaConfig()
+    budgets = Budgets(config.work_per_address, config.work_per_s, clock)
+    answered, refused = 0, 0
+    for step in range(int(SECONDS / EVERY_S)):
+        for address in range(attackers):
+            for _ in range(100):
+                answered += budgets.of_address(f"mallory{address}", 1.0, is_playing=True)[1] == 0
+        costs = [1.0] * (step % 2) + [5.0, 3.0, 3.0] * (step % 100 == 0)  # moves, and a game begins
+        refused += sum(budgets.of_address("anna", cost, is_playing=True)[1] > 0 for cost in costs)
+        clock.advance(EVERY_S)
+    assert refused == 0
+    assert answered > 0.9 * SECONDS * config.work_per_s, "nothing is kept that nobody asks for"
 
 
 def test_an_account_pays_whichever_address_it_has() -> None:
