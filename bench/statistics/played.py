@@ -37,7 +37,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
 from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
-from storage.inference.trial import TrialTerms
+from storage.inference.trial import Exclusion, TrialTerms
 from storage.statistics.trial_rows import trial_decision
 
 GAME = "othello"
@@ -172,7 +172,7 @@ def _odds(model: HumanModel, game: Game[Any], position: Any) -> Sequence[float]:
 def _row(answered: Answered, game_number: int, games: int, number: int) -> TrialDecision:
     at, (person, before) = _BEGIN + timedelta(minutes=number), divmod(game_number, games)
     return trial_decision(
-        number, game_number, person, before, at, at, answered.decision, None, answered.reply, None
+        number, game_number, person, before, at, at, answered.decision, None, answered.reply, Exclusion.NONE
     )
 
 

@@ -318,7 +318,7 @@ class LargestPerson:
 
 
 def largest_person(
-    values: Floats, persons: Sequence[PersonId], design: SequenceDesign
+    values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> LargestPerson | None:
     """Who has the largest share of V; None if nobody has, because no value differs from the mean.
 
@@ -336,9 +336,8 @@ def largest_person(
         return None
     largest = int(parts.argmax())
     others = code != largest
-    kept = [person for person, other in zip(persons, others, strict=True) if other]
-    who = persons[int(np.argmin(others))]
-    return LargestPerson(who, float(parts[largest]) / whole, estimate(x[others], kept, design))
+    who: PersonId = np.asarray(persons)[np.argmin(others)].item()
+    return LargestPerson(who, float(parts[largest]) / whole, estimate(x[others], code[others], design))
 
 
 @cache

@@ -16,28 +16,32 @@ of decisions fixed beforehand, weighted centred least squares (Boruvka): Y on 1,
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from storage.inference.fixed import FixedInterval, leave_one_out
-from storage.inference.persons import Floats, PersonId, codes_of, earlier_counts, earlier_sums
+from storage.inference.moments import microseconds
+from storage.inference.persons import Floats, codes_of, earlier_counts, earlier_sums
 from storage.inference.trial import (
     NO_FLAGS,
+    UNIT,
+    UNSETTLED,
     EndpointReport,
+    Exclusion,
     GameFlags,
     LotGuard,
     TrialCounts,
     TrialTerms,
-    chance_of,
-    check_draw,
+    Units,
     contrast,
+    drawn_rows,
     endpoint,
     hide_early,
     lot_guard,
-    select,
-    treated_of,
+    require_drawn,
 )
 
 _PRIOR_COST = 1.2
@@ -56,9 +60,10 @@ class TrialDecision:
     scores, from 0 to 1; costs count to the same depth after both moves.
     """
 
-    decision_id: int | str
-    game_id: int | str
-    person: PersonId
+    decision_id: int
+    game_id: int
+    person: int
+    """Key of the opponent's account."""
     games_before: int
     """Games of the trial that the person began before this one, with decisions by lot or without."""
     drawn_at: datetime
@@ -83,11 +88,13 @@ class TrialDecision:
     """Our expected score after the move that sets a trap, under best play."""
     value_sound: float
     """Our expected score after the other move, under best play."""
-    excluded: str | None = None
-    """Why it does not count, by facts from before the draw; None: it counts."""
+    excluded: Exclusion = Exclusion.NONE
 
     def __post_init__(self) -> None:
-        check_draw(self)
+        for name in ("drawn_at", "settled_at"):
+            at = getattr(self, name)
+            if at is not None and at.tzinfo is None:
+                raise ValueError(f"{self.label}: {name} has no time zone")
         if self.games_before < 0:
             raise ValueError(f"{self.label}: games_before is {self.games_before}, less than 0")
         for name in (
@@ -101,6 +108,17 @@ class TrialDecision:
     @property
     def label(self) -> str:
         return f"decision {self.decision_id}"
+
+
+_DECISION = np.dtype(
+    [
+        *UNIT.descr,
+        ("games_before", "<i8"),
+        ("cost", "<f8"),
+        *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "sound")),
+    ]
+)
+"""A `TrialDecision` by column; the cost is not a number where there was no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,32 +177,17 @@ def decisions_report(
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
     """
-    selection = select(
-        decisions,
-        terms,
-        at,
-        lambda decision: decision.cost is not None,
-        lambda decision: decision.games_before,
-    )
+    drawn = _by_column(decisions)
+    require_drawn(drawn, "decision")
+    selection = drawn_rows(drawn, terms, at, drawn["games_before"]).having("cost")
     design = terms.design(terms.opt_decisions)
     rows = selection.counted
-    table = np.array(
-        [
-            (
-                *(row.cost, row.expected_trap, row.expected_sound, row.mean_trap, row.mean_sound),
-                *(row.value_trap, row.value_sound),
-            )
-            for row in rows
-        ],
-        np.float64,
-    ).reshape(len(rows), 7)
-    cost, expected_trap, expected_sound, mean_trap, mean_sound, value_trap, value_sound = table.T
-    treated, chance = treated_of(rows), chance_of(rows)
-    persons = codes_of([row.person for row in rows])
-    x = (expected_trap + expected_sound) / 2
+    cost, treated, chance = rows["cost"], rows["treated"] == 1, rows["chance"]
+    persons = codes_of(rows["person"])
+    x = (rows["expected_trap"] + rows["expected_sound"]) / 2
     guess = guessed_cost(cost, x, persons)
-    gap = value_sound - value_trap
-    first = np.array([row.games_before == 0 for row in rows], bool)
+    gap = rows["value_sound"] - rows["value_trap"]
+    first = rows["games_before"] == 0
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
         """An outcome with its guess, which must not depend on what was drawn."""
@@ -199,9 +202,34 @@ def decisions_report(
         guard=lot_guard(selection, design),
         cost=outcome(cost, guess),
         beyond_difficulty=outcome(
-            cost - np.where(treated, mean_trap, mean_sound), guess - (mean_trap + mean_sound) / 2
+            cost - np.where(treated, rows["mean_trap"], rows["mean_sound"]),
+            guess - (rows["mean_trap"] + rows["mean_sound"]) / 2,
         ),
         earned=outcome(cost - treated * gap, guess - gap / 2),
+    )
+
+
+def _by_column(decisions: Sequence[TrialDecision]) -> Units:
+    """Decisions as rows of `_DECISION`."""
+    return np.array(
+        [
+            (
+                each.decision_id,
+                each.game_id,
+                each.person,
+                microseconds(each.drawn_at),
+                UNSETTLED if each.settled_at is None else microseconds(each.settled_at),
+                each.chance,
+                each.treated,
+                each.excluded,
+                each.games_before,
+                nan if each.cost is None else each.cost,
+                *(each.expected_trap, each.expected_sound, each.mean_trap, each.mean_sound),
+                *(each.value_trap, each.value_sound),
+            )
+            for each in decisions
+        ],
+        _DECISION,
     )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,91 +24,77 @@ from storage.inference.defaults import RATING_BAND
 from storage.inference.persons import (
     Codes,
     Floats,
-    PersonId,
     codes_of,
     earlier_counts,
     earlier_sums,
-    game_numbers,
 )
 from storage.inference.trial import (
     NO_FLAGS,
+    UNIT,
     CountedRows,
     EndpointReport,
     GameFlags,
     LotGuard,
     TrialCounts,
     TrialTerms,
-    chance_of,
-    check_draw,
+    Units,
     contrast,
     drawn_rows,
     endpoint,
     hide_early,
     lot_guard,
-    treated_of,
+    require_drawn,
 )
 
 _PRIOR_GAMES = 10.0
 """A stratum's mean surprise is shrunk towards 0 as if so many games without surprise had come before."""
 _ELO_PER_LOGIT = 400 / log(10)
+_UNRATED = np.iinfo(np.int32).min
+"""In place of a rating band."""
 
 
-@dataclass(slots=True, kw_only=True)
-class TrialGame:
-    """A game drawn between trappy and standard; nobody changes it.
+TRIAL_GAME = np.dtype(
+    [
+        *UNIT.descr,
+        *((name, "<f8") for name in ("rating", "our_rating", "score", "cost")),
+        ("kind", "<i4"),
+    ]
+)
+"""A game drawn between trappy and standard: A = 1 for the player whose effect is asked for.
 
-    It is not frozen: that would take five times as long to make, and a trial has thousands.
-    """
+Beside the columns of `UNIT` there are the ratings before the game, the person's and ours, on the same scale;
+our score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; all of
+these not a number where there is none; and the game's place in `TrialGames.kinds`."""
 
-    game_id: int | str
-    person: PersonId
-    """The opponent."""
-    drawn_at: datetime
-    """When the player was drawn, with a time zone."""
-    settled_at: datetime | None
-    """When the game ended; None: it is open."""
+
+class GameKind(NamedTuple):
+    """What games have in common, by text."""
+
     game: str
     """What was played: othello, chess, xiangqi."""
     site: str
     speed: str
     """As the site calls it: bullet, blitz."""
-    rating: int | None
-    """The person's rating before the game; None: unrated."""
-    our_rating: int | None
-    """Ours before the game, on the same scale; None: unrated."""
-    treated: bool
-    """A: the player whose effect is asked for was drawn, trappy, not the one it is compared with."""
-    chance: float
-    """Recorded chance of trappy between the two, p_t / (p_t + p_s), in (0, 1)."""
-    score: float | None
-    """Ours: 1, 1/2 or 0; None: the game has no result."""
-    cost: float | None
-    """Mean cost of the person's judged replies, in expected score from 0 to 1; None: no judged reply."""
-    excluded: str | None = None
-    """Why it does not count, by facts from before the draw: a program, a test account; None: it counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialGames:
+    """Games of a trial, in any order."""
+
+    rows: Units
+    """With the columns of `TRIAL_GAME`."""
+    kinds: Sequence[GameKind]
 
     def __post_init__(self) -> None:
-        check_draw(self)
-        if self.score not in (None, 0, 0.5, 1):
-            raise ValueError(f"{self.label}: the score is {self.score}, not 0, 1/2 or 1")
-        if self.cost is not None and not 0 <= self.cost <= 1:
-            raise ValueError(f"{self.label}: the cost is {self.cost}, not from 0 to 1")
+        rows = self.rows
+        require_drawn(rows, "game")
+        for row in rows[~(np.isnan(rows["score"]) | np.isin(rows["score"], (0, 0.5, 1)))][:1]:
+            raise ValueError(f"game {row['id']}: the score is {row['score']}, not 0, 1/2 or 1")
+        for row in rows[(rows["cost"] < 0) | (rows["cost"] > 1)][:1]:
+            raise ValueError(f"game {row['id']}: the cost is {row['cost']}, not from 0 to 1")
 
-    @property
-    def label(self) -> str:
-        return f"game {self.game_id}"
 
-    @property
-    def expected(self) -> float:
-        """Our expected score by Elo's formula from the ratings before the game; 1/2 without them."""
-        if self.rating is None or self.our_rating is None:
-            return 0.5
-        return float(1 / (1 + 10 ** ((self.rating - self.our_rating) / 400)))
-
-    @property
-    def band(self) -> int | None:
-        """`Stratum.rating_from`."""
-        return None if self.rating is None else self.rating // RATING_BAND * RATING_BAND
+NO_GAMES = TrialGames(np.zeros(0, TRIAL_GAME), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,38 +178,40 @@ def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
     return np.clip(expected + surprise / (earlier_counts(strata) + _PRIOR_GAMES), 0.0, 1.0)
 
 
+def expected_score(rating: Floats, our_rating: Floats) -> Floats:
+    """Our expected score by Elo's formula from the ratings before each game; 1/2 without them, shape (n,)."""
+    found = 1 / (1 + 10 ** ((rating - our_rating) / 400))
+    return np.where(np.isnan(found), 0.5, found)
+
+
 def games_report(
-    games: Sequence[TrialGame],
-    terms: TrialTerms,
-    at: datetime,
-    flags: GameFlags = NO_FLAGS,
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: GameFlags = NO_FLAGS
 ) -> GamesReport:
     """What the games of a trial say now.
 
     Args:
-        games: All games drawn between its two players, in any order.
+        games: All games drawn between its two players.
         terms: What was fixed before the first game.
         at: Now, with a time zone.
         flags: Of suspect games: they count, and a line leaves them out.
 
     Raises:
-        ValueError: `at` has no time zone, or a game occurs twice.
+        ValueError: `at` has no time zone.
     """
     return games_report_and_looks(games, terms, at, flags)[0]
 
 
 def games_report_and_looks(
-    games: Sequence[TrialGame], terms: TrialTerms, at: datetime, flags: GameFlags = NO_FLAGS
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: GameFlags = NO_FLAGS
 ) -> tuple[GamesReport, Looks]:
     """`games_report`, and the difference in score as it was seen after each game that counts.
 
     Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
     """
-    drawn = drawn_rows(games, terms, at)
-    scored = drawn.having(lambda game: game.score is not None)
-    costed = drawn.having(lambda game: game.cost is not None)
+    drawn = drawn_rows(games.rows, terms, at)
+    scored, costed = drawn.having("score"), drawn.having("cost")
     design = terms.design(terms.opt_games)
-    score_rows, cost_rows = _Counted.of(scored.counted), _Counted.of(costed.counted)
+    score_rows, cost_rows = (_Counted.of(each.counted, games.kinds) for each in (scored, costed))
     guess, score_psi = _score_values(score_rows)
     cost_psi = _cost_values(cost_rows)
     score = endpoint(score_psi, score_rows.games, _is_first(scored), flags, design)
@@ -236,51 +224,51 @@ def games_report_and_looks(
         cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
-    return report, looks(score_psi, score_rows.persons, design)
+    return report, looks(score_psi, score_rows.games["person"], design)
 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
     """The games of an endpoint."""
 
-    games: Sequence[TrialGame]
-    persons: Sequence[PersonId]
+    games: Units
     strata: Codes
     """Number of each game's stratum."""
     names: Sequence[Stratum]
     """The strata."""
 
     @classmethod
-    def of(cls, games: Sequence[TrialGame]) -> "_Counted":
-        keys = [(game.game, game.site, game.speed, game.band) for game in games]
-        names = [Stratum(*key) for key in dict.fromkeys(keys)]
-        return cls(games, [game.person for game in games], codes_of(keys), names)
+    def of(cls, games: Units, kinds: Sequence[GameKind]) -> "_Counted":
+        bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // RATING_BAND)
+        pairs = np.stack([games["kind"], bands], axis=1).astype(np.int64)
+        found, strata = np.unique(pairs, axis=0, return_inverse=True)
+        names = [
+            Stratum(**kinds[kind]._asdict(), rating_from=None if band == _UNRATED else band * RATING_BAND)
+            for kind, band in found.tolist()
+        ]
+        return cls(games, strata.reshape(-1), names)
 
 
 def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
     """m and psi of the score."""
     games = rows.games
-    outcome = np.array([game.score for game in games], np.float64)
-    expected = np.array([game.expected for game in games], np.float64)
-    guess = earlier_guess(outcome, expected, rows.strata)
-    return guess, (outcome - guess) * contrast(treated_of(games), chance_of(games))
+    guess = earlier_guess(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
+    return guess, (games["score"] - guess) * contrast(games["treated"], games["chance"])
 
 
 def _cost_values(rows: _Counted) -> Floats:
     """psi of the cost.  No rating expects a cost: the mean of earlier games of all strata does instead."""
     games = rows.games
-    outcome = np.array([game.cost for game in games], np.float64)
     everywhere = np.zeros(len(games), np.intp)
-    expected = earlier_guess(outcome, np.zeros(len(games)), everywhere)
-    guess = earlier_guess(outcome, expected, rows.strata)
-    return (outcome - guess) * contrast(treated_of(games), chance_of(games))
+    expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
+    guess = earlier_guess(games["cost"], expected, rows.strata)
+    return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["chance"]))
 
 
-def _is_first(selection: CountedRows[TrialGame]) -> NDArray[np.bool_]:
+def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
     """Of each counted row, whether its person had no game drawn before."""
-    persons = codes_of([game.person for game in selection.rows])
-    numbers = game_numbers(persons, np.arange(len(persons)))
-    return np.asarray((numbers == 0)[~selection.missing])
+    is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
+    return np.asarray(is_first[~selection.missing])
 
 
 def _elo(score: AnyTimeEstimate, guess: Floats) -> EloDifference:
@@ -297,7 +285,7 @@ def _strata(
     score_rows: _Counted, score_psi: Floats, cost_rows: _Counted, cost_psi: Floats, design: SequenceDesign
 ) -> tuple[StratumResult, ...]:
     def results(rows: _Counted, psi: Floats) -> dict[Stratum, AnyTimeEstimate]:
-        found = estimates(psi, codes_of(rows.persons), rows.strata, len(rows.names), design)
+        found = estimates(psi, codes_of(rows.games["person"]), rows.strata, len(rows.names), design)
         return dict(zip(rows.names, found, strict=True))
 
     nothing = estimate([], [], design)

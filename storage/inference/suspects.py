@@ -54,7 +54,7 @@ NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
 
-def suspects(games: NDArray[np.void]) -> dict[int | str, tuple[SuspectFlag, ...]]:
+def suspects(games: NDArray[np.void]) -> dict[int, tuple[SuspectFlag, ...]]:
     """The flags of each game that has any, in the order of `SuspectFlag`.
 
     Args:

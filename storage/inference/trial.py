@@ -5,12 +5,12 @@ one whose outcome is still open: values taken in the order in which they end wou
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter
+from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,34 +26,46 @@ from storage.inference.any_time import (
     largest_person,
 )
 from storage.inference.defaults import ALPHA, CAP_GAMES
-from storage.inference.persons import Floats, PersonId, codes_of, game_numbers
+from storage.inference.moments import microseconds
+from storage.inference.persons import Floats, codes_of, game_numbers
+
+UNIT = np.dtype(
+    [
+        *((name, "<i8") for name in ("id", "game_id", "person", "drawn_us", "settled_us")),
+        ("chance", "<f8"),
+        *((name, "i1") for name in ("treated", "excluded")),
+    ]
+)
+"""A row of a trial: something between two choices of which one was drawn by lot.
+
+Its key, and those of its game and of the opponent's account; when the choice was drawn, and when the outcome
+was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the recorded chance of treatment, in
+(0, 1); A, whether the treatment was drawn; and an `Exclusion`.  Kinds of rows have more columns."""
+Units = NDArray[np.void]
+"""Rows with the columns of `UNIT`, shape (n,)."""
+UNSETTLED = np.iinfo(np.int64).max
 
 
-class TrialUnit(Protocol):
-    """A row of a trial: something between two choices of which one was drawn by lot; `label` names it."""
+class Exclusion(IntEnum):
+    """Why a row does not count, by facts from before the draw."""
+
+    NONE = 0
+    """It counts."""
+    PROGRAM = 1
+    """The opponent is a program."""
+    OWN_POSITION = 2
+    """The game began in a position that the opponent had chosen."""
+    REPEATED_LOT = 3
+    """What the lot said was known: the move had been drawn before, and was taken back."""
 
     @property
-    def label(self) -> str: ...
-    @property
-    def game_id(self) -> int | str: ...
-    @property
-    def person(self) -> PersonId: ...
-    @property
-    def drawn_at(self) -> datetime: ...
-    @property
-    def settled_at(self) -> datetime | None: ...
-    @property
-    def excluded(self) -> str | None: ...
-    @property
-    def treated(self) -> bool: ...
-    @property
-    def chance(self) -> float: ...
+    def text(self) -> str:
+        """For people."""
+        return self.name.lower().replace("_", " ")
 
 
-Row = TypeVar("Row", bound=TrialUnit)
-
-GameFlags = Mapping[int | str, Sequence[str]]
-"""The flags of suspect games by the game's identifier (`storage.inference.suspects`)."""
+GameFlags = Mapping[int, Sequence[str]]
+"""The flags of suspect games by the game's key (`storage.inference.suspects`)."""
 NO_FLAGS: GameFlags = MappingProxyType({})
 
 
@@ -88,10 +100,10 @@ class TrialTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedRows(Generic[Row]):
+class CountedRows:
     """The rows of a trial that count, in the order of the draw."""
 
-    rows: tuple[Row, ...]
+    rows: Units
     """Including those whose outcome is missing."""
     missing: NDArray[np.bool_]
     """Which of the rows have no outcome, or had none for `TrialTerms.open_days`; shape (rows,)."""
@@ -105,7 +117,7 @@ class CountedRows(Generic[Row]):
     @property
     def counts(self) -> dict[str, Any]:
         """The fields of a `TrialCounts`."""
-        treated = int(treated_of(self.rows).sum())
+        treated = int(np.count_nonzero(self.rows["treated"]))
         return {
             "drawn": len(self.rows),
             "drawn_treated": treated,
@@ -117,85 +129,66 @@ class CountedRows(Generic[Row]):
         }
 
     @property
-    def counted(self) -> list[Row]:
+    def counted(self) -> Units:
         """The rows that have an outcome."""
-        return [row for row, missing in zip(self.rows, self.missing, strict=True) if not missing]
-
-
-def select(
-    rows: Sequence[Row],
-    terms: TrialTerms,
-    at: datetime,
-    has_outcome: Callable[[Row], bool],
-    games_before: Callable[[Row], int] | None = None,
-) -> CountedRows[Row]:
-    """Which rows count.
-
-    Args:
-        rows: In any order; of rows drawn at the same time the first given counts as drawn first.
-        terms: The trial's.
-        at: Now, with a time zone.
-        has_outcome: Whether a settled row has an outcome.
-        games_before: How many games of the trial the row's person began before its game; None: these rows
-            are all the games that there are.
-
-    Raises:
-        ValueError: `at` has no time zone, or a row occurs twice.
-    """
-    return drawn_rows(rows, terms, at, games_before).having(has_outcome)
+        return self.rows[~self.missing]
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRows(Generic[Row]):
-    """The rows of a trial in the order of the draw, whatever outcome is asked for; see `select`."""
+class DrawnRows:
+    """The rows of a trial in the order of the draw, whatever outcome is asked for."""
 
-    rows: tuple[Row, ...]
-    is_late: Sequence[bool]
+    rows: Units
+    is_late: NDArray[np.bool_]
     """Which of the rows were open for `TrialTerms.open_days`, or still are."""
     excluded: dict[str, int]
     over_cap: int
     waiting: int
 
-    def having(self, has_outcome: Callable[[Row], bool]) -> CountedRows[Row]:
-        """The rows that count for an outcome."""
-        missing = [late or not has_outcome(row) for row, late in zip(self.rows, self.is_late, strict=True)]
-        return CountedRows(
-            self.rows, np.array(missing, bool), dict(self.excluded), self.over_cap, self.waiting
-        )
+    def having(self, outcome: str) -> CountedRows:
+        """The rows that count for an outcome.
+
+        Args:
+            outcome: Its column; not a number: the row has none.
+        """
+        missing = self.is_late | np.isnan(self.rows[outcome])
+        return CountedRows(self.rows, missing, dict(self.excluded), self.over_cap, self.waiting)
 
 
-def drawn_rows(
-    rows: Sequence[Row],
-    terms: TrialTerms,
-    at: datetime,
-    games_before: Callable[[Row], int] | None = None,
-) -> DrawnRows[Row]:
-    """The rows that count for one outcome or another.  Arguments and errors as for `select`."""
+def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Floats | None = None) -> DrawnRows:
+    """The rows that count for one outcome or another.
+
+    Args:
+        rows: In any order; of rows drawn at the same time the first given counts as drawn first.
+        terms: The trial's.
+        at: Now, with a time zone.
+        games_before: How many games of the trial each row's person began before its game, shape (n,); None:
+            these rows are all the games that there are.
+
+    Raises:
+        ValueError: `at` has no time zone.
+    """
     if at.tzinfo is None:
         raise ValueError("the time of the report has no time zone")
-    labels = [row.label for row in rows]
-    if len(set(labels)) < len(labels):
-        raise ValueError(f"{next(name for name, n in Counter(labels).items() if n > 1)} occurs twice")
-    patience = timedelta(days=terms.open_days)
-    excluded = Counter(row.excluded for row in rows if row.excluded is not None)
-    ordered = sorted((row for row in rows if row.excluded is None), key=attrgetter("drawn_at"))
+    patience_us = timedelta(days=terms.open_days) // timedelta(microseconds=1)
+    reasons, counts = np.unique(rows["excluded"][rows["excluded"] != Exclusion.NONE], return_counts=True)
+    excluded = {Exclusion(reason).text: count for reason, count in zip(reasons, counts.tolist(), strict=True)}
+    kept = np.flatnonzero(rows["excluded"] == Exclusion.NONE)
+    kept = kept[np.argsort(rows["drawn_us"][kept], kind="stable")]
     if games_before is None:
-        persons, games = ([getattr(row, name) for row in ordered] for name in ("person", "game_id"))
-        numbers = game_numbers(codes_of(persons), codes_of(games))
+        numbers = game_numbers(codes_of(rows["person"][kept]), codes_of(rows["game_id"][kept]))
     else:
-        numbers = np.array([games_before(row) for row in ordered], np.float64)
-    capped = [row for row, number in zip(ordered, numbers.tolist(), strict=True) if number < terms.cap_games]
-
-    def is_open(row: Row) -> bool:
-        return row.settled_at is None and at - row.drawn_at <= patience
-
-    end = next((number for number, row in enumerate(capped) if is_open(row)), len(capped))
-    drawn = tuple(capped[:end])
+        numbers = games_before[kept]
+    capped = rows[kept[numbers < terms.cap_games]]
+    drawn_us, settled_us = capped["drawn_us"], capped["settled_us"]
+    is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= patience_us)
+    end = int(is_open.argmax()) if is_open.any() else len(capped)
+    is_late = (settled_us == UNSETTLED) | (settled_us - drawn_us > patience_us)
     return DrawnRows(
-        drawn,
-        [row.settled_at is None or row.settled_at - row.drawn_at > patience for row in drawn],
-        {str(reason): excluded[reason] for reason in sorted(excluded, key=str)},
-        len(ordered) - len(capped),
+        capped[:end],
+        is_late[:end],
+        dict(sorted(excluded.items())),
+        len(kept) - len(capped),
         len(capped) - end,
     )
 
@@ -220,7 +213,7 @@ class TrialCounts:
     """Rows from the oldest open one on: they will count later."""
 
 
-def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
+def contrast(treated: NDArray[Any], chance: Floats) -> Floats:
     """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
 
     Args:
@@ -228,16 +221,6 @@ def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
         chance: pi, the recorded chance that A is 1, shape (n,).
     """
     return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
-
-
-def treated_of(rows: Sequence[TrialUnit]) -> NDArray[np.bool_]:
-    """A of each row, shape (rows,)."""
-    return np.array([row.treated for row in rows], bool)
-
-
-def chance_of(rows: Sequence[TrialUnit]) -> Floats:
-    """The recorded chance of treatment of each row, shape (rows,)."""
-    return np.array([row.chance for row in rows], np.float64)
 
 
 _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
@@ -290,11 +273,10 @@ class LotGuard:
         return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
 
 
-def lot_guard(selection: CountedRows[Row], design: SequenceDesign) -> LotGuard:
+def lot_guard(selection: CountedRows, design: SequenceDesign) -> LotGuard:
     """The guard over everything drawn."""
     rows, missing = selection.rows, selection.missing
-    treated, chance = treated_of(rows), chance_of(rows)
-    persons = [row.person for row in rows]
+    treated, chance, persons = rows["treated"] == 1, rows["chance"], rows["person"]
     return LotGuard(
         estimate(treated - chance, persons, design),
         estimate(missing * contrast(treated, chance), persons, design),
@@ -322,8 +304,7 @@ class EndpointReport:
 
 
 def endpoint(
-    psi: Floats, rows: Sequence[TrialUnit], first: NDArray[np.bool_], flags: GameFlags,
-    design: SequenceDesign,
+    psi: Floats, rows: Units, first: NDArray[np.bool_], flags: GameFlags, design: SequenceDesign
 ) -> EndpointReport:  # fmt: skip
     """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
 
@@ -334,14 +315,13 @@ def endpoint(
         flags: Of suspect games.
         design: The endpoint's sequence.
     """
-    persons = [row.person for row in rows]
-    suspect = np.array([row.game_id in flags for row in rows], bool)
+    persons, games = rows["person"], rows["game_id"]
+    suspect = np.isin(games, np.fromiter(flags, np.int64, len(flags)))
 
     def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
-        kept = [person for person, keep in zip(persons, mask, strict=True) if keep]
-        return estimate(psi[mask], kept, design)
+        return estimate(psi[mask], persons[mask], design)
 
-    reasons = Counter(flag for row in rows for flag in flags.get(row.game_id, ()))
+    reasons = Counter(flag for game in games[suspect].tolist() for flag in flags[game])
     return EndpointReport(
         estimate(psi, persons, design),
         largest_person(psi, persons, design),
@@ -353,18 +333,23 @@ def endpoint(
     )
 
 
-def check_draw(row: TrialUnit) -> None:
-    """Refuse a row whose draw cannot be.
+def require_drawn(rows: Units, noun: str) -> None:
+    """Refuse rows whose draw cannot be.
+
+    Args:
+        rows: The rows.
+        noun: What one is called.
 
     Raises:
-        ValueError: A chance outside (0, 1), a time without a zone, or an end before the draw.
+        ValueError: A row occurs twice, its chance is outside (0, 1), or its end is before the draw; the
+            message names it.
     """
-    if not 0 < row.chance < 1:
-        raise ValueError(f"{row.label}: the chance of treatment is {row.chance}, not between 0 and 1")
-    if row.drawn_at.tzinfo is None:
-        raise ValueError(f"{row.label}: drawn_at has no time zone")
-    if row.settled_at is not None:
-        if row.settled_at.tzinfo is None:
-            raise ValueError(f"{row.label}: settled_at has no time zone")
-        if row.settled_at < row.drawn_at:
-            raise ValueError(f"{row.label}: it was settled before it was drawn")
+    keys, counts = np.unique(rows["id"], return_counts=True)
+    for key in keys[counts > 1][:1]:
+        raise ValueError(f"{noun} {key} occurs twice")
+    for row in rows[~((rows["chance"] > 0) & (rows["chance"] < 1))][:1]:
+        raise ValueError(
+            f"{noun} {row['id']}: the chance of treatment is {row['chance']}, not between 0 and 1"
+        )
+    for row in rows[rows["settled_us"] < rows["drawn_us"]][:1]:
+        raise ValueError(f"{noun} {row['id']}: it was settled before it was drawn")

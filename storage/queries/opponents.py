@@ -18,6 +18,7 @@ from sqlalchemy.types import NullType
 
 from storage.damage import decoding
 from storage.filters import Filters, shown_games
+from storage.inference.moments import microseconds, moment_of
 from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.packed_games import (
@@ -25,8 +26,6 @@ from storage.statistics.packed_games import (
     SCORES,
     PackedGames,
     days_of,
-    microseconds,
-    moment_of,
     unpacked_games,
 )
 from storage.statistics.summary_rows import read_columns

@@ -14,7 +14,7 @@ from storage.errors import FilterError
 from storage.filters import Filters
 from storage.inference.any_time import Looks, Opt
 from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
-from storage.inference.games import GamesReport, TrialGame, games_report_and_looks
+from storage.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
 from storage.inference.trial import TrialTerms
 from storage.statistics.summary_rows import SummaryRows
 from storage.statistics.suspect_rows import Flags, suspect_games
@@ -96,7 +96,7 @@ class TrialRows:
 
     trial: StoredTrial
     arms: tuple[str, ...]
-    games: Sequence[TrialGame]
+    games: TrialGames
     damaged_games: Sequence[Unreadable]
     lots: Sequence[TrialDecision]
     damaged_lots: Sequence[Unreadable]
@@ -171,7 +171,7 @@ async def read_trial(
     if trial is None:
         return None
     chosen = choose_arms(trial, arms)
-    games: Sequence[TrialGame] = ()
+    games = NO_GAMES
     lots: Sequence[TrialDecision] = ()
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()

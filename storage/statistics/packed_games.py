@@ -7,7 +7,6 @@ Python to make arrays of them.  Packed rows of games, one after the other, are a
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from math import nan
@@ -20,6 +19,7 @@ from sqlalchemy import String, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import read_rows, require_number, require_texts
+from storage.inference.moments import microseconds
 from storage.inference.suspects import COPIED_PLIES, NO_OPENING
 from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import GameRow
@@ -32,8 +32,6 @@ FINISHED, OPEN, ABORTED = range(len(STATES))
 UNKNOWN = np.iinfo(np.int64).min
 """In place of a moment that there is not."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: nan}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _DAY_US = 86_400_000_000
 _BATCH = 500
 """Games in one statement."""
@@ -154,16 +152,6 @@ def without_expected(part: bytes) -> bytes:
     found = np.frombuffer(part, GAME).copy()
     found["optimal_expected"] = 0
     return found.tobytes()
-
-
-def microseconds(at: datetime) -> int:
-    """Microseconds since 1970, as packed games have them."""
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def moment_of(at_us: int) -> datetime:
-    """A moment from its column."""
-    return _EPOCH + timedelta(microseconds=at_us)
 
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:

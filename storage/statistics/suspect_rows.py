@@ -32,7 +32,7 @@ from storage.statistics.summary_rows import read_summaries, summaries_of
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
 from storage.tables.summaries import GameSummaryRow
 
-Flags = Mapping[int | str, tuple[SuspectFlag, ...]]
+Flags = Mapping[int, tuple[SuspectFlag, ...]]
 """The flags of each game that has any, by the game's key."""
 
 _BATCH = 5_000

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from math import isnan
+from math import nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Text, cast, or_, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
@@ -26,16 +27,17 @@ from engine.temptation import ReplyForecast, expected_by_looks
 from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
 from storage.filters import Filters, filter_conditions, shown_games
 from storage.inference.decisions import TrialDecision
-from storage.inference.games import TrialGame
+from storage.inference.games import TRIAL_GAME, GameKind, TrialGames
+from storage.inference.persons import Floats
+from storage.inference.trial import UNSETTLED, Exclusion, Units
 from storage.packing.records import unpack
 from storage.statistics.group_rows import made_sums
 from storage.statistics.lots import DRAWING, is_by_lot
-from storage.statistics.packed_games import ABORTED, OPEN, Labels, labels_of, moment_of
+from storage.statistics.packed_games import ABORTED, OPEN, labels_of
 from storage.statistics.reply_sums import AT, ROW_BYTES, unpacked
 from storage.statistics.summary_rows import (
     SummaryRows,
     games_of_rows,
-    many_objects,
     read_columns,
     summaries_of,
 )
@@ -59,7 +61,7 @@ async def trial_games(
     control: str,
     filters: Filters | None = None,
     known: SummaryRows | None = None,
-) -> tuple[list[TrialGame], list[Unreadable]]:
+) -> tuple[TrialGames, list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
     Aborted games are there, too: an abort comes after the draw and may depend on it, so such a game counts as
@@ -82,137 +84,114 @@ async def trial_games(
     which = (GameRow.trial_id == trial.id, *shown_games(filters))
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
-    drawn = await read_columns(
-        session, select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
-    )
+    statement = select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
+    drawn = await read_columns(session, statement.order_by(GameRow.id))
     if known is None:
         rows = await summaries_of(session, GameSummaryRow.sums, made_sums, *which)
     else:
         rows = await _the_rest(session, drawn["id"], known)
-    draws = dict(zip(drawn["id"], zip(*(drawn[name] for name in _DRAWN), strict=True), strict=True))
     programs = await list_programs(session)
+    found, kinds, players = _trial_rows(rows)
+    found["treated"] = players == treated
+    place = np.searchsorted(drawn["id"], found["id"])
+    chances = [*map(_Chances(treated, control).__getitem__, map(_with_chances, drawn["selection"]))]
+    found["chance"] = np.array([nan if isinstance(each, RecordError) else each for each in chances])[place]
+    starts = zip(drawn["variant"], drawn["initial_position"], strict=True)
+    is_own = [start is not None and is_own_position(variant, start) for variant, start in starts]
+    found["excluded"][np.array(is_own, bool)[place]] = Exclusion.OWN_POSITION
+    found["excluded"][np.isin(found["person"], np.array([*programs], np.int64))] = Exclusion.PROGRAM
+    is_wanted, is_read = np.isin(players, (treated, control)), ~np.isnan(found["chance"])
+    unreadable = [
+        Unreadable.because("game", drawn["id"][at], error)
+        for at in place[is_wanted & ~is_read].tolist()
+        if isinstance(error := chances[at], RecordError)
+    ]
+    order = np.lexsort((found["id"], found["drawn_us"]))
+    counted = found[order[(is_wanted & is_read)[order]]]
     with decoding("the summaries of games"):
-        labels = {text: labels_of(text) for text in set(rows.labels)}
-    costs = _mean_costs(rows)
-    order = np.lexsort((rows.games["id"], rows.games["began_us"]))
-    found, unreadable, chances = [], [], _Chances(treated, control)
-    with many_objects():
-        for number, game in zip(order.tolist(), rows.games[order].tolist(), strict=True):
-            label = labels[rows.labels[number]]
-            if label.player not in (treated, control):
-                continue
-            key, person = game[:2]
-            selection_of, variant, initial_position = draws[key]
-            try:
-                chance = chances.of(selection_of)
-            except RecordError as error:
-                unreadable.append(Unreadable.because("game", key, error))
-                continue
-            excluded = _excluded(person in programs, variant, initial_position)
-            is_treated = label.player == treated
-            found.append(_trial_game(game, label, is_treated, chance, costs[number], excluded))
-    return found, unreadable
-
-
-_DRAWN = ("selection", "variant", "initial_position")
+        return TrialGames(counted, kinds), unreadable
 
 
 async def _the_rest(session: AsyncSession, games: Sequence[int], known: SummaryRows) -> SummaryRows:
     """The summaries of some games with their sums, in any order; those that are not known are read."""
     found = known.of(games)
-    there = set(found.games["id"].tolist())
-    missing = [key for key in games if key not in there]
+    missing = np.setdiff1d(games, found.games["id"]).tolist()
     for start in range(0, len(missing), _GAMES):
         some = GameRow.id.in_(missing[start : start + _GAMES])
         found += await summaries_of(session, GameSummaryRow.sums, made_sums, some)
     return found
 
 
-def _mean_costs(rows: SummaryRows) -> list[float | None]:
-    """The mean cost of the judged replies of each game, decided positions apart; None without any."""
+def _trial_rows(rows: SummaryRows) -> tuple[Units, list[GameKind], NDArray[np.str_]]:
+    """Rows of `TRIAL_GAME` without what their draws say, the kinds of games, and each game's player."""
+    games, texts = rows.games, sorted(set(rows.labels))
     with decoding("the summaries of games"):
-        sums = unpacked(b"".join(rows.parts))
+        labels = [labels_of(text) for text in texts]
+        costs = _mean_costs(rows)
+    kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
+    kinds = [*dict.fromkeys(kind_of)]
+    number_of = {text: number for number, text in enumerate(texts)}
+    label = np.array([number_of[text] for text in rows.labels], np.intp)
+    found = np.zeros(len(rows), TRIAL_GAME)
+    for name in ("id", "person", "rating", "our_rating", "score"):
+        found[name] = games[name]
+    found["game_id"], found["drawn_us"] = games["id"], games["began_us"]
+    # A clock that was set back must not put the end before the draw.
+    ended_us = np.maximum(games["ended_us"], games["began_us"])
+    is_over = (games["is_settled"] == 1) & (games["state"] != OPEN)
+    found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
+    found["cost"] = np.where(games["state"] == ABORTED, nan, costs)
+    found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[label]
+    return found, kinds, np.array([each.player for each in labels], str)[label]
+
+
+def _mean_costs(rows: SummaryRows) -> Floats:
+    """The mean cost of the judged replies of each game, decided positions apart; not a number without any.
+
+    Shape (games,).
+    """
+    sums = unpacked(b"".join(rows.parts))
     games = games_of_rows(rows.parts, ROW_BYTES)
     counts, costs = (np.bincount(games, sums[:, AT[name]], len(rows)) for name in ("replies", "cost"))
-    means = (costs / np.maximum(counts, 1)).tolist()
-    return [mean if count else None for mean, count in zip(means, counts.tolist(), strict=True)]
+    means: Floats = np.divide(costs, counts, out=np.full(len(rows), nan), where=counts > 0)
+    return means
 
 
-class _Chances:
-    """The chance of the treated player, among two, that the record of a draw has.
+class _Chances(dict[str, float | RecordError]):
+    """The chance of the treated player, among two, by the part of a draw's record that has it; what is wrong
+    with it where it is damaged.
 
-    Records differ in their seeds; the few sets of chances are read once each.
+    Records differ in their seeds, but there are few sets of chances.
     """
 
     def __init__(self, treated: str, control: str) -> None:
+        super().__init__()
         self._treated = treated
         self._control = control
-        self._known: dict[str, float] = {}
 
-    def of(self, selection: str) -> float:
-        """The chance in a record.
+    def __missing__(self, part: str) -> float | RecordError:
+        try:
+            self[part] = self._read(part)
+        except RecordError as error:
+            self[part] = error
+        return self[part]
 
-        Raises:
-            RecordError: The record is damaged.
-        """
-        found = _CHANCES.search(selection)
-        if found is None:
-            return self._read(selection)
-        text = found.group()
-        if text not in self._known:
-            self._known[text] = self._read(selection)
-        return self._known[text]
-
-    def _read(self, selection: str) -> float:
+    def _read(self, part: str) -> float:
         with decoding():
-            chances = read_json(selection)["chances"]
+            chances = read_json(part)["chances"]
             chance = chances[self._treated] / (chances[self._treated] + chances[self._control])
             if 0 < chance < 1:
                 return float(chance)
         raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
 
 
+def _with_chances(record: str) -> str:
+    """The part of a draw's record that has the chances, or all of it."""
+    found = _CHANCES.search(record)
+    return record if found is None else f"{{{found.group()}}}"
+
+
 _CHANCES = re.compile(r'"chances": ?\{[^{}]*\}')
-
-
-def _excluded(is_bot: bool, variant: str, initial_position: str | None) -> str | None:
-    """Why a game does not count; None: it does."""
-    if is_bot:
-        return "program"
-    return "own position" if is_own_position(variant, initial_position) else None
-
-
-def _trial_game(
-    game: tuple[Any, ...],
-    labels: Labels,
-    is_treated: bool,
-    chance: float,
-    cost: float | None,
-    excluded: str | None,
-) -> TrialGame:
-    """A game, from its row of `GAME`."""
-    key, person, _, began_us, ended_us, _, rating, ours, score, _, state, is_settled, *_ = game
-    drawn_at = moment_of(began_us)
-    settled_at = None
-    if is_settled and state != OPEN:
-        # A clock that was set back must not put the end before the draw.
-        settled_at = drawn_at if ended_us < began_us else moment_of(ended_us)
-    return TrialGame(
-        game_id=key,
-        person=person,
-        drawn_at=drawn_at,
-        settled_at=settled_at,
-        game=labels.game,
-        site=labels.site,
-        speed=labels.speed,
-        rating=None if isnan(rating) else int(rating),
-        our_rating=None if isnan(ours) else int(ours),
-        treated=is_treated,
-        chance=chance,
-        score=None if isnan(score) else score,
-        cost=None if state == ABORTED else cost,
-        excluded=excluded,
-    )
 
 
 async def trial_decisions(
@@ -346,11 +325,15 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
     verify_lot(made)
     for name in ("trap_value", "sound_value"):
         require_number(f"the draw's {name}", getattr(made.draw, name), 0, WHOLE)
-    excluded = _excluded(row.is_bot, row.variant, row.initial_position)
+    excluded = Exclusion.NONE
+    if row.is_bot:
+        excluded = Exclusion.PROGRAM
+    elif is_own_position(row.variant, row.initial_position):
+        excluded = Exclusion.OWN_POSITION
     if made.draw is not None:
         lot = row.game_id, row.ply, made.draw.seed
-        if lot in lots and excluded is None:  # after a takeback: known before, so nothing is drawn
-            excluded = "repeated lot"
+        if lot in lots and excluded is Exclusion.NONE:  # after a takeback: known before, so nothing is drawn
+            excluded = Exclusion.REPEATED_LOT
         lots.add(lot)
     settled_at = row.at
     if row.is_settled:  # outcomes that are judged anew have a later time
@@ -380,7 +363,7 @@ def trial_decision(
     decision: Decision,
     forecast: ReplyForecast | None,
     reply: str | None,
-    excluded: str | None,
+    excluded: Exclusion,
 ) -> TrialDecision:
     """A decision by lot, as it is counted.
 
@@ -394,7 +377,7 @@ def trial_decision(
         decision: The record, with the draw.
         forecast: Of both moves' replies; None: by their looks.
         reply: The person's first reply; None: there was none.
-        excluded: Why it does not count.
+        excluded: Whether and why it does not count.
 
     Raises:
         RecordError: The decision has no draw, or the reply is not in the profile.

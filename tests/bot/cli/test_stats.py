@@ -432,7 +432,7 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         ("storage.queries.trial_report.games_report_and_looks", ("--trial", "m1")),
         ("storage.queries.trial_report.decisions_report", ("--trial", "m1")),
         ("storage.statistics.trial_rows.trial_decision", ("--trial", "m1")),
-        ("storage.statistics.trial_rows._trial_game", ("--trial", "m1")),
+        ("storage.statistics.trial_rows._trial_rows", ("--trial", "m1")),
         ("storage.statistics.suspect_rows.suspects", ("--without-suspects",)),
         ("storage.statistics.group_rows.grouped_sums", ()),
         ("storage.statistics.calibrations.game_table", ("--calibration",)),

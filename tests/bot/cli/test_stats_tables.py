@@ -13,12 +13,12 @@ from rich.console import Console
 from bot.cli.stats.calibration import calibration_view
 from bot.cli.stats.tables import decisions_view, groups_view, trial_view
 from storage.inference.decisions import decisions_report
-from storage.inference.games import GamesReport, TrialGame, games_report
+from storage.inference.games import GamesReport, games_report
 from storage.inference.plan import any_time_needed
 from storage.inference.trial import TrialTerms
 from storage.records import Endpoint
 from storage.trials import StoredTrial
-from tests.storage.inference.samples import NOW, decision, game, played_games
+from tests.storage.inference.samples import NOW, Game, decision, game, games_of, played_games
 
 ARMS = ("trappy", "standard")
 
@@ -44,8 +44,8 @@ def lines_of(view: Any) -> list[str]:
     return [" ".join(line.split()) for line in capture.get().splitlines()]
 
 
-def report_of(games: Sequence[TrialGame], alpha: float = 0.05) -> GamesReport:
-    return games_report(games, TrialTerms(alpha=alpha), NOW + timedelta(days=100))
+def report_of(games: Sequence[Game], alpha: float = 0.05) -> GamesReport:
+    return games_report(games_of(games), TrialTerms(alpha=alpha), NOW + timedelta(days=100))
 
 
 def lines(report: GamesReport, **changes: Any) -> list[str]:
@@ -57,17 +57,17 @@ def one(found: list[str], start: str) -> str:
     return line
 
 
-def is_fifth_of_trappy(row: TrialGame) -> bool:
-    return row.treated and int(row.game_id) % 5 == 0
+def is_fifth_of_trappy(row: Game) -> bool:
+    return row.treated and row.game_id % 5 == 0
 
 
 @pytest.fixture(scope="module")
-def even() -> list[TrialGame]:
+def even() -> list[Game]:
     """1,200 games without an effect."""
     return played_games(1200, 0.0, 1)
 
 
-def test_games_more_for_a_difference_in_elo_are_those_of_these_games(even: list[TrialGame]) -> None:
+def test_games_more_for_a_difference_in_elo_are_those_of_these_games(even: list[Game]) -> None:
     """By the score that an Elo point is worth here, not at 65 %."""
     report = report_of(even)
     sd = report.score.estimate.sd
@@ -82,7 +82,7 @@ def test_games_more_for_a_difference_in_elo_are_those_of_these_games(even: list[
     assert "There are enough games for a difference of 50 Elo." in lines(enough)
 
 
-def test_games_more_where_none_are_known(even: list[TrialGame]) -> None:
+def test_games_more_where_none_are_known(even: list[Game]) -> None:
     report = report_of(even)
     for nothing in (report_of([]), replace(report, elo=replace(report.elo, score_per_elo=0.0))):
         assert "For a difference of 50 Elo: `desdemona stats --plan` says how many games." in lines(nothing)
@@ -90,11 +90,11 @@ def test_games_more_where_none_are_known(even: list[TrialGame]) -> None:
     assert "For a difference of 50 Elo more than 10^12 games are needed, at scores like these." in lines(tiny)
 
 
-def test_games_more_are_of_the_score_alone(even: list[TrialGame]) -> None:
+def test_games_more_are_of_the_score_alone(even: list[Game]) -> None:
     assert not any("50 Elo" in line for line in lines(report_of(even), endpoint=Endpoint.COST))
 
 
-def test_the_planned_endpoint_stands_first(even: list[TrialGame]) -> None:
+def test_the_planned_endpoint_stands_first(even: list[Game]) -> None:
     report = report_of(even)
     for endpoint, (first, second) in (
         (Endpoint.SCORE, ("score", "cost")),
@@ -109,7 +109,7 @@ def test_the_planned_endpoint_stands_first(even: list[TrialGame]) -> None:
         assert ("Elo" in planned) == (endpoint is Endpoint.SCORE)
 
 
-def test_both_endpoints_have_a_colon_and_four_decimals(even: list[TrialGame]) -> None:
+def test_both_endpoints_have_a_colon_and_four_decimals(even: list[Game]) -> None:
     found = lines(report_of(even))
     number = r"[+-]0\.\d{4}"
     for start in ("score (planned endpoint)", "cost (second, exploratory)"):
@@ -148,13 +148,13 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
     rows = [game(number) for number in range(6)]
-    report = games_report(rows, TrialTerms(), NOW, {2: ("copied",)})
+    report = games_report(games_of(rows), TrialTerms(), NOW, {2: ("copied",)})
     found = lines(report)
     assert found.count("without 1 flagged (copied 1) -") == 2
 
 
-def test_a_small_stratum_has_no_point_estimate(even: list[TrialGame]) -> None:
-    small = [replace(row, site="ggs", game_id=f"g{row.game_id}") for row in even[:5]]
+def test_a_small_stratum_has_no_point_estimate(even: list[Game]) -> None:
+    small = [replace(row, site="ggs", game_id=10_000 + row.game_id) for row in even[:5]]
     row = next(line for line in lines(report_of([*even, *small])) if "ggs" in line)
     assert row.count("too early") == 2
     assert "+" not in row
@@ -171,14 +171,14 @@ def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
     assert not any(line.startswith("at one look") for line in found)
 
 
-def test_no_warning_while_the_lot_is_in_order(even: list[TrialGame]) -> None:
+def test_no_warning_while_the_lot_is_in_order(even: list[Game]) -> None:
     found = lines(report_of(even))
     assert found[0].startswith("Trial t1: trappy less standard")
     assert "Lot ok. Missing 0 / 0." in found[1]
     assert "DO NOT USE" not in " ".join(found)
 
 
-def test_costs_that_one_player_lacks_are_not_to_be_used(even: list[TrialGame]) -> None:
+def test_costs_that_one_player_lacks_are_not_to_be_used(even: list[Game]) -> None:
     """The warning stands on top and where the cost is read; the score may be used."""
     rows = [replace(row, cost=None) if is_fifth_of_trappy(row) else row for row in even]
     report = report_of(rows)
@@ -194,7 +194,7 @@ def test_costs_that_one_player_lacks_are_not_to_be_used(even: list[TrialGame]) -
     assert "Lot ok. Missing 0 / 0." in found[2]
 
 
-def test_a_trial_whose_lot_is_broken_says_so_first(even: list[TrialGame]) -> None:
+def test_a_trial_whose_lot_is_broken_says_so_first(even: list[Game]) -> None:
     biased = report_of([row for row in even if row.treated])
     assert biased.guard.broken == ("draw",)
     found = lines(biased)
@@ -203,7 +203,7 @@ def test_a_trial_whose_lot_is_broken_says_so_first(even: list[TrialGame]) -> Non
     assert "Lot ok" not in " ".join(found)
 
 
-def test_a_trial_in_which_one_player_lacks_results_says_so_first(even: list[TrialGame]) -> None:
+def test_a_trial_in_which_one_player_lacks_results_says_so_first(even: list[Game]) -> None:
     gone = report_of([replace(row, score=None) if is_fifth_of_trappy(row) else row for row in even])
     assert gone.guard.broken == ("missing",)
     found = lines(gone)
@@ -212,7 +212,7 @@ def test_a_trial_in_which_one_player_lacks_results_says_so_first(even: list[Tria
     assert found[2].endswith(f" Missing {missing} / 0.")
 
 
-def test_the_level_of_the_intervals_is_the_trials(even: list[TrialGame]) -> None:
+def test_the_level_of_the_intervals_is_the_trials(even: list[Game]) -> None:
     assert lines(report_of(even))[-1] == "95 % intervals, right at any time, by person."
     report = report_of(even, alpha=0.1)
     assert lines(report, alpha=0.1)[-1] == "90 % intervals, right at any time, by person."

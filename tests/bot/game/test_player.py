@@ -33,6 +33,7 @@ from storage.decisions import commit_decision, void_after
 from storage.events import list_events
 from storage.forecasts import lacking_forecasts
 from storage.games import list_open_games
+from storage.inference.trial import Exclusion
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
 from storage.statistics.trial_rows import trial_decisions
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
@@ -947,7 +948,7 @@ async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool
         rows, _ = await trial_decisions(session, trial)
     first, second = (record["draw"]["seed"] for record in records)
     assert first == second
-    assert [row.excluded for row in rows] == [None, "repeated lot"]
+    assert [row.excluded for row in rows] == [Exclusion.NONE, Exclusion.REPEATED_LOT]
 
 
 async def test_a_forecast_of_both_moves_that_is_missing_is_made_later(database: Database) -> None:

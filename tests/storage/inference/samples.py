@@ -1,24 +1,69 @@
 """Rows of simulated trials for the tests of `storage.inference`."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from storage.inference.decisions import TrialDecision
-from storage.inference.games import TrialGame
+from storage.inference.games import TRIAL_GAME, GameKind, TrialGames
+from storage.inference.moments import microseconds
+from storage.inference.trial import UNSETTLED, Exclusion
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = START + timedelta(days=100)
 
 
-def game(number: int, **changes: Any) -> TrialGame:
-    """Game `number`, drawn `number` hours after the start, won by trappy and lost by standard."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """A game of a trial, as `TRIAL_GAME` has it by column; None: there is no such value."""
+
+    game_id: int
+    person: int
+    drawn_at: datetime
+    settled_at: datetime | None
+    game: str
+    site: str
+    speed: str
+    rating: int | None
+    our_rating: int | None
+    treated: bool
+    chance: float
+    score: float | None
+    cost: float | None
+    excluded: Exclusion = Exclusion.NONE
+
+
+def games_of(games: Sequence[Game]) -> TrialGames:
+    """Games by column."""
+    kinds = [GameKind(each.game, each.site, each.speed) for each in games]
+    known = [*dict.fromkeys(kinds)]
+    rows = [
+        (
+            *(each.game_id, each.game_id, each.person, microseconds(each.drawn_at)),
+            UNSETTLED if each.settled_at is None else microseconds(each.settled_at),
+            *(each.chance, each.treated, each.excluded),
+            *(nan if value is None else value for value in (each.rating, each.our_rating)),
+            *(nan if value is None else value for value in (each.score, each.cost)),
+            known.index(kind),
+        )
+        for each, kind in zip(games, kinds, strict=True)
+    ]
+    return TrialGames(np.array(rows, TRIAL_GAME), known)
+
+
+def game(number: int, **changes: Any) -> Game:
+    """Game `number`, drawn `number` hours after the start, won by trappy and lost by standard.
+
+    Its person played no other.
+    """
     treated = bool(changes.pop("treated", number % 2))
-    row = TrialGame(
+    row = Game(
         game_id=number,
-        person=f"p{number}",
+        person=10_000 + number,
         drawn_at=START + timedelta(hours=number),
         settled_at=START + timedelta(hours=number + 1),
         game="othello",
@@ -39,7 +84,7 @@ def decision(number: int, **changes: Any) -> TrialDecision:
     row = TrialDecision(
         decision_id=number,
         game_id=number,
-        person=f"p{number}",
+        person=10_000 + number,
         games_before=0,
         drawn_at=START + timedelta(minutes=number),
         settled_at=START + timedelta(minutes=number + 1),
@@ -56,7 +101,7 @@ def decision(number: int, **changes: Any) -> TrialDecision:
     return replace(row, **changes)
 
 
-def played_games(n: int, effect: float, seed: int, persons: int = 60) -> list[TrialGame]:
+def played_games(n: int, effect: float, seed: int, persons: int = 60) -> list[Game]:
     """Games of rated persons; trappy scores `effect` more than standard."""
     rng = np.random.default_rng(seed)
     rows = []

@@ -6,8 +6,8 @@ import pytest
 
 from storage.inference.decisions import centred_least_squares, decisions_report, guessed_cost
 from storage.inference.fixed import leave_one_out
-from storage.inference.trial import TrialTerms
-from tests.storage.inference.samples import NOW, decision
+from storage.inference.trial import Exclusion, TrialTerms
+from tests.storage.inference.samples import NOW, START, decision
 
 OPEN = TrialTerms(least_values=2, least_persons=0)
 
@@ -21,7 +21,7 @@ def test_a_guess_by_hand() -> None:
 
 
 def test_the_three_outcomes_by_hand() -> None:
-    rows = [decision(1, person="a"), decision(2, person="b", cost=0.3, chance=0.25)]
+    rows = [decision(1, person=1), decision(2, person=2, cost=0.3, chance=0.25)]
     found = decisions_report(rows, OPEN, NOW)
     m = 0.8 * 0.06 + 0.2 * 0.06
     cost = (2 * (0.1 - m) - (0.3 - m) / 0.75) / 2
@@ -80,7 +80,7 @@ def test_counting() -> None:
         decision(2, cost=None),
         decision(3, cost=None),
         decision(5, cost=None),
-        decision(4, excluded="program"),
+        decision(4, excluded=Exclusion.PROGRAM),
         decision(140_000, settled_at=None, cost=None),
         decision(140_001),
     ]
@@ -91,7 +91,7 @@ def test_counting() -> None:
 
 
 def test_all_decisions_of_a_persons_first_games_count() -> None:
-    rows = [decision(n, person="a", game_id=n // 4, games_before=n // 4) for n in range(20)]
+    rows = [decision(n, person=1, game_id=n // 4, games_before=n // 4) for n in range(20)]
     found = decisions_report(rows, TrialTerms(cap_games=3), NOW)
     assert (found.counted, found.over_cap) == (12, 8)
     assert found.cost.any_time.first_games.n == 4
@@ -99,7 +99,7 @@ def test_all_decisions_of_a_persons_first_games_count() -> None:
 
 
 def test_games_without_a_decision_by_lot_are_games_too() -> None:
-    rows = [decision(n, person="a", game_id=n, games_before=2 * n + 1) for n in range(5)]
+    rows = [decision(n, person=1, game_id=n, games_before=2 * n + 1) for n in range(5)]
     found = decisions_report(rows, TrialTerms(cap_games=4), NOW)
     assert (found.counted, found.over_cap) == (2, 3)
     assert (found.cost.any_time.first_games.n, found.cost.any_time.later_games.n) == (0, 2)
@@ -177,4 +177,9 @@ def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match=r"decision 3: cost is -0.1"):
         decision(3, cost=-0.1)
     with pytest.raises(ValueError, match="decision 3: the chance of treatment is 0"):
-        decision(3, chance=0.0)
+        decisions_report([decision(2), decision(3, chance=0.0)], OPEN, NOW)
+    with pytest.raises(ValueError, match="decision 3: it was settled before it was drawn"):
+        decisions_report([decision(3, settled_at=START)], OPEN, NOW)
+    for name in ("drawn_at", "settled_at"):
+        with pytest.raises(ValueError, match=f"decision 3: {name} has no time zone"):
+            decision(3, **{name: NOW.replace(tzinfo=None)})

@@ -1,16 +1,16 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
-from math import log
+from math import log, nan
 from typing import Any
 
 import numpy as np
 import pytest
 
 from storage.inference.any_time import estimate
-from storage.inference.games import earlier_guess, games_report
-from storage.inference.trial import TrialTerms
-from tests.storage.inference.samples import NOW, START, game, played_games
+from storage.inference.games import earlier_guess, expected_score, games_report
+from storage.inference.trial import Exclusion, TrialTerms
+from tests.storage.inference.samples import NOW, START, game, games_of, played_games
 
 TERMS = TrialTerms()
 OPEN = TrialTerms(least_values=2, least_persons=0)
@@ -34,7 +34,7 @@ def test_a_guess_stays_from_0_to_1() -> None:
 def test_the_difference_in_score_by_hand() -> None:
     """Two games, unrated: psi = (1 - 1/2)/0.6 and -(0 - m)/0.4 with m = 1/2 + (1/2)/11."""
     rows = [game(1, treated=True, chance=0.6, score=1.0), game(2, treated=False, chance=0.6, score=0.0)]
-    found = games_report(rows, OPEN, NOW)
+    found = games_report(games_of(rows), OPEN, NOW)
     m = 0.5 + 0.5 / 11
     psi = [0.5 / 0.6, m / 0.4]
     assert found.score.estimate.mean == pytest.approx(sum(psi) / 2)
@@ -46,14 +46,19 @@ def test_the_difference_in_score_by_hand() -> None:
 
 
 def test_expectation_from_ratings_before_the_game() -> None:
-    assert game(1, rating=1500, our_rating=1900).expected == pytest.approx(10 / 11)
-    assert game(1, rating=1900, our_rating=1500).expected == pytest.approx(1 / 11)
-    assert game(1, rating=1500).expected == 0.5
-    assert game(1, our_rating=1500).expected == 0.5
+    found = expected_score(np.array([1500.0, 1900.0, 1500.0, nan]), np.array([1900.0, 1500.0, nan, 1500.0]))
+    assert found.tolist() == pytest.approx([10 / 11, 1 / 11, 0.5, 0.5])
 
 
 def test_strata() -> None:
-    assert [game(1, rating=rating).band for rating in (1599, 1600, None)] == [1400, 1600, None]
+    ratings = (1599, 1600, None, -1, 1799)
+    found = games_report(games_of([game(n, rating=each) for n, each in enumerate(ratings)]), TERMS, NOW)
+    assert {(each.stratum.rating_from, each.score.n) for each in found.strata} == {
+        (1400, 1),
+        (1600, 2),
+        (None, 1),
+        (-200, 1),
+    }
 
 
 def test_costs_are_guessed_from_earlier_games_of_all_strata_and_of_their_own() -> None:
@@ -66,13 +71,13 @@ def test_costs_are_guessed_from_earlier_games_of_all_strata_and_of_their_own() -
     third = (0.12 + 0.3) / 12
     guesses = [first, second, third + 0.12 / 11]
     psi = [2 * (0.12 - guesses[0]), -2 * (0.3 - guesses[1]), 2 * (0.2 - guesses[2])]
-    found = games_report(rows, OPEN, NOW)
+    found = games_report(games_of(rows), OPEN, NOW)
     assert found.cost.estimate.mean == pytest.approx(sum(psi) / 3)
 
 
 def test_the_effect_is_found() -> None:
     """20 points of score between trappy and standard."""
-    found = games_report(played_games(3000, 0.2, 1), TERMS, NOW + timedelta(days=100))
+    found = games_report(games_of(played_games(3000, 0.2, 1)), TERMS, NOW + timedelta(days=100))
     assert found.counted + found.over_cap + found.waiting == 3000
     low, high = found.score.estimate.low, found.score.estimate.high
     assert low is not None
@@ -88,12 +93,12 @@ def test_what_is_counted_and_what_is_missing() -> None:
         game(1, cost=None),
         game(2, score=None),
         game(3, score=None, cost=None),
-        game(4, excluded="program"),
+        game(4, excluded=Exclusion.PROGRAM),
         game(5),
         game(3000, settled_at=None, score=None, cost=None),
         game(3001),
     ]
-    found = games_report(rows, TERMS, START + timedelta(days=126))
+    found = games_report(games_of(rows), TERMS, START + timedelta(days=126))
     assert (found.drawn, found.counted, found.waiting) == (4, 2, 2)
     assert found.excluded == {"program": 1}
     assert (found.guard.missing_treated, found.guard.missing_untreated) == (1, 1)
@@ -102,20 +107,20 @@ def test_what_is_counted_and_what_is_missing() -> None:
 
 
 def test_each_persons_first_game_apart() -> None:
-    rows = [game(1, person="a"), game(2, person="a"), game(3, person="b", score=None), game(4, person="b")]
-    found = games_report(rows, TERMS, NOW)
+    rows = [game(1, person=1), game(2, person=1), game(3, person=2, score=None), game(4, person=2)]
+    found = games_report(games_of(rows), TERMS, NOW)
     assert found.score.first_games.n == 1
     assert found.score.later_games.n == 2
 
 
-FLAGS: dict[int | str, list[str]] = {1: ["copied"], 2: ["copied"], 3: ["left early"]}
+FLAGS: dict[int, list[str]] = {1: ["copied"], 2: ["copied"], 3: ["left early"]}
 
 
 def test_flagged_games_count_and_a_line_leaves_them_out() -> None:
     rows = played_games(300, 0.0, 2)
     plain, marked = (
-        games_report(rows, TERMS, NOW),
-        games_report(rows, TERMS, NOW, flags=FLAGS),
+        games_report(games_of(rows), TERMS, NOW),
+        games_report(games_of(rows), TERMS, NOW, flags=FLAGS),
     )
     assert marked.score.estimate == plain.score.estimate
     assert marked.score.flagged == 3
@@ -126,7 +131,7 @@ def test_flagged_games_count_and_a_line_leaves_them_out() -> None:
 
 def test_strata_have_estimates_of_their_own() -> None:
     rows = played_games(1500, 0.1, 3)
-    apart = games_report(rows, TERMS, NOW)
+    apart = games_report(games_of(rows), TERMS, NOW)
     assert [each.stratum.rating_from for each in apart.strata].count(None) == 0
     assert sum(each.score.n for each in apart.strata) == apart.counted
     assert [each.score.n for each in apart.strata] == sorted(
@@ -137,7 +142,7 @@ def test_strata_have_estimates_of_their_own() -> None:
 
 def test_a_stratum_has_the_values_of_its_own_games() -> None:
     rows = [game(n, speed="bullet" if n % 3 else "blitz", person=n % 7) for n in range(60)]
-    found = games_report(rows, OPEN, NOW)
+    found = games_report(games_of(rows), OPEN, NOW)
     outcome = np.array([row.score for row in rows], np.float64)
     strata = np.array([0 if row.speed == "blitz" else 1 for row in rows])
     m = earlier_guess(outcome, np.full(60, 0.5), strata)
@@ -150,13 +155,13 @@ def test_a_stratum_has_the_values_of_its_own_games() -> None:
 
 
 def test_no_games() -> None:
-    found = games_report([], TERMS, NOW)
+    found = games_report(games_of([]), TERMS, NOW)
     assert (found.drawn, found.score.estimate.mean, found.elo.value, found.strata) == (0, None, None, ())
     assert found.score.largest is None
 
 
 def test_json() -> None:
-    found = json.loads(json.dumps(games_report(played_games(300, 0.0, 4), TERMS, NOW).to_json()))
+    found = json.loads(json.dumps(games_report(games_of(played_games(300, 0.0, 4)), TERMS, NOW).to_json()))
     assert found["guard"]["broken"] == []
     assert found["cost_guard"]["broken"] == []
     assert found["score"]["estimate"]["kind"] == "any time"
@@ -180,7 +185,7 @@ def estimates(found: object) -> list[dict[str, Any]]:
 
 
 def test_json_hides_what_is_too_early() -> None:
-    report = games_report(played_games(60, 0.3, 4), TERMS, NOW)
+    report = games_report(games_of(played_games(60, 0.3, 4)), TERMS, NOW)
     found = json.loads(json.dumps(report.to_json()))
     known = estimates(found)
     assert len(known) > 10
@@ -196,7 +201,7 @@ def test_json_hides_what_is_too_early() -> None:
 
 def test_json_hides_what_has_one_arm_only() -> None:
     games = [replace(each, treated=True) for each in played_games(300, 0.0, 4)]
-    found = json.loads(json.dumps(games_report(games, TERMS, NOW).to_json()))
+    found = json.loads(json.dumps(games_report(games_of(games), TERMS, NOW).to_json()))
     estimate = found["score"]["estimate"]
     assert (estimate["mean"], estimate["too_early"], found["elo"]["value"]) == (None, True, None)
     assert estimate["why_too_early"].startswith("no comparison: ")
@@ -204,10 +209,8 @@ def test_json_hides_what_has_one_arm_only() -> None:
 
 
 def test_what_cannot_be() -> None:
-    with pytest.raises(ValueError, match="game 1 occurs twice"):
-        games_report([game(1), game(1)], TERMS, NOW)
-    with pytest.raises(ValueError, match=r"game 1: the score is 0.3"):
-        game(1, score=0.3)
-    with pytest.raises(ValueError, match=r"game 1: the cost is 1.5"):
-        game(1, cost=1.5)
-    assert [game(1, cost=cost).cost for cost in (0.0, 1.0)] == [0, 1]
+    for changes, why in (({"score": 0.3}, "the score is 0.3"), ({"cost": 1.5}, "the cost is 1.5")):
+        with pytest.raises(ValueError, match=f"game 1: {why}"):
+            games_of([game(0), game(1, **changes)])
+    costs = games_of([game(1, cost=0.0), game(2, cost=1.0), game(3, cost=None)]).rows["cost"]
+    assert costs.tolist() == pytest.approx([0, 1, nan], nan_ok=True)

@@ -30,7 +30,7 @@ def played(number: int, **changes: Any) -> NDArray[np.void]:
     return np.array(tuple(row[name] for name in PLAYED.names or ()), PLAYED)
 
 
-def suspects(rows: list[NDArray[np.void]]) -> dict[int | str, tuple[SuspectFlag, ...]]:
+def suspects(rows: list[NDArray[np.void]]) -> dict[int, tuple[SuspectFlag, ...]]:
     return flags_of(np.array(rows, PLAYED))
 
 

@@ -1,36 +1,38 @@
 import json
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from math import nan
 from typing import Any
 
 import numpy as np
 import pytest
 
 from storage.inference.any_time import estimate
-from storage.inference.games import TrialGame
 from storage.inference.trial import (
     CountedRows,
+    Exclusion,
     TrialCounts,
     TrialTerms,
     contrast,
+    drawn_rows,
     endpoint,
     hide_early,
     lot_guard,
-    select,
 )
-from tests.storage.inference.samples import NOW, START, game
+from tests.storage.inference.samples import NOW, START, Game, game, games_of
 
 TERMS = TrialTerms()
 NUMBERS = ("mean", "value", "sd", "low", "high", "e_value")
 """What an estimate says that is no count."""
 
 
-def selected(rows: list[TrialGame], at: datetime = NOW, terms: TrialTerms = TERMS) -> CountedRows[TrialGame]:
-    return select(rows, terms, at, lambda row: row.score is not None)
+def selected(rows: list[Game], at: datetime = NOW, terms: TrialTerms = TERMS) -> CountedRows:
+    return drawn_rows(games_of(rows).rows, terms, at).having("score")
 
 
-def ids(selection: CountedRows[TrialGame]) -> list[int | str]:
-    return [row.game_id for row in selection.rows]
+def ids(selection: CountedRows) -> list[int]:
+    found: list[int] = selection.rows["id"].tolist()
+    return found
 
 
 def test_the_order_is_that_of_the_draw_not_of_the_end() -> None:
@@ -65,11 +67,11 @@ def test_a_game_open_for_over_14_days_is_missing_and_stays_so() -> None:
 def test_a_game_without_a_result_is_missing() -> None:
     found = selected([game(1), game(2, score=None)])
     assert found.missing.tolist() == [False, True]
-    assert [row.game_id for row in found.counted] == [1]
+    assert found.counted["id"].tolist() == [1]
 
 
 def test_the_first_games_of_a_person_count_missing_ones_included() -> None:
-    rows = [game(n, person="a", score=None if n == 1 else 1.0) for n in range(5)] + [game(9)]
+    rows = [game(n, person=1, score=None if n == 1 else 1.0) for n in range(5)] + [game(9)]
     found = selected(rows, terms=TrialTerms(cap_games=3))
     assert ids(found) == [0, 1, 2, 9]
     assert found.over_cap == 2
@@ -77,21 +79,21 @@ def test_the_first_games_of_a_person_count_missing_ones_included() -> None:
 
 def test_games_over_the_cap_and_excluded_ones_neither_count_nor_hold_up() -> None:
     rows = [
-        game(1, person="a"),
-        game(2, person="a", settled_at=None, score=None),
-        game(3, excluded="program", settled_at=None, score=None),
-        game(4, excluded="test account"),
-        game(5, excluded="program"),
+        game(1, person=1),
+        game(2, person=1, settled_at=None, score=None),
+        game(3, excluded=Exclusion.PROGRAM, settled_at=None, score=None),
+        game(4, excluded=Exclusion.OWN_POSITION),
+        game(5, excluded=Exclusion.PROGRAM),
         game(6),
     ]
     found = selected(rows, START + timedelta(days=1), TrialTerms(cap_games=1))
     assert ids(found) == [1, 6]
-    assert found.excluded == {"program": 2, "test account": 1}
+    assert found.excluded == {"own position": 1, "program": 2}
     assert (found.over_cap, found.waiting) == (1, 0)
 
 
 def test_excluded_games_do_not_use_up_the_cap() -> None:
-    rows = [game(1, person="a", excluded="test account"), game(2, person="a")]
+    rows = [game(1, person=1, excluded=Exclusion.OWN_POSITION), game(2, person=1)]
     assert ids(selected(rows, terms=TrialTerms(cap_games=1))) == [2]
 
 
@@ -127,7 +129,7 @@ def test_an_arm_that_loses_games() -> None:
 
 def test_the_counts_of_a_selection() -> None:
     rows = [game(n, treated=n % 10 < 3, score=None if n % 10 == 9 else 1.0) for n in range(100)]
-    counts = selected([*rows, game(100, excluded="program")]).counts
+    counts = selected([*rows, game(100, excluded=Exclusion.PROGRAM)]).counts
     assert (counts["drawn"], counts["drawn_treated"], counts["drawn_untreated"]) == (100, 30, 70)
     assert counts["counted"] == 90
     assert json.loads(json.dumps(counts)) == counts  # plain numbers, for reports
@@ -155,7 +157,9 @@ def test_the_lines_of_an_endpoint() -> None:
     rows = [game(n, person=n % 50) for n in range(200)]
     psi = np.arange(200) / 100.0
     first = np.arange(200) < 50
-    found = endpoint(psi, rows, first, {3: ["copied"], 4: ["copied", "left early"], 777: ["x"]}, design)
+    found = endpoint(
+        psi, games_of(rows).rows, first, {3: ["copied"], 4: ["copied", "left early"], 777: ["x"]}, design
+    )
     persons = [n % 50 for n in range(200)]
     assert found.estimate == estimate(psi, persons, design)
     assert found.flagged == 2
@@ -181,14 +185,15 @@ def test_terms_and_their_designs() -> None:
 def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="no time zone"):
         selected([game(1)], NOW.replace(tzinfo=None))
-    with pytest.raises(ValueError, match=r"game 7: the chance of treatment is 1.0"):
-        game(7, chance=1.0)
-    with pytest.raises(ValueError, match="game 7: drawn_at has no time zone"):
-        game(7, drawn_at=START.replace(tzinfo=None))
-    with pytest.raises(ValueError, match="game 7: settled_at has no time zone"):
-        game(7, settled_at=NOW.replace(tzinfo=None))
-    with pytest.raises(ValueError, match="game 7: it was settled before it was drawn"):
-        game(7, settled_at=START)
+    for changes, why in (
+        ({"chance": 1.0}, "the chance of treatment is 1.0, not between 0 and 1"),
+        ({"chance": nan}, "the chance of treatment is nan"),
+        ({"settled_at": START}, "it was settled before it was drawn"),
+    ):
+        with pytest.raises(ValueError, match=f"game 7: {why}"):
+            games_of([game(6), game(7, **changes)])
+    with pytest.raises(ValueError, match="game 7 occurs twice"):
+        games_of([game(7), game(6), game(7)])
 
 
 def test_what_is_early_is_hidden_wherever_it_stands() -> None:

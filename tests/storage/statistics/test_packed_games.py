@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.errors import RecordError
 from storage.database import Database
 from storage.filters import Filters, GamePhase
+from storage.inference.moments import moment_of
 from storage.inference.suspects import COPIED_PLIES
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.facts import GameFact, game_facts
@@ -31,7 +32,6 @@ from storage.statistics.packed_games import (
     days_of,
     game_records,
     labels_of,
-    moment_of,
     opening_of,
     unpacked_games,
     without_expected,

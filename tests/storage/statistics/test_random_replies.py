@@ -22,7 +22,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
 from storage.inference.decisions import TrialDecision, decisions_report
-from storage.inference.trial import TrialTerms
+from storage.inference.trial import Exclusion, TrialTerms
 from storage.statistics.trial_rows import trial_decision
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -50,7 +50,7 @@ def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
 
 
 def row_of(made: Decision, reply: str) -> TrialDecision:
-    return trial_decision(1, 1, 1, 0, NOON, NOON + MINUTE, made, None, reply, None)
+    return trial_decision(1, 1, 1, 0, NOON, NOON + MINUTE, made, None, reply, Exclusion.NONE)
 
 
 def exact(number: float, denominator: int) -> Fraction:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from math import nan
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from storage.forecasts import store_forecast
 from storage.games import finish_game, settle_game
 from storage.inference.decisions import TrialDecision, decisions_report
 from storage.inference.games import games_report
-from storage.inference.trial import TrialTerms
+from storage.inference.moments import microseconds
+from storage.inference.trial import UNSETTLED, Exclusion, TrialTerms
 from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics import trial_rows
@@ -115,7 +117,7 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
     assert row.expected_sound == pytest.approx(expected(False), abs=1e-6)
     assert row.mean_trap == pytest.approx(sum(costs(True)) / len(costs(True)))
     assert row.mean_sound == pytest.approx(sum(costs(False)) / len(costs(False)))
-    assert row.excluded is None
+    assert row.excluded is Exclusion.NONE
 
 
 async def test_without_a_forecast_the_looks_of_the_replies_count(database: Database) -> None:
@@ -163,7 +165,7 @@ async def test_which_decisions_are_there_and_when_they_are_settled(
     assert [row.settled_at is None for row in rows] == [False, False, True, False, False, False]
     assert [row.cost is None for row in rows] == [False, False, True, True, False, False]
     assert [rows[at].settled_at for at in (1, 3)] == [ended, ended]
-    assert [row.excluded for row in rows] == [None, None, None, None, "program", None]
+    assert [row.excluded for row in rows] == [*4 * [Exclusion.NONE], Exclusion.PROGRAM, Exclusion.NONE]
     assert [row.game_id for row in few] == [over, over]
 
 
@@ -180,9 +182,9 @@ async def test_games_from_a_position_that_the_person_set_are_left_out(database: 
             more = {"player": "trappy", "selection": EVEN, **changes}
             await game_of(session, compare, f"{key} g", **more)
         games, _ = await trial_games(session, compare, "trappy", "standard")
-    reasons = [None, "own position", "program", None]
+    reasons = [Exclusion.NONE, Exclusion.OWN_POSITION, Exclusion.PROGRAM, Exclusion.NONE]
     assert [row.excluded for row in rows] == reasons
-    assert [game.excluded for game in games] == reasons
+    assert games.rows["excluded"].tolist() == reasons
 
 
 async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Database) -> None:
@@ -199,7 +201,11 @@ async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Dat
         await drawn(session, await game_of(session, trial, "two"), 2, trap=True, reply=0)
         rows, _ = await trial_decisions(session, trial)
     excluded = sorted((row.decision_id, row.excluded) for row in rows)
-    assert [reason for _, reason in excluded] == [None, "repeated lot", None, None, None]
+    assert [reason for _, reason in excluded] == [
+        Exclusion.NONE,
+        Exclusion.REPEATED_LOT,
+        *3 * [Exclusion.NONE],
+    ]
 
 
 async def test_games_without_a_decision_by_lot_are_numbered_too(database: Database) -> None:
@@ -361,8 +367,8 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
         ]
         which = GameRow.id == games[1].id
         await session.execute(update(GameRow).where(which).values(selection=selection))
-        rows, (damaged,) = await trial_games(session, trial, "trappy", "standard")
-    assert [(row.game_id, row.chance) for row in rows] == [(games[0].id, 0.4), (games[2].id, 0.4)]
+        found, (damaged,) = await trial_games(session, trial, "trappy", "standard")
+    assert found.rows[["id", "chance"]].tolist() == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
 
@@ -374,8 +380,8 @@ async def test_a_clock_set_back_during_a_game(database: Database) -> None:
         await finish_game(
             session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON - MINUTE
         )
-        rows, damaged = await trial_games(session, trial, "trappy", "standard")
-    assert [(row.drawn_at, row.settled_at) for row in rows] == [(NOON, NOON)]
+        found, damaged = await trial_games(session, trial, "trappy", "standard")
+    assert found.rows[["drawn_us", "settled_us"]].tolist() == [(microseconds(NOON), microseconds(NOON))]
     assert damaged == []
 
 
@@ -387,9 +393,9 @@ async def test_a_finished_game_waits_until_it_is_settled(database: Database) -> 
         await finish_game(
             session, game_id, result=GameResult.WIN, end_reason="resign", settled=False, at=NOON + MINUTE
         )
-        for settled_at in (None, NOON + MINUTE):
-            rows, _ = await trial_games(session, trial, "trappy", "standard")
-            assert [row.settled_at for row in rows] == [settled_at]
+        for settled_us in (UNSETTLED, microseconds(NOON + MINUTE)):
+            found, _ = await trial_games(session, trial, "trappy", "standard")
+            assert found.rows["settled_us"].tolist() == [settled_us]
             await settle_game(session, game_id)
 
 
@@ -453,14 +459,16 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
                 at=NOON + MINUTE,
             )
         (reply,) = await reply_facts(session)
-        (over, gone), _ = await trial_games(session, trial, "trappy", "standard")
+        found, _ = await trial_games(session, trial, "trappy", "standard")
         # Its summary has what was replied, which is not to count.
         await summarise(session, list(await session.scalars(select(GameRow.id))))
-        assert await trial_games(session, trial, "trappy", "standard") == ([over, gone], [])
-    assert (over.score, over.cost) == (1.0, reply.cost)
+        again, _ = await trial_games(session, trial, "trappy", "standard")
+    assert again.rows.tobytes() == found.rows.tobytes()
+    assert found.rows["score"].tolist() == pytest.approx([1.0, nan], nan_ok=True)
+    assert found.rows["cost"].tolist() == pytest.approx([reply.cost, nan], nan_ok=True)
     assert reply.cost > 0
-    assert (gone.score, gone.cost, gone.settled_at) == (None, None, NOON + MINUTE)
-    report = games_report([over, gone], TrialTerms(), NOON + timedelta(days=1))
+    assert found.rows["settled_us"].tolist() == 2 * [microseconds(NOON + MINUTE)]
+    report = games_report(found, TrialTerms(), NOON + timedelta(days=1))
     assert (report.drawn, report.counted, report.guard.missing_treated) == (2, 1, 1)
 
 

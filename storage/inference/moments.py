@@ -1,0 +1,16 @@
+"""Moments as numbers, for columns."""
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """Microseconds since 1970 (UTC)."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def moment_of(at_us: int) -> datetime:
+    """The moment so many microseconds after 1970 began (UTC)."""
+    return _EPOCH + timedelta(microseconds=at_us)
