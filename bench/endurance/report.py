@@ -12,6 +12,8 @@ GROWTH = 1.1
 """Flat means: at rest at the end at most this many times as much as at rest in the last life's beginning."""
 MORE_DESCRIPTORS = 8
 """So many more are flat, too: a few connections more or less are open at any moment."""
+MORE_THREADS = 4
+"""Executors start a thread only when all others are busy, the event loop's up to `bot.daemon.THREADS`."""
 SLOWER = 2.0
 """No page may take more than this many times as long at the end as at the start."""
 LEAST_MS = 50.0
@@ -83,7 +85,7 @@ class Endured:
             self._flat("memory flat (RSS)", "rss_mb"),
             self._flat("memory flat (PSS)", "pss_mb"),
             self._flat("descriptors flat", "descriptors", MORE_DESCRIPTORS),
-            self._flat("threads flat", "threads", 1),
+            self._flat("threads flat", "threads", MORE_THREADS),
             self._flat("tasks flat", "tasks", MORE_DESCRIPTORS),
             self._pages_answer(),
             self._pages_fast(),
