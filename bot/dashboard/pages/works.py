@@ -26,7 +26,6 @@ from storage.queries.filter_language import OF_GAMES, filter_texts
 from storage.queries.trial_report import TrialReport, read_trial, terms_of
 from storage.statistics.group_rows import read_groups
 from storage.statistics.groups import By, GroupStatistics, flat_row
-from storage.statistics.summary_rows import is_everything
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -321,10 +320,8 @@ async def load(database: Database, query: Query) -> WorksView:
     at = datetime.now(UTC)
     async with database.read() as session:
         read = await read_groups(session, filters, (By.GAME, By.PLAYER))
-        # Without filters these are all games, among which are the trial's and the suspect ones.
-        everything = read.rows if is_everything(filters) else None
         arms = query.own.get("arms") or None
-        trial = await read_trial(session, filters.trial, arms, filters, everything)
+        trial = await read_trial(session, filters.trial, arms, filters, read.rows)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)
