@@ -98,10 +98,16 @@ function ratingText({ rating, provisional }) {
   return `${rating}${provisional ? "?" : ""}`;
 }
 
+/** In how many days a moment is, by the calendar; 0: today. */
+function daysUntil(moment, now) {
+  const days = [moment, now].map((at) => new Date(at).setHours(12, 0, 0, 0));
+  return Math.max(0, Math.round((days[0] - days[1]) / DAY_MS));
+}
+
 /** When a position comes back; empty: never. */
 export function againWords({ againAt }, now = Date.now()) {
   if (!againAt) return "";
-  const days = Math.max(1, Math.round((Date.parse(againAt) - now) / DAY_MS));
+  const days = Math.max(1, daysUntil(againAt, now));  // a day from now at the soonest
   return sayCount("You will see it again tomorrow.", "You will see it again in {n} days.", days);
 }
 
@@ -124,6 +130,6 @@ export function nothingWords({ of, you }, { game, isOfGame, isFirst }, now = Dat
   const hasMet = !isFirst || you?.answers || you?.nextDueAt;
   const nothing = hasMet ? say("Nothing new to find in {game} at the moment.", { game: title }) : say("There is nothing to find in {game} yet.", { game: title });
   if (!you?.nextDueAt) return sayAll([nothing, say("This shows positions with a bait, a reply that looks good and is bad, in which somebody took it or went wrong otherwise. You are asked for a better reply. They come from finished games against the bot, as soon as those are analysed.")]);
-  const days = Math.max(1, Math.round((Date.parse(you.nextDueAt) - now) / DAY_MS));
-  return sayAll([nothing, sayCount("What you missed comes again tomorrow.", "What you missed comes again in {n} days.", days)]);
+  const days = daysUntil(you.nextDueAt, now);
+  return sayAll([nothing, days ? sayCount("What you missed comes again tomorrow.", "What you missed comes again in {n} days.", days) : say("What you missed comes again later today.")]);
 }
