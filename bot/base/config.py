@@ -256,7 +256,8 @@ class ArenaConfig(Section):
     """Requests a second from one address in the long run, ten times as many at once; those that cost more
     processor time count several times."""
     work_per_s: float = Field(default=500.0, gt=0, le=100_000)
-    """The same for all addresses together. While it is used up, those who asked least are answered first."""
+    """The same for all addresses together. While it is used up, those who asked least lately are answered
+    first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
     """Least number of moves, counting both sides', for a rated game to change ratings."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)

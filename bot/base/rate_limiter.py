@@ -1,4 +1,4 @@
-"""Rate limiter: token buckets, one per caller and kind of request."""
+"""Rate limiter: token buckets, one per caller and kind of request; and what each caller has used lately."""
 
 import math
 from collections import OrderedDict
@@ -58,7 +58,7 @@ class RateLimiter:
 
 
 class RecentUse:
-    """What each caller has used lately: old use counts ever less; forgets those not seen for longest.
+    """What each caller has used lately: old use counts ever less.  Forgets those without use for longest.
 
     Args:
         for_s: How long a use counts on average, in seconds.

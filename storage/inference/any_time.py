@@ -320,7 +320,7 @@ class LargestPerson:
 def largest_person(
     values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> LargestPerson | None:
-    """Who has the largest share of V; None if nobody has, because no value differs from the mean.
+    """Who has the largest share of V, of equals the first by key; None: no value differs from the mean.
 
     Raises:
         ValueError: As for `estimate`.

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.inference.fixed import FixedInterval, leave_one_out
-from storage.inference.moments import microseconds
 from storage.inference.persons import Floats, codes_of, earlier_counts, earlier_sums
+from storage.inference.timestamps import microseconds
 from storage.inference.trial import (
     NO_FLAGS,
     UNIT,
@@ -36,12 +36,12 @@ from storage.inference.trial import (
     TrialCounts,
     TrialTerms,
     Units,
+    check_draws,
     contrast,
     drawn_rows,
     endpoint,
     hide_early,
     lot_guard,
-    require_drawn,
 )
 
 _PRIOR_COST = 1.2
@@ -178,11 +178,11 @@ def decisions_report(
         ValueError: `at` has no time zone, or a decision occurs twice.
     """
     drawn = _by_column(decisions)
-    require_drawn(drawn, "decision")
+    check_draws(drawn, "decision")
     selection = drawn_rows(drawn, terms, at, drawn["games_before"]).having("cost")
     design = terms.design(terms.opt_decisions)
     rows = selection.counted
-    cost, treated, chance = rows["cost"], rows["treated"] == 1, rows["chance"]
+    cost, treated, chance = rows["cost"], rows["treated"], rows["chance"]
     persons = codes_of(rows["person"])
     x = (rows["expected_trap"] + rows["expected_sound"]) / 2
     guess = guessed_cost(cost, x, persons)
@@ -211,26 +211,18 @@ def decisions_report(
 
 def _by_column(decisions: Sequence[TrialDecision]) -> Units:
     """Decisions as rows of `_DECISION`."""
-    return np.array(
-        [
-            (
-                each.decision_id,
-                each.game_id,
-                each.person,
-                microseconds(each.drawn_at),
-                UNSETTLED if each.settled_at is None else microseconds(each.settled_at),
-                each.chance,
-                each.treated,
-                each.excluded,
-                each.games_before,
-                nan if each.cost is None else each.cost,
-                *(each.expected_trap, each.expected_sound, each.mean_trap, each.mean_sound),
-                *(each.value_trap, each.value_sound),
-            )
-            for each in decisions
+    found = np.zeros(len(decisions), _DECISION)
+    columns: dict[str, list[Any]] = {
+        "id": [each.decision_id for each in decisions],
+        "drawn_us": [microseconds(each.drawn_at) for each in decisions],
+        "settled_us": [
+            UNSETTLED if each.settled_at is None else microseconds(each.settled_at) for each in decisions
         ],
-        _DECISION,
-    )
+        "cost": [nan if each.cost is None else each.cost for each in decisions],
+    }
+    for name in _DECISION.names or ():
+        found[name] = columns.get(name) or [getattr(each, name) for each in decisions]
+    return found
 
 
 def guessed_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:

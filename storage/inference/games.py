@@ -38,12 +38,13 @@ from storage.inference.trial import (
     TrialCounts,
     TrialTerms,
     Units,
+    check_draws,
     contrast,
     drawn_rows,
     endpoint,
     hide_early,
     lot_guard,
-    require_drawn,
+    refuse,
 )
 
 _PRIOR_GAMES = 10.0
@@ -86,12 +87,20 @@ class TrialGames:
     kinds: Sequence[GameKind]
 
     def __post_init__(self) -> None:
-        rows = self.rows
-        require_drawn(rows, "game")
-        for row in rows[~(np.isnan(rows["score"]) | np.isin(rows["score"], (0, 0.5, 1)))][:1]:
-            raise ValueError(f"game {row['id']}: the score is {row['score']}, not 0, 1/2 or 1")
-        for row in rows[(rows["cost"] < 0) | (rows["cost"] > 1)][:1]:
-            raise ValueError(f"game {row['id']}: the cost is {row['cost']}, not from 0 to 1")
+        check_draws(self.rows, "game")
+        check_outcomes(self.rows)
+
+
+def check_outcomes(games: Units) -> None:
+    """Refuse games whose score or cost cannot be.
+
+    Raises:
+        ValueError: The message names the game.
+    """
+    score, cost = games["score"], games["cost"]
+    is_score = np.isnan(score) | np.isin(score, (0, 0.5, 1))
+    refuse("game", games[~is_score], "the score is {score}, not 0, 1/2 or 1")
+    refuse("game", games[(cost < 0) | (cost > 1)], "the cost is {cost}, not from 0 to 1")
 
 
 NO_GAMES = TrialGames(np.zeros(0, TRIAL_GAME), ())

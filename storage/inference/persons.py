@@ -51,17 +51,3 @@ def earlier_sums(values: Floats, codes: Codes) -> Floats:
 def earlier_counts(codes: Codes) -> Floats:
     """For each value the number of earlier values of the same code, shape (n,)."""
     return np.round(earlier_sums(np.ones(len(codes)), codes))
-
-
-def game_numbers(persons: Codes, games: Codes) -> Floats:
-    """For each value how many other games its person began before its game, shape (n,).
-
-    Args:
-        persons: Each value's person.
-        games: Each value's game; a game has one person, and its first value stands for its beginning.
-    """
-    first = earlier_counts(games) == 0
-    begun = earlier_sums(first.astype(np.float64), persons)
-    number_of_game = np.zeros(int(games.max(initial=-1)) + 1)
-    number_of_game[games[first]] = begun[first]
-    return number_of_game[games]

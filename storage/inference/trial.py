@@ -26,14 +26,15 @@ from storage.inference.any_time import (
     largest_person,
 )
 from storage.inference.defaults import ALPHA, CAP_GAMES
-from storage.inference.moments import microseconds
-from storage.inference.persons import Floats, codes_of, game_numbers
+from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
+from storage.inference.timestamps import microseconds
 
 UNIT = np.dtype(
     [
         *((name, "<i8") for name in ("id", "game_id", "person", "drawn_us", "settled_us")),
         ("chance", "<f8"),
-        *((name, "i1") for name in ("treated", "excluded")),
+        ("treated", "?"),
+        ("excluded", "i1"),
     ]
 )
 """A row of a trial: something between two choices of which one was drawn by lot.
@@ -44,10 +45,11 @@ was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the re
 Units = NDArray[np.void]
 """Rows with the columns of `UNIT`, shape (n,)."""
 UNSETTLED = np.iinfo(np.int64).max
+"""In place of the moment of an outcome that is still open."""
 
 
 class Exclusion(IntEnum):
-    """Why a row does not count, by facts from before the draw."""
+    """Why a row does not count, by facts from before the draw; a number, for a column."""
 
     NONE = 0
     """It counts."""
@@ -155,7 +157,7 @@ class DrawnRows:
         return CountedRows(self.rows, missing, dict(self.excluded), self.over_cap, self.waiting)
 
 
-def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Floats | None = None) -> DrawnRows:
+def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None) -> DrawnRows:
     """The rows that count for one outcome or another.
 
     Args:
@@ -163,7 +165,7 @@ def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Float
         terms: The trial's.
         at: Now, with a time zone.
         games_before: How many games of the trial each row's person began before its game, shape (n,); None:
-            these rows are all the games that there are.
+            each row is a game, and there are no others.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -176,9 +178,9 @@ def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Float
     kept = np.flatnonzero(rows["excluded"] == Exclusion.NONE)
     kept = kept[np.argsort(rows["drawn_us"][kept], kind="stable")]
     if games_before is None:
-        numbers = game_numbers(codes_of(rows["person"][kept]), codes_of(rows["game_id"][kept]))
+        numbers = earlier_counts(codes_of(rows["person"][kept]))
     else:
-        numbers = games_before[kept]
+        numbers = games_before[kept].astype(np.float64)
     capped = rows[kept[numbers < terms.cap_games]]
     drawn_us, settled_us = capped["drawn_us"], capped["settled_us"]
     is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= patience_us)
@@ -213,7 +215,7 @@ class TrialCounts:
     """Rows from the oldest open one on: they will count later."""
 
 
-def contrast(treated: NDArray[Any], chance: Floats) -> Floats:
+def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
     """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
 
     Args:
@@ -276,7 +278,7 @@ class LotGuard:
 def lot_guard(selection: CountedRows, design: SequenceDesign) -> LotGuard:
     """The guard over everything drawn."""
     rows, missing = selection.rows, selection.missing
-    treated, chance, persons = rows["treated"] == 1, rows["chance"], rows["person"]
+    treated, chance, persons = rows["treated"], rows["chance"], rows["person"]
     return LotGuard(
         estimate(treated - chance, persons, design),
         estimate(missing * contrast(treated, chance), persons, design),
@@ -305,7 +307,7 @@ class EndpointReport:
 
 def endpoint(
     psi: Floats, rows: Units, first: NDArray[np.bool_], flags: GameFlags, design: SequenceDesign
-) -> EndpointReport:  # fmt: skip
+) -> EndpointReport:
     """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
 
     Args:
@@ -333,7 +335,7 @@ def endpoint(
     )
 
 
-def require_drawn(rows: Units, noun: str) -> None:
+def check_draws(rows: Units, noun: str) -> None:
     """Refuse rows whose draw cannot be.
 
     Args:
@@ -345,11 +347,14 @@ def require_drawn(rows: Units, noun: str) -> None:
             message names it.
     """
     keys, counts = np.unique(rows["id"], return_counts=True)
-    for key in keys[counts > 1][:1]:
-        raise ValueError(f"{noun} {key} occurs twice")
-    for row in rows[~((rows["chance"] > 0) & (rows["chance"] < 1))][:1]:
-        raise ValueError(
-            f"{noun} {row['id']}: the chance of treatment is {row['chance']}, not between 0 and 1"
-        )
-    for row in rows[rows["settled_us"] < rows["drawn_us"]][:1]:
-        raise ValueError(f"{noun} {row['id']}: it was settled before it was drawn")
+    chance = rows["chance"]
+    refuse(noun, rows[np.isin(rows["id"], keys[counts > 1])], "it occurs twice")
+    is_chance = (chance > 0) & (chance < 1)
+    refuse(noun, rows[~is_chance], "the chance of treatment is {chance}, not between 0 and 1")
+    refuse(noun, rows[rows["settled_us"] < rows["drawn_us"]], "it was settled before it was drawn")
+
+
+def refuse(noun: str, rows: Units, why: str) -> None:
+    """Raise ValueError about the first of some rows, if there are any; columns in braces are filled in."""
+    for row in rows[:1]:
+        raise ValueError(f"{noun} {row['id']}: {why.format_map(row)}")

@@ -18,7 +18,7 @@ from sqlalchemy.types import NullType
 
 from storage.damage import decoding
 from storage.filters import Filters, shown_games
-from storage.inference.moments import microseconds, moment_of
+from storage.inference.timestamps import microseconds, moment_of
 from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.packed_games import (

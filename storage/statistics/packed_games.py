@@ -19,8 +19,8 @@ from sqlalchemy import String, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import read_rows, require_number, require_texts
-from storage.inference.moments import microseconds
 from storage.inference.suspects import COPIED_PLIES, NO_OPENING
+from storage.inference.timestamps import microseconds
 from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import GameRow
 

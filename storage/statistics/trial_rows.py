@@ -27,7 +27,7 @@ from engine.temptation import ReplyForecast, expected_by_looks
 from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
 from storage.filters import Filters, filter_conditions, shown_games
 from storage.inference.decisions import TrialDecision
-from storage.inference.games import TRIAL_GAME, GameKind, TrialGames
+from storage.inference.games import TRIAL_GAME, GameKind, TrialGames, check_outcomes
 from storage.inference.persons import Floats
 from storage.inference.trial import UNSETTLED, Exclusion, Units
 from storage.packing.records import unpack
@@ -84,32 +84,34 @@ async def trial_games(
     which = (GameRow.trial_id == trial.id, *shown_games(filters))
     # As text: one damaged draw must not hide the others.
     selection = cast(GameRow.selection, Text).label("selection")
-    statement = select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
-    drawn = await read_columns(session, statement.order_by(GameRow.id))
+    drawn = await read_columns(
+        session, select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
+    )
     if known is None:
         rows = await summaries_of(session, GameSummaryRow.sums, made_sums, *which)
     else:
         rows = await _the_rest(session, drawn["id"], known)
     programs = await list_programs(session)
     found, kinds, players = _trial_rows(rows)
-    found["treated"] = players == treated
-    place = np.searchsorted(drawn["id"], found["id"])
-    chances = [*map(_Chances(treated, control).__getitem__, map(_with_chances, drawn["selection"]))]
-    found["chance"] = np.array([nan if isinstance(each, RecordError) else each for each in chances])[place]
+    place_of = {key: place for place, key in enumerate(drawn["id"])}
+    place = np.array([place_of[key] for key in found["id"].tolist()], np.intp)
+    parts = [*map(_with_chances, drawn["selection"])]
+    chances = {part: _chance(part, treated, control) for part in set(parts)}
+    found["chance"] = np.array(
+        [nan if isinstance(chance := chances[part], RecordError) else chance for part in parts], np.float64
+    )[place]
     starts = zip(drawn["variant"], drawn["initial_position"], strict=True)
     is_own = [start is not None and is_own_position(variant, start) for variant, start in starts]
     found["excluded"][np.array(is_own, bool)[place]] = Exclusion.OWN_POSITION
     found["excluded"][np.isin(found["person"], np.array([*programs], np.int64))] = Exclusion.PROGRAM
+    found["treated"] = players == treated
     is_wanted, is_read = np.isin(players, (treated, control)), ~np.isnan(found["chance"])
     unreadable = [
         Unreadable.because("game", drawn["id"][at], error)
         for at in place[is_wanted & ~is_read].tolist()
-        if isinstance(error := chances[at], RecordError)
+        if isinstance(error := chances[parts[at]], RecordError)
     ]
-    order = np.lexsort((found["id"], found["drawn_us"]))
-    counted = found[order[(is_wanted & is_read)[order]]]
-    with decoding("the summaries of games"):
-        return TrialGames(counted, kinds), unreadable
+    return TrialGames(found[is_wanted & is_read], kinds), unreadable
 
 
 async def _the_rest(session: AsyncSession, games: Sequence[int], known: SummaryRows) -> SummaryRows:
@@ -123,7 +125,10 @@ async def _the_rest(session: AsyncSession, games: Sequence[int], known: SummaryR
 
 
 def _trial_rows(rows: SummaryRows) -> tuple[Units, list[GameKind], NDArray[np.str_]]:
-    """Rows of `TRIAL_GAME` without what their draws say, the kinds of games, and each game's player."""
+    """Rows of `TRIAL_GAME` without what their draws say, the kinds of games, and each game's player.
+
+    In the order in which the games began.
+    """
     games, texts = rows.games, sorted(set(rows.labels))
     with decoding("the summaries of games"):
         labels = [labels_of(text) for text in texts]
@@ -142,7 +147,10 @@ def _trial_rows(rows: SummaryRows) -> tuple[Units, list[GameKind], NDArray[np.st
     found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
     found["cost"] = np.where(games["state"] == ABORTED, nan, costs)
     found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[label]
-    return found, kinds, np.array([each.player for each in labels], str)[label]
+    with decoding("the summaries of games"):
+        check_outcomes(found)
+    order = np.lexsort((found["id"], found["drawn_us"]))
+    return found[order], kinds, np.array([each.player for each in labels], str)[label[order]]
 
 
 def _mean_costs(rows: SummaryRows) -> Floats:
@@ -153,40 +161,31 @@ def _mean_costs(rows: SummaryRows) -> Floats:
     sums = unpacked(b"".join(rows.parts))
     games = games_of_rows(rows.parts, ROW_BYTES)
     counts, costs = (np.bincount(games, sums[:, AT[name]], len(rows)) for name in ("replies", "cost"))
+    if not np.isfinite(costs).all():
+        raise ValueError("a sum of costs is not finite")
     means: Floats = np.divide(costs, counts, out=np.full(len(rows), nan), where=counts > 0)
     return means
 
 
-class _Chances(dict[str, float | RecordError]):
-    """The chance of the treated player, among two, by the part of a draw's record that has it; what is wrong
-    with it where it is damaged.
-
-    Records differ in their seeds, but there are few sets of chances.
-    """
-
-    def __init__(self, treated: str, control: str) -> None:
-        super().__init__()
-        self._treated = treated
-        self._control = control
-
-    def __missing__(self, part: str) -> float | RecordError:
-        try:
-            self[part] = self._read(part)
-        except RecordError as error:
-            self[part] = error
-        return self[part]
-
-    def _read(self, part: str) -> float:
+def _chance(part: str, treated: str, control: str) -> float | RecordError:
+    """The chance of the treated player, among two, in what `_with_chances` gives; or what is wrong there."""
+    try:
         with decoding():
             chances = read_json(part)["chances"]
-            chance = chances[self._treated] / (chances[self._treated] + chances[self._control])
-            if 0 < chance < 1:
-                return float(chance)
-        raise RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
+            chance = float(chances[treated] / (chances[treated] + chances[control]))
+    except RecordError as error:
+        return error
+    if 0 < chance < 1:
+        return chance
+    return RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
 
 
 def _with_chances(record: str) -> str:
-    """The part of a draw's record that has the chances, or all of it."""
+    """The part of a draw's record that has the chances, or all of it.
+
+    Records differ in their seeds, but there are few sets of chances.  What else a record says is not read: a
+    game counts whose record is damaged elsewhere.
+    """
     found = _CHANCES.search(record)
     return record if found is None else f"{{{found.group()}}}"
 

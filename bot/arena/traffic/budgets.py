@@ -16,10 +16,13 @@ BURST_S = 10.0
 KEPT_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
 LEFT_TO_OTHERS = 0.6
-"""Share of the common bucket that an address must leave that has spent as much as its own bucket holds."""
+"""Share of the common bucket that an address must leave once it has lately spent what its own holds."""
 RECENT_S = 10.0
-"""For how long, on average, what an address has spent counts against it.  Its own bucket does not tell: where
-many share the common one, each gets less than its own gains, so it is full however much it asks for."""
+"""For how long, on average, what an address has spent counts against it.
+
+An address's own bucket does not tell how much it asks for: where many share the common bucket, each gets less
+than its own bucket gains, and that stays full.
+"""
 DAY_S = 86_400.0
 PERSON = Rate("account.requests", burst=1000, per_s=100)
 BOT = Rate("bot.requests", burst=2000, per_s=300)
@@ -77,7 +80,7 @@ class Budgets:
         self._bots = RateLimiter(BOT, clock)
         self._addresses = RateLimiter(Rate("requests", BURST_S * per_address, per_address), clock)
         self._spent = RecentUse(RECENT_S, clock)
-        self._much = BURST_S * per_address
+        self._full_use = BURST_S * per_address
         self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
 
     def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> tuple[str, int]:
@@ -105,8 +108,8 @@ class Budgets:
             return self._addresses.name, wait_s
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
-        spent = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._much))
-        left = kept + (LEFT_TO_OTHERS - kept) * spent
+        use = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._full_use))
+        left = kept + (LEFT_TO_OTHERS - kept) * use
         if wait_s := self._common.wait_s("", cost, left):
             self._addresses.refund(address, cost)
         else:

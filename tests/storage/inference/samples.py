@@ -10,7 +10,7 @@ import numpy as np
 
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TRIAL_GAME, GameKind, TrialGames
-from storage.inference.moments import microseconds
+from storage.inference.timestamps import microseconds
 from storage.inference.trial import UNSETTLED, Exclusion
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

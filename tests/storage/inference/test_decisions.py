@@ -170,7 +170,7 @@ def test_json_hides_the_fixed_interval_until_its_look(opt: int) -> None:
 
 
 def test_what_cannot_be() -> None:
-    with pytest.raises(ValueError, match="decision 3 occurs twice"):
+    with pytest.raises(ValueError, match="decision 3: it occurs twice"):
         decisions_report([decision(3), decision(3)], OPEN, NOW)
     with pytest.raises(ValueError, match=r"decision 3: mean_trap is 1.2, not from 0 to 1"):
         decision(3, mean_trap=1.2)

@@ -209,7 +209,11 @@ def test_json_hides_what_has_one_arm_only() -> None:
 
 
 def test_what_cannot_be() -> None:
-    for changes, why in (({"score": 0.3}, "the score is 0.3"), ({"cost": 1.5}, "the cost is 1.5")):
+    for changes, why in (
+        ({"score": 0.3}, "the score is 0.3"),
+        ({"cost": 1.5}, "the cost is 1.5"),
+        ({"cost": -0.1}, "the cost is -0.1"),
+    ):
         with pytest.raises(ValueError, match=f"game 1: {why}"):
             games_of([game(0), game(1, **changes)])
     costs = games_of([game(1, cost=0.0), game(2, cost=1.0), game(3, cost=None)]).rows["cost"]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.inference.persons import codes_of, earlier_counts, earlier_sums, effective_persons, game_numbers
+from storage.inference.persons import codes_of, earlier_counts, earlier_sums, effective_persons
 
 
 def test_codes_are_equal_for_equal_keys_only() -> None:
@@ -25,11 +25,3 @@ def test_earlier_sums_are_those_of_the_definition(rows: list[tuple[int, int]]) -
     counts = [sum(c == rows[at][0] for c, _ in rows[:at]) for at in range(len(rows))]
     assert earlier_sums(values, codes).tolist() == pytest.approx(sums)
     assert earlier_counts(codes).tolist() == counts
-
-
-def test_games_are_numbered_by_their_beginning() -> None:
-    """Two games of person 0 at the same time, one of person 1, and a third of person 0."""
-    persons = np.array([0, 1, 0, 0, 0, 0])
-    games = np.array([0, 1, 2, 0, 3, 2])
-    assert game_numbers(persons, games).tolist() == [0, 0, 1, 0, 2, 1]
-    assert game_numbers(np.array([], np.intp), np.array([], np.intp)).tolist() == []

@@ -187,12 +187,12 @@ def test_what_cannot_be() -> None:
         selected([game(1)], NOW.replace(tzinfo=None))
     for changes, why in (
         ({"chance": 1.0}, "the chance of treatment is 1.0, not between 0 and 1"),
-        ({"chance": nan}, "the chance of treatment is nan"),
+        ({"chance": nan}, "the chance of treatment is nan, not between"),
         ({"settled_at": START}, "it was settled before it was drawn"),
     ):
         with pytest.raises(ValueError, match=f"game 7: {why}"):
             games_of([game(6), game(7, **changes)])
-    with pytest.raises(ValueError, match="game 7 occurs twice"):
+    with pytest.raises(ValueError, match="game 7: it occurs twice"):
         games_of([game(7), game(6), game(7)])
 
 

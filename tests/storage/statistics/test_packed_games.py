@@ -17,8 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.errors import RecordError
 from storage.database import Database
 from storage.filters import Filters, GamePhase
-from storage.inference.moments import moment_of
 from storage.inference.suspects import COPIED_PLIES
+from storage.inference.timestamps import moment_of
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics.facts import GameFact, game_facts
 from storage.statistics.packed_games import (

@@ -22,15 +22,18 @@ from storage.forecasts import store_forecast
 from storage.games import finish_game, settle_game
 from storage.inference.decisions import TrialDecision, decisions_report
 from storage.inference.games import games_report
-from storage.inference.moments import microseconds
+from storage.inference.timestamps import microseconds
 from storage.inference.trial import UNSETTLED, Exclusion, TrialTerms
 from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics import trial_rows
 from storage.statistics.facts import reply_facts
+from storage.statistics.group_rows import made_sums
 from storage.statistics.summaries import summarise
+from storage.statistics.summary_rows import read_summaries
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from storage.tables.summaries import GameSummaryRow
 from storage.trials import NewTrial, StoredTrial, end_trial, start_trial
 from tests.storage.samples import DRAWN_AT, decision, drawn_decision, opened
 
@@ -356,6 +359,7 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
         ),
         ({"chances": {"standard": 0, "trappy": 0}}, "ZeroDivisionError: "),
         ([], "no JSON object, but list"),
+        ({"chances": {"standard": "a", "trappy": 0.4}}, "TypeError: "),
     ],
 )
 async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, reason: str) -> None:
@@ -371,6 +375,39 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
     assert found.rows[["id", "chance"]].tolist() == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
+
+
+async def test_games_of_two_players_come_in_the_order_in_which_they_began(database: Database) -> None:
+    """Whatever else is known of them; aborted games are not among all games' summaries."""
+    selection = {"chances": {"standard": 0.2, "trappy": 0.3, "randomised": 0.5}, "blind": True}
+    plan = replace(
+        compared(),
+        arms=("standard", "trappy", "randomised"),
+        configurations={"standard": {}, "trappy": {}, "randomised": {}},
+    )
+    began = (("standard", 5), ("randomised", 4), ("trappy", 3), ("standard", 2), ("trappy", 1), ("trappy", 0))
+    async with database.write() as session:
+        trial = await start_trial(session, plan, at=NOON)
+        games = []
+        for number, (player, after) in enumerate(began):
+            at = NOON + after * MINUTE
+            game_id = await game_of(session, trial, f"g{number}", player=player, selection=selection, at=at)
+            await finish_game(
+                session, game_id, result=GameResult.WIN, end_reason="resign", aborted=number == 2,
+                moves=["f5"], at=NOON + 9 * MINUTE,
+            )  # fmt: skip
+            games.append(game_id)
+        for number in (1, 3, 4):
+            which = GameRow.id == games[number]
+            await session.execute(update(GameRow).where(which).values(selection={}))
+        await summarise(session, games)
+        everything = await read_summaries(session, GameSummaryRow.sums, made_sums)
+        for known in (None, everything, everything.of(games[:3])):
+            found, damaged = await trial_games(session, trial, "trappy", "standard", known=known)
+            assert found.rows["id"].tolist() == [games[5], games[2], games[0]]
+            assert found.rows["chance"].tolist() == pytest.approx([0.6, 0.6, 0.6])
+            assert found.rows["treated"].tolist() == [True, True, False]
+            assert [each.id for each in damaged] == [games[4], games[3]]
 
 
 async def test_a_clock_set_back_during_a_game(database: Database) -> None:

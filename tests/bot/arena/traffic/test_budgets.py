@@ -53,3 +53,21 @@ def test_an_account_pays_whichever_address_it_has() -> None:
     paid = [budgets.of_account("anna", 100.0, is_bot=False) for _ in range(11)]
     assert paid == [("account.requests", 0)] * 10 + [("account.requests", 1)]
     assert budgets.of_account("iago", 1000.0, is_bot=True) == ("bot.requests", 0)
+
+
+def test_what_was_refused_is_not_held_against_an_address() -> None:
+    clock = FakeClock()
+    budgets = Budgets(200, 500, clock)
+    for number in range(40):  # until the common bucket is used up
+        while budgets.of_address(f"mallory{number}", 10.0, is_playing=True)[1] == 0:
+            pass
+    for _ in range(1000):
+        assert budgets.of_address("anna", 400.0, is_playing=True)[1] > 0
+    clock.advance(2.0)
+    assert budgets.of_address("anna", 1.0, is_playing=True)[1] == 0
+
+
+def test_one_large_request_passes_while_there_is_enough() -> None:
+    budgets = Budgets(200, 500, FakeClock())
+    assert budgets.of_address("anna", 1900.0, is_playing=True)[1] == 0
+    assert budgets.of_address("anna", 50.0, is_playing=True)[1] == 0

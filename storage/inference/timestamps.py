@@ -1,4 +1,4 @@
-"""Moments as numbers, for columns."""
+"""Datetimes as microseconds since 1970, for columns of arrays."""
 
 from datetime import UTC, datetime, timedelta
 
