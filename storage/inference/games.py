@@ -50,7 +50,7 @@ from storage.inference.trial import (
 _PRIOR_GAMES = 10.0
 """A stratum's mean surprise is shrunk towards 0 as if so many games without surprise had come before."""
 _ELO_PER_LOGIT = 400 / log(10)
-_UNRATED = np.iinfo(np.int32).min
+_UNRATED = 1_000
 """In place of a rating band."""
 
 
@@ -249,13 +249,13 @@ class _Counted:
     @classmethod
     def of(cls, games: Units, kinds: Sequence[GameKind]) -> "_Counted":
         bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // RATING_BAND)
-        pairs = np.stack([games["kind"], bands], axis=1).astype(np.int64)
-        found, strata = np.unique(pairs, axis=0, return_inverse=True)
-        names = [
-            Stratum(**kinds[kind]._asdict(), rating_from=None if band == _UNRATED else band * RATING_BAND)
-            for kind, band in found.tolist()
-        ]
-        return cls(games, strata.reshape(-1), names)
+        pairs = games["kind"] + len(kinds) * bands.astype(np.int64)
+        names = []
+        for pair in np.unique(pairs).tolist():
+            band, kind = divmod(pair, len(kinds))
+            least = None if band == _UNRATED else band * RATING_BAND
+            names.append(Stratum(**kinds[kind]._asdict(), rating_from=least))
+        return cls(games, codes_of(pairs), names)
 
 
 def _score_values(rows: _Counted) -> tuple[Floats, Floats]:

@@ -13,11 +13,20 @@ PersonId = int | str
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+_SPARSEST = 20
+"""Up to so many numbers for each key, from the least to the greatest, a table is faster than a sort."""
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
-    """Numbers 0 .. G-1 for the keys, shape (n,): equal numbers for equal keys."""
+    """Numbers 0 .. G-1 for the keys, shape (n,): equal numbers for equal keys, for arrays in their order."""
     if isinstance(keys, np.ndarray):
+        if keys.dtype.kind == "i" and len(keys):
+            least, most = int(keys.min()), int(keys.max())
+            if most - least < _SPARSEST * len(keys):  # as database keys are: no need to sort
+                place = keys.astype(np.intp) - least
+                is_there = np.zeros(most - least + 1, np.intp)
+                is_there[place] = 1
+                return np.asarray((np.cumsum(is_there) - 1)[place])
         return np.asarray(np.unique(keys, return_inverse=True)[1], np.intp)
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
@@ -38,7 +47,9 @@ def effective_persons(counts: Floats) -> float:
 
 def earlier_sums(values: Floats, codes: Codes) -> Floats:
     """For each value the sum of all earlier values of the same code, shape (n,)."""
-    order = np.argsort(codes, kind="stable")
+    # Numbers of two bytes are sorted by their digits, several times as fast.
+    is_short = len(codes) == 0 or codes.max() < 1 << 16
+    order = np.argsort(codes.astype(np.uint16) if is_short else codes, kind="stable")
     grouped = codes[order]
     before = np.cumsum(values[order]) - values[order]
     starts = np.flatnonzero(np.diff(grouped, prepend=-1))

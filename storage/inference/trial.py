@@ -5,7 +5,7 @@ one whose outcome is still open: values taken in the order in which they end wou
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -66,7 +66,7 @@ class Exclusion(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-GameFlags = Mapping[int, Sequence[str]]
+GameFlags = Mapping[int, tuple[str, ...]]
 """The flags of suspect games by the game's key (`storage.inference.suspects`)."""
 NO_FLAGS: GameFlags = MappingProxyType({})
 
@@ -323,7 +323,9 @@ def endpoint(
     def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
         return estimate(psi[mask], persons[mask], design)
 
-    reasons = Counter(flag for game in games[suspect].tolist() for flag in flags[game])
+    reasons: Counter[str] = Counter()
+    for its, number in Counter(flags[game] for game in games[suspect].tolist()).items():
+        reasons.update(dict.fromkeys(its, number))
     return EndpointReport(
         estimate(psi, persons, design),
         largest_person(psi, persons, design),
@@ -346,9 +348,8 @@ def check_draws(rows: Units, noun: str) -> None:
         ValueError: A row occurs twice, its chance is outside (0, 1), or its end is before the draw; the
             message names it.
     """
-    keys, counts = np.unique(rows["id"], return_counts=True)
-    chance = rows["chance"]
-    refuse(noun, rows[np.isin(rows["id"], keys[counts > 1])], "it occurs twice")
+    keys, chance = codes_of(rows["id"]), rows["chance"]
+    refuse(noun, rows[np.bincount(keys)[keys] > 1], "it occurs twice")
     is_chance = (chance > 0) & (chance < 1)
     refuse(noun, rows[~is_chance], "the chance of treatment is {chance}, not between 0 and 1")
     refuse(noun, rows[rows["settled_us"] < rows["drawn_us"]], "it was settled before it was drawn")

@@ -16,7 +16,7 @@ from storage.inference.any_time import Looks, Opt
 from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
 from storage.inference.trial import TrialTerms
-from storage.statistics.summary_rows import SummaryRows, is_everything
+from storage.statistics.summary_rows import SummaryRows
 from storage.statistics.suspect_rows import Flags, suspect_games
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.trials import StoredTrial, list_trials
@@ -148,7 +148,7 @@ async def read_trial(
     name: str | None,
     arms: str | None,
     filters: Filters,
-    known: SummaryRows | None = None,
+    everything: SummaryRows | None = None,
 ) -> TrialRows | None:
     """Read what the report of a trial needs.
 
@@ -157,8 +157,8 @@ async def read_trial(
         name: As `choose_trial` wants it.
         arms: As `choose_arms` wants them.
         filters: Which games; only by what was known before the draw.
-        known: All games that pass the filters, with their sums, but for aborted ones; None: read what is
-            needed.
+        everything: All games with their sums, whatever the filters, matches between programs and aborted
+            ones apart; None: read what is needed.
 
     Returns:
         The rows; None: there is no trial.
@@ -175,11 +175,9 @@ async def read_trial(
     lots: Sequence[TrialDecision] = ()
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()
-    # Whether a game is suspect depends on others, whatever the filters.
-    everything = known.games if known is not None and is_everything(filters) else None
-    flags = await suspect_games(session, everything)
+    flags = await suspect_games(session, None if everything is None else everything.games)
     if len(chosen) == 2:
-        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, known)
+        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, everything)
     if trial.draws_decisions:
         lots, damaged_lots = await trial_decisions(session, trial, filters)
     return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)

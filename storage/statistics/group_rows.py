@@ -136,6 +136,7 @@ async def read_groups(
     filters: Filters | None = None,
     by: Sequence[By] = (By.PLAYER,),
     among: Callable[[int], bool] | None = None,
+    everything: SummaryRows | None = None,
 ) -> GroupRows:
     """Read what the statistics of the games that pass the filters need; those games are `game_facts`'s.
 
@@ -144,6 +145,8 @@ async def read_groups(
         filters: Which games, and which replies in them; None: all.
         by: What to group by; the game is added, and the site for rating bands.
         among: Whether a game is wanted, by its key; None: all are.  `GroupRows.outdated` is of all.
+        everything: All games with their sums, or, if it is by phase, with those by phase, matches between
+            programs and aborted ones apart; None: only what is needed is read.
 
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
@@ -153,7 +156,7 @@ async def read_groups(
 
     column = GameSummaryRow.phase_sums if is_by_phase else GameSummaryRow.sums
     made = partial(made_sums, by_phase=is_by_phase)
-    rows = await read_summaries(session, column, made, of_games(filters))
+    rows = await read_summaries(session, column, made, of_games(filters), everything)
     outdated = await _outdated(session, rows)
     return GroupRows(
         by=keys,

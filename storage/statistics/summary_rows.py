@@ -82,6 +82,8 @@ class SummaryRows:
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "SummaryRows":
         """Some of them."""
+        if is_wanted.all():
+            return self
         chosen = is_wanted.tolist()
         labels, models = ([*compress(each, chosen)] for each in (self.labels, self.models))
         return SummaryRows(
@@ -137,7 +139,11 @@ Made = Callable[[Sequence[ReplyFact]], tuple[str, bytes]]
 
 
 async def read_summaries(
-    session: AsyncSession, column: InstrumentedAttribute[bytes], made: Made, filters: Filters | None = None
+    session: AsyncSession,
+    column: InstrumentedAttribute[bytes],
+    made: Made,
+    filters: Filters | None = None,
+    everything: SummaryRows | None = None,
 ) -> SummaryRows:
     """The games that pass the filters, with one column of their summaries; aborted ones are left out.
 
@@ -147,17 +153,22 @@ async def read_summaries(
         made: What a game has that has no summary.
         filters: Which games; None: all.  Matches between programs count only if the filters name their site
             or one of them.
+        everything: What this gives without filters; None: only what is needed is read.
 
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
+    which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
+    if is_everything(filters) and everything is not None:
+        return everything
+    if everything is not None:
+        games = await read_columns(session, select(GameRow.id).where(*which))
+        return await completed(session, column, made, everything, games["id"])
     if is_everything(filters):
         found = await _all_summaries(session, column, made)
         if found is not None:
             return found
-    return await summaries_of(
-        session, column, made, GameRow.state != GameStatus.ABORTED, *shown_games(filters)
-    )
+    return await summaries_of(session, column, made, *which)
 
 
 async def _all_summaries(
@@ -183,6 +194,21 @@ async def _all_summaries(
         some = GameRow.id.in_(others[start : start + _BATCH])
         which = (some, GameRow.state != GameStatus.ABORTED, *shown_games(None))
         found += await summaries_of(session, column, made, *which)
+    return found
+
+
+async def completed(
+    session: AsyncSession,
+    column: InstrumentedAttribute[bytes],
+    made: Made,
+    known: SummaryRows,
+    games: Sequence[int],
+) -> SummaryRows:
+    """The same of games with these keys, aborted ones too, in any order; those not known are read."""
+    found = known.of(games)
+    missing = np.setdiff1d(games, found.games["id"]).tolist()
+    for start in range(0, len(missing), _BATCH):
+        found += await summaries_of(session, column, made, GameRow.id.in_(missing[start : start + _BATCH]))
     return found
 
 

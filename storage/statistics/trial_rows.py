@@ -3,7 +3,6 @@
 Where a stored record is damaged, the others still count: each damaged one is named.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -37,6 +36,7 @@ from storage.statistics.packed_games import ABORTED, OPEN, labels_of
 from storage.statistics.reply_sums import AT, ROW_BYTES, unpacked
 from storage.statistics.summary_rows import (
     SummaryRows,
+    completed,
     games_of_rows,
     read_columns,
     summaries_of,
@@ -90,7 +90,7 @@ async def trial_games(
     if known is None:
         rows = await summaries_of(session, GameSummaryRow.sums, made_sums, *which)
     else:
-        rows = await _the_rest(session, drawn["id"], known)
+        rows = await completed(session, GameSummaryRow.sums, made_sums, known, drawn["id"])
     programs = await list_programs(session)
     found, kinds, players = _trial_rows(rows)
     place_of = {key: place for place, key in enumerate(drawn["id"])}
@@ -112,16 +112,6 @@ async def trial_games(
         if isinstance(error := chances[parts[at]], RecordError)
     ]
     return TrialGames(found[is_wanted & is_read], kinds), unreadable
-
-
-async def _the_rest(session: AsyncSession, games: Sequence[int], known: SummaryRows) -> SummaryRows:
-    """The summaries of some games with their sums, in any order; those that are not known are read."""
-    found = known.of(games)
-    missing = np.setdiff1d(games, found.games["id"]).tolist()
-    for start in range(0, len(missing), _GAMES):
-        some = GameRow.id.in_(missing[start : start + _GAMES])
-        found += await summaries_of(session, GameSummaryRow.sums, made_sums, some)
-    return found
 
 
 def _trial_rows(rows: SummaryRows) -> tuple[Units, list[GameKind], NDArray[np.str_]]:
@@ -186,11 +176,9 @@ def _with_chances(record: str) -> str:
     Records differ in their seeds, but there are few sets of chances.  What else a record says is not read: a
     game counts whose record is damaged elsewhere.
     """
-    found = _CHANCES.search(record)
-    return record if found is None else f"{{{found.group()}}}"
-
-
-_CHANCES = re.compile(r'"chances": ?\{[^{}]*\}')
+    start = record.find('"chances"')
+    end = record.find("}", start)
+    return f"{{{record[start:end]}}}}}" if 0 <= start < end else record
 
 
 async def trial_decisions(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from bot.base.rounding import counted
@@ -24,8 +25,10 @@ from storage.inference.games import GamesReport, Stratum
 from storage.inference.persons import Floats
 from storage.queries.filter_language import OF_GAMES, filter_texts
 from storage.queries.trial_report import TrialReport, read_trial, terms_of
-from storage.statistics.group_rows import read_groups
+from storage.statistics.group_rows import made_sums, read_groups
 from storage.statistics.groups import By, GroupStatistics, flat_row
+from storage.statistics.summary_rows import read_summaries
+from storage.tables.summaries import GameSummaryRow
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -206,20 +209,17 @@ def _games_until(n: int, width: float, design: SequenceDesign) -> int | None:
 def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
     readable, half = looks.readable, looks.half_width
     first = int(readable.argmax()) if readable.any() else len(looks.mean)
-    x = tuple(float(n) for n in looks.n[first:])
+    x = tuple(looks.n[first:].tolist())
 
     def shown(values: Floats) -> tuple[float | None, ...]:
         # It may become too early again: somebody with many games makes the others count for less.
-        pairs = zip(100 * values[first:], readable[first:], strict=True)
-        return tuple(float(value) if may_be_read else None for value, may_be_read in pairs)
+        found = np.where(readable, 100 * values, np.nan)[first:].tolist()
+        return tuple(None if value != value else value for value in found)
 
     mean, low, high = shown(looks.mean), shown(looks.mean - half), shown(looks.mean + half)
-    unclear = [
-        at
-        for at, (least, most) in enumerate(zip(low, high, strict=True))
-        if least is None or most is None or least <= 0 <= most
-    ]
-    clear = unclear[-1] + 1 if unclear else 0
+    is_clear = readable & (np.abs(looks.mean) > half)
+    unclear = np.flatnonzero(~is_clear[first:])
+    clear = int(unclear[-1]) + 1 if len(unclear) else 0
     mark = None
     if clear < len(x):
         mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
@@ -319,9 +319,11 @@ async def load(database: Database, query: Query) -> WorksView:
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+        # Whether a game is suspect depends on others, so all are needed, whatever the filters.
+        everything = await read_summaries(session, GameSummaryRow.sums, made_sums)
+        read = await read_groups(session, filters, (By.GAME, By.PLAYER), everything=everything)
         arms = query.own.get("arms") or None
-        trial = await read_trial(session, filters.trial, arms, filters, read.rows)
+        trial = await read_trial(session, filters.trial, arms, filters, everything)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)

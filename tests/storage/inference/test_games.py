@@ -113,7 +113,7 @@ def test_each_persons_first_game_apart() -> None:
     assert found.score.later_games.n == 2
 
 
-FLAGS: dict[int, list[str]] = {1: ["copied"], 2: ["copied"], 3: ["left early"]}
+FLAGS: dict[int, tuple[str, ...]] = {1: ("copied",), 2: ("copied",), 3: ("left early",)}
 
 
 def test_flagged_games_count_and_a_line_leaves_them_out() -> None:

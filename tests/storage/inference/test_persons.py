@@ -25,3 +25,15 @@ def test_earlier_sums_are_those_of_the_definition(rows: list[tuple[int, int]]) -
     counts = [sum(c == rows[at][0] for c, _ in rows[:at]) for at in range(len(rows))]
     assert earlier_sums(values, codes).tolist() == pytest.approx(sums)
     assert earlier_counts(codes).tolist() == counts
+
+
+@given(st.lists(st.integers(-50, 50) | st.integers(-(2**63), 2**63 - 1), max_size=30))
+def test_codes_of_an_array_are_the_places_of_its_keys(keys: list[int]) -> None:
+    """Whether they are close together, as a database's are, or far apart."""
+    found = codes_of(np.array(keys, np.int64))
+    assert found.tolist() == [sorted(set(keys)).index(key) for key in keys]
+
+
+def test_sums_of_more_groups_than_two_bytes_tell_apart() -> None:
+    codes = np.tile(np.arange(70_000), 2)
+    assert earlier_counts(codes).tolist() == [0] * 70_000 + [1] * 70_000

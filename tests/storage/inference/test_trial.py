@@ -158,7 +158,7 @@ def test_the_lines_of_an_endpoint() -> None:
     psi = np.arange(200) / 100.0
     first = np.arange(200) < 50
     found = endpoint(
-        psi, games_of(rows).rows, first, {3: ["copied"], 4: ["copied", "left early"], 777: ["x"]}, design
+        psi, games_of(rows).rows, first, {3: ("copied",), 4: ("copied", "left early"), 777: ("x",)}, design
     )
     persons = [n % 50 for n in range(200)]
     assert found.estimate == estimate(psi, persons, design)
