@@ -24,7 +24,7 @@ def description() -> Any:
 def test_it_names_every_call(database: Database, description: Any) -> None:
     routes = Arena(ArenaConfig(), database)._app.router.routes()
     served = {
-        (route.resource.canonical, route.method.lower())
+        (route.resource.canonical.rstrip("/"), route.method.lower())
         for route in routes
         if route.resource is not None and route.resource.canonical not in PAGE and route.method != "HEAD"
     }

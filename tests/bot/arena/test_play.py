@@ -242,7 +242,8 @@ async def test_who_leaves_can_be_claimed_from(street: Street) -> None:
     await ours.next()
     await theirs.next()
     await house.advance(100)
-    assert await bot.act(game, "claim-victory") == (400, {"error": "Your opponent is still here"})
+    for path in ("claim-victory", "claim-victory/"):
+        assert await bot.act(game, path) == (400, {"error": "Your opponent is still here"})
     await leave(theirs, person)
     await house.advance(29)
     assert (await bot.act(game, "claim-victory"))[0] == 400
