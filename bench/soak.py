@@ -252,6 +252,9 @@ class Soak:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS
                         await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLING_S)
+                        # It may have been killed after the last game: one that starts only dies of SIGTERM.
+                        async with asyncio.timeout(SETTLING_S):
+                            await self._proxy.listens.wait()
                         self.summary.status, _ = await self._bot.stop()
             await self._look(database)
         finally:

@@ -289,6 +289,8 @@ class FaultProxy:
         """Moves that came again after the server had taken them."""
         self.dropped = 0
         """Lines that were lost because they did not fit a stalled stream's queue."""
+        self.listens = asyncio.Event()
+        """Set from the program's first event stream on, and cleared while a killed program is not back."""
         self._upstream = upstream
         self._slow_s = slow_s
         self._too_many_s = too_many_s
@@ -329,6 +331,7 @@ class FaultProxy:
         """The program itself went away, and is to be back: an outage until it listens again."""
         self._count(Fault.KILLED, Call(Place.EVENTS, None))
         self._killed_at = time.time()
+        self.listens.clear()
 
     # --- Requests ---------------------------------------------------------------------------------------
 
@@ -432,6 +435,7 @@ class FaultProxy:
         elif self._deaf_since is not None:
             self.deaf_s.append(time.monotonic() - self._deaf_since)
         self._killed_at = self._deaf_since = None
+        self.listens.set()
 
     async def _lines(
         self, request: web.Request, response: web.StreamResponse, call: Call, answer: aiohttp.ClientResponse
