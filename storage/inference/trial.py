@@ -102,19 +102,38 @@ class TrialTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedRows:
-    """The rows of a trial that count, in the order of the draw."""
+class DrawnRows:
+    """The rows of a trial that count, in the order of the draw, whatever outcome is asked for."""
 
     rows: Units
     """Including those whose outcome is missing."""
-    missing: NDArray[np.bool_]
-    """Which of the rows have no outcome, or had none for `TrialTerms.open_days`; shape (rows,)."""
+    is_late: NDArray[np.bool_]
+    """Which of the rows were open for `TrialTerms.open_days`, or still are; shape (rows,)."""
     excluded: dict[str, int]
     """Rows left out by facts from before the draw, by reason."""
     over_cap: int
     """Rows left out because their person's first games were enough."""
     waiting: int
     """Rows from the oldest open one on: they will count later."""
+
+    def having(self, outcome: str) -> "CountedRows":
+        """The rows that count for an outcome.
+
+        Args:
+            outcome: Its column; not a number: the row has none.
+        """
+        missing = self.is_late | np.isnan(self.rows[outcome])
+        return CountedRows(
+            self.rows, self.is_late, self.excluded, self.over_cap, self.waiting, missing=missing
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRows(DrawnRows):
+    """The same for one outcome."""
+
+    missing: NDArray[np.bool_]
+    """Which of the rows have no outcome, or are late; shape (rows,)."""
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -134,27 +153,6 @@ class CountedRows:
     def counted(self) -> Units:
         """The rows that have an outcome."""
         return self.rows[~self.missing]
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnRows:
-    """The rows of a trial in the order of the draw, whatever outcome is asked for."""
-
-    rows: Units
-    is_late: NDArray[np.bool_]
-    """Which of the rows were open for `TrialTerms.open_days`, or still are."""
-    excluded: dict[str, int]
-    over_cap: int
-    waiting: int
-
-    def having(self, outcome: str) -> CountedRows:
-        """The rows that count for an outcome.
-
-        Args:
-            outcome: Its column; not a number: the row has none.
-        """
-        missing = self.is_late | np.isnan(self.rows[outcome])
-        return CountedRows(self.rows, missing, dict(self.excluded), self.over_cap, self.waiting)
 
 
 def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None) -> DrawnRows:

@@ -158,16 +158,14 @@ async def read_summaries(
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
+    if is_everything(filters):
+        found = await _all_summaries(session, column, made) if everything is None else everything
+        if found is not None:
+            return found
     which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
-    if is_everything(filters) and everything is not None:
-        return everything
     if everything is not None:
         games = await read_columns(session, select(GameRow.id).where(*which))
         return await completed(session, column, made, everything, games["id"])
-    if is_everything(filters):
-        found = await _all_summaries(session, column, made)
-        if found is not None:
-            return found
     return await summaries_of(session, column, made, *which)
 
 

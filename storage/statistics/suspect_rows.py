@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -56,8 +57,7 @@ async def suspect_games(session: AsyncSession, everything: PackedGames | None = 
     if everything is None:
         everything = (await read_summaries(session, GameSummaryRow.facts, _nothing)).games
     games = await with_reply_counts(session, everything)
-    programs = await list_programs(session)
-    of_programs = games["id"][np.isin(games["person"], np.array([*programs], np.int64))]
+    of_programs = games["id"][await are_programs(session, games["person"])]
     none = set(of_programs.tolist())
     return {key: flags for key, flags in suspects(games).items() if key not in none}
 
@@ -100,9 +100,10 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
     return {key: flags for key, flags in suspects(games).items() if key in mine}
 
 
-async def list_programs(session: AsyncSession) -> set[int]:
-    """Keys of the opponents' accounts that are programs'."""
-    return set(await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))))
+async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Of each key of an opponent's account, whether it is a program's."""
+    programs = await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))
+    return np.isin(persons, np.array(list(programs), np.int64))
 
 
 def _nothing(_: Sequence[ReplyFact]) -> tuple[str, bytes]:

@@ -41,7 +41,7 @@ from storage.statistics.summary_rows import (
     read_columns,
     summaries_of,
 )
-from storage.statistics.suspect_rows import list_programs
+from storage.statistics.suspect_rows import are_programs
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
@@ -91,7 +91,6 @@ async def trial_games(
         rows = await summaries_of(session, GameSummaryRow.sums, made_sums, *which)
     else:
         rows = await completed(session, GameSummaryRow.sums, made_sums, known, drawn["id"])
-    programs = await list_programs(session)
     found, kinds, players = _trial_rows(rows)
     place_of = {key: place for place, key in enumerate(drawn["id"])}
     place = np.array([place_of[key] for key in found["id"].tolist()], np.intp)
@@ -103,7 +102,7 @@ async def trial_games(
     starts = zip(drawn["variant"], drawn["initial_position"], strict=True)
     is_own = [start is not None and is_own_position(variant, start) for variant, start in starts]
     found["excluded"][np.array(is_own, bool)[place]] = Exclusion.OWN_POSITION
-    found["excluded"][np.isin(found["person"], np.array([*programs], np.int64))] = Exclusion.PROGRAM
+    found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
     found["treated"] = players == treated
     is_wanted, is_read = np.isin(players, (treated, control)), ~np.isnan(found["chance"])
     unreadable = [

@@ -78,9 +78,9 @@ class Budgets:
     def __init__(self, per_address: float, common: float, clock: Callable[[], float]) -> None:
         self._persons = RateLimiter(PERSON, clock)
         self._bots = RateLimiter(BOT, clock)
-        self._addresses = RateLimiter(Rate("requests", BURST_S * per_address, per_address), clock)
-        self._spent = RecentUse(RECENT_S, clock)
         self._full_use = BURST_S * per_address
+        self._addresses = RateLimiter(Rate("requests", self._full_use, per_address), clock)
+        self._spent = RecentUse(RECENT_S, clock)
         self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
 
     def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> tuple[str, int]:
