@@ -146,7 +146,7 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         module.datetime = Then  # type: ignore[attr-defined]
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
         (now.now_page(), ({},)),
-        (works.PAGE, ({},)),
+        (works.works_page(), ({},)),
         (
             traps.PAGE,
             (

@@ -3,11 +3,12 @@
 from bot.base.config import DashboardConfig
 from bot.control.actions import ControlActions
 from bot.dashboard.page import Page
-from bot.dashboard.pages import game, games, opponents, ratings, results, traps, works
+from bot.dashboard.pages import game, games, opponents, ratings, results, traps
 from bot.dashboard.pages.ask import ask_page
 from bot.dashboard.pages.events import events_page
 from bot.dashboard.pages.now import now_page
 from bot.dashboard.pages.opponent import opponent_page
+from bot.dashboard.pages.works import works_page
 
 
 def pages(
@@ -23,7 +24,7 @@ def pages(
     asked = (ask_page(config.ask_url or database_url),) if config.can_ask(database_url) else ()
     return (
         now_page(actions),
-        works.PAGE,
+        works_page(),
         results.PAGE,
         traps.PAGE,
         opponents.PAGE,

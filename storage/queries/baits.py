@@ -33,7 +33,7 @@ from storage.statistics.set_baits import (
     set_baits,
     unpacked_phases,
 )
-from storage.statistics.summary_rows import games_of_rows, read_columns
+from storage.statistics.summary_rows import read_columns
 from storage.statistics.valid_summaries import is_valid, without_summary
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameBaitRow, GameSummaryRow
@@ -285,7 +285,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     ]
     with decoding("the summaries of games"):
         rows = unpacked_phases(b"".join(parts))
-        games = games_of_rows(parts, PHASE_BYTES)
+        games = np.repeat(np.arange(len(parts)), [len(part) // PHASE_BYTES for part in parts])
     if filters.phase is not None:
         chosen = rows[:, 0] == filters.phase.number
         rows, games = rows[chosen], games[chosen]

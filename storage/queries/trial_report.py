@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -125,6 +126,15 @@ class TrialRows:
         )
 
 
+class KnownGames(NamedTuple):
+    """Games with their sums (`storage.statistics.group_rows.SUMS`), also aborted ones."""
+
+    everything: SummaryRows
+    """All of them, matches between programs apart."""
+    passing: SummaryRows
+    """Those that pass the filters."""
+
+
 async def trial_report(
     database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
 ) -> TrialReport | None:
@@ -148,7 +158,7 @@ async def read_trial(
     name: str | None,
     arms: str | None,
     filters: Filters,
-    everything: SummaryRows | None = None,
+    known: KnownGames | None = None,
 ) -> TrialRows | None:
     """Read what the report of a trial needs.
 
@@ -157,8 +167,7 @@ async def read_trial(
         name: As `choose_trial` wants it.
         arms: As `choose_arms` wants them.
         filters: Which games; only by what was known before the draw.
-        everything: All games with their sums, whatever the filters, matches between programs and aborted
-            ones apart; None: read what is needed.
+        known: Games that have been read; None: what is needed is read.
 
     Returns:
         The rows; None: there is no trial.
@@ -175,9 +184,11 @@ async def read_trial(
     lots: Sequence[TrialDecision] = ()
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()
-    flags = await suspect_games(session, None if everything is None else everything.games)
+    # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
+    flags = await suspect_games(session, None if known is None else known.everything.without_aborted().games)
     if len(chosen) == 2:
-        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, everything)
+        passing = None if known is None else known.passing
+        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)
     if trial.draws_decisions:
         lots, damaged_lots = await trial_decisions(session, trial, filters)
     return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)

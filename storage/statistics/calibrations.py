@@ -11,14 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.damage import decoding
 from storage.filters import PHASE_PLIES, Filters, GamePhase, of_games
 from storage.inference.calibration import Calibration, calibration
-from storage.inference.persons import codes_of
 from storage.statistics.facts import ReplyFact
 from storage.statistics.group_rows import GameKeys, game_table, read_keys
 from storage.statistics.group_sums import CellTable, GroupIndex, numbered_models
 from storage.statistics.groups import By, complete_keys
 from storage.statistics.reply_sums import FORECAST, packed_forecasts
 from storage.statistics.summaries import model_names, models_text
-from storage.statistics.summary_rows import SummaryRows, games_of_rows, is_everything, read_summaries
+from storage.statistics.summary_rows import SummaryPart, SummaryRows, is_everything, read_summaries
 from storage.tables.summaries import GameSummaryRow
 
 
@@ -73,16 +72,15 @@ class CalibrationRows:
     def _cells(self, is_first: NDArray[np.bool_]) -> tuple[NDArray[np.void], CellTable]:
         """The forecasts that count, each of them as a cell."""
         with decoding("the summaries of games"):
-            forecasts = np.frombuffer(b"".join(self.rows.parts), FORECAST)
-            games = games_of_rows(self.rows.parts, FORECAST.itemsize)
-            lists = [model_names(text) for text in dict.fromkeys(self.rows.models)]
+            forecasts, games = self.rows.parts, self.rows.game_of_row
+            lists = [model_names(text) for text in self.rows.models.texts]
             phases = (forecasts["ply"].astype(np.intp) + 1) // PHASE_PLIES
             is_counted = is_first[games]
             if self.phase is not None:
                 is_counted &= phases == self.phase.number
             forecasts, games, phases = forecasts[is_counted], games[is_counted], phases[is_counted]
             names, models = numbered_models(
-                forecasts["model"].astype(np.intp), codes_of(self.rows.models)[games], lists
+                forecasts["model"].astype(np.intp), self.rows.models.codes[games], lists
             )
         cells = CellTable(
             rows=np.zeros((len(games), 0)),
@@ -113,11 +111,14 @@ async def read_calibrations(
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
     of_all = of_games(filters)
-
-    def made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
-        models = sorted({reply.model for reply in replies})
-        return models_text(models), packed_forecasts(replies, models)
-
-    rows = await read_summaries(session, GameSummaryRow.forecasts, made, of_all)
+    rows = await read_summaries(session, _FORECASTS, of_all)
     known = await read_keys(session, keys, rows if is_everything(of_all) else None)
     return CalibrationRows(keys, rows if among is None else rows.among(among), known, filters.phase)
+
+
+def _made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
+    models = sorted({reply.model for reply in replies})
+    return models_text(models), packed_forecasts(replies, models)
+
+
+_FORECASTS = SummaryPart(GameSummaryRow.forecasts, FORECAST, _made)

@@ -9,7 +9,6 @@ the sums up itself, from a table with a column for each; SQLite takes longer for
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import partial
 
 import numpy as np
 from sqlalchemy import Select, case, func, select, tuple_
@@ -24,11 +23,11 @@ from storage.statistics.facts import ReplyFact, outdated_of_games
 from storage.statistics.group_sums import CellTable, GameTable, KeyColumn, cell_table, grouped_sums
 from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys, week_text
 from storage.statistics.packed_games import FINISHED, OPEN, days_of, labels_of
-from storage.statistics.reply_sums import AT, ROW_BYTES, packed, reply_sums, unpacked
+from storage.statistics.reply_sums import AT, ROW, packed, reply_sums
 from storage.statistics.summaries import model_names, models_text
 from storage.statistics.summary_rows import (
+    SummaryPart,
     SummaryRows,
-    games_of_rows,
     is_everything,
     many_objects,
     read_summaries,
@@ -79,13 +78,12 @@ class GroupRows:
 
     def _cells(self) -> CellTable:
         with decoding("the summaries of games"):
-            rows = unpacked(b"".join(self.rows.parts))
-            games = games_of_rows(self.rows.parts, ROW_BYTES)
+            rows, games = self.rows.parts, self.rows.game_of_row
             if self.phase is not None:
                 chosen = rows[:, AT["phase"]] == self.phase.number
                 rows, games = rows[chosen], games[chosen]
-            names = [model_names(text) for text in dict.fromkeys(self.rows.models)]
-            return cell_table(rows, games, names, codes_of(self.rows.models))
+            names = [model_names(text) for text in self.rows.models.texts]
+            return cell_table(rows, games, names, self.rows.models.codes)
 
 
 def game_table(rows: SummaryRows, known: GameKeys, by: Sequence[By]) -> GameTable:
@@ -110,8 +108,8 @@ def _key_column(rows: SummaryRows, known: GameKeys, key: By) -> KeyColumn:
     games = rows.games
     if key in _LABELS:
         with decoding("the summaries of games"):
-            labels = [getattr(labels_of(text), _LABELS[key]) for text in dict.fromkeys(rows.labels)]
-        return KeyColumn.of(codes_of(rows.labels), labels)
+            labels = [getattr(labels_of(text), _LABELS[key]) for text in rows.labels.texts]
+        return KeyColumn.of(rows.labels.codes, labels)
     if key is By.OPPONENT_KIND:
         is_program = np.isin(games["person"], np.array(known.programs, np.int64))
         return KeyColumn.of(is_program.astype(np.intp), ("person", "program"))
@@ -136,7 +134,6 @@ async def read_groups(
     filters: Filters | None = None,
     by: Sequence[By] = (By.PLAYER,),
     among: Callable[[int], bool] | None = None,
-    everything: SummaryRows | None = None,
 ) -> GroupRows:
     """Read what the statistics of the games that pass the filters need; those games are `game_facts`'s.
 
@@ -145,18 +142,13 @@ async def read_groups(
         filters: Which games, and which replies in them; None: all.
         by: What to group by; the game is added, and the site for rating bands.
         among: Whether a game is wanted, by its key; None: all are.  `GroupRows.outdated` is of all.
-        everything: All games with their sums, or, if it is by phase, with those by phase, matches between
-            programs and aborted ones apart; None: only what is needed is read.
 
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
     keys, filters = complete_keys(by), filters or Filters()
     is_by_phase = By.PHASE in keys or filters.phase is not None
-
-    column = GameSummaryRow.phase_sums if is_by_phase else GameSummaryRow.sums
-    made = partial(made_sums, by_phase=is_by_phase)
-    rows = await read_summaries(session, column, made, of_games(filters), everything)
+    rows = await read_summaries(session, PHASE_SUMS if is_by_phase else SUMS, of_games(filters))
     outdated = await _outdated(session, rows)
     return GroupRows(
         by=keys,
@@ -167,10 +159,36 @@ async def read_groups(
     )
 
 
-def made_sums(replies: Sequence[ReplyFact], *, by_phase: bool = False) -> tuple[str, bytes]:
-    """The columns `models`, and `sums` or `phase_sums`, of the summary of a game with these replies."""
+async def groups_of_games(
+    session: AsyncSession, rows: SummaryRows, everything: SummaryRows, by: Sequence[By]
+) -> GroupRows:
+    """What the statistics of games need that have been read with `SUMS`; errors as of `read_groups`.
+
+    Args:
+        session: Of the transaction.
+        rows: The games; aborted ones do not count.
+        everything: All games, matches between programs apart.
+        by: What to group by, the phase apart; the game is added, and the site for rating bands.
+    """
+    keys, rows = complete_keys(by), rows.without_aborted()
+    known = await read_keys(session, keys, everything.without_aborted())
+    return GroupRows(by=keys, rows=rows, keys=known, outdated=await _outdated(session, rows))
+
+
+def _made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
     sums = reply_sums(replies)
-    return models_text(sums.models), packed(sums.phase_rows if by_phase else sums.rows)
+    return models_text(sums.models), packed(sums.rows)
+
+
+def _made_by_phase(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
+    sums = reply_sums(replies)
+    return models_text(sums.models), packed(sums.phase_rows)
+
+
+SUMS = SummaryPart(GameSummaryRow.sums, ROW, _made)
+"""Sums over the replies of each game, by model."""
+PHASE_SUMS = SummaryPart(GameSummaryRow.phase_sums, ROW, _made_by_phase)
+"""The same by phase and model."""
 
 
 async def _outdated(session: AsyncSession, rows: SummaryRows) -> int:
@@ -204,7 +222,7 @@ def _late_among(rows: SummaryRows) -> list[int]:
     frequent = np.flatnonzero((np.bincount(persons) > CAP_GAMES)[persons]) if len(games) else persons
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
     with decoding("the summaries of games"):
-        kinds = codes_of([labels_of(rows.labels[number]).game for number in order.tolist()])
+        kinds = codes_of([labels_of(text).game for text in rows.labels.texts])[rows.labels.codes[order]]
     pairs = codes_of(persons[order] * (int(kinds.max(initial=0)) + 1) + kinds)
     late: list[int] = games["id"][order[earlier_counts(pairs) >= CAP_GAMES]].tolist()
     return late

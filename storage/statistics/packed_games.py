@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import String, select, type_coerce
+from sqlalchemy import String, Text, cast, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import read_rows, require_number, require_texts
@@ -23,6 +23,7 @@ from storage.inference.suspects import COPIED_PLIES, NO_OPENING
 from storage.inference.timestamps import microseconds
 from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
 from storage.tables.games import GameRow
+from storage.trials import is_own_position
 
 LEFT = ("resignation", "left", "time")
 """How a game ends for whoever leaves it."""
@@ -38,17 +39,20 @@ _BATCH = 500
 
 GAME = np.dtype(
     [
-        *((name, "<i8") for name in ("id", "person", "config", "began_us", "ended_us", "opening")),
+        *((name, "<i8") for name in ("id", "person", "config", "trial", "began_us", "ended_us", "opening")),
         *((name, "<f8") for name in ("rating", "our_rating", "score", "optimal_expected")),
-        *((name, "<i4") for name in ("state", "is_settled", "plies", "has_left", "outdated")),
+        *((name, "<i4") for name in ("state", "is_settled", "is_own", "plies", "has_left", "outdated")),
         *((name, "<i4") for name in ("is_counted", "timed", "fast", "judged", "optimal")),
     ]
 )
-"""A game: its key, and those of the opponent's account and of the engine's configuration; when it began and
-ended, in microseconds since 1970 (UTC); `GameBeginning.key`; ratings before it, and our score, NaN: unknown;
-its state, and whether nothing is left to judge; moves of both sides; whether the person has left; what
+"""A game: its key, and those of the opponent's account, of the engine's configuration and of its trial
+(`NO_TRIAL`); when it began and ended, in microseconds since 1970 (UTC); `GameBeginning.key`; ratings before
+it, and our score, NaN: unknown; its state, and whether nothing is left to judge; whether a challenger set its
+position (`storage.trials.is_own_position`); moves of both sides; whether the person has left; what
 `storage.statistics.facts.count_outdated` counts; and `ReplyCounts`, if they are known."""
-_PACKING = Struct("<6q4d10i")
+NO_TRIAL = 0
+"""In place of a trial's key."""
+_PACKING = Struct("<7q4d11i")
 PackedGames = NDArray[np.void]
 """Rows of `GAME`."""
 
@@ -60,6 +64,8 @@ class Labels(NamedTuple):
     game: str
     site: str
     speed: str
+    chances: str
+    """Of the players: that part of the draw's record (`chances_part`); empty: the game is of no trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +151,17 @@ def unpacked_games(parts: Sequence[bytes]) -> PackedGames:
     return found
 
 
-def without_expected(part: bytes) -> bytes:
-    """A packed row without `optimal_expected`, a sum whose last bits depend on the order of the replies."""
+def split_expected(part: bytes) -> tuple[float, bytes]:
+    """A packed row's `optimal_expected`, a sum whose last bits depend on the order of the replies; the rest.
+
+    Of what is no packed row the number is 0.
+    """
     if len(part) != GAME.itemsize:
-        return part
+        return 0.0, part
     found = np.frombuffer(part, GAME).copy()
+    expected = float(found["optimal_expected"][0])
     found["optimal_expected"] = 0
-    return found.tobytes()
+    return expected, found.tobytes()
 
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -171,6 +181,9 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
             GameRow.id,
             GameRow.opponent_id,
             GameRow.engine_config_id,
+            GameRow.trial_id,
+            # As text: one damaged draw must not hide the others.
+            cast(GameRow.selection, Text).label("selection"),
             GameRow.started_at,
             GameRow.ended_at,
             GameRow.opponent_rating,
@@ -179,6 +192,7 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
             GameRow.game,
             GameRow.site,
             GameRow.speed,
+            GameRow.variant,
             GameRow.initial_position,
             GameRow.moves,
             GameRow.end_reason,
@@ -192,7 +206,7 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
 
 
 def _record(row: Any) -> GameColumns:
-    require_texts(row, *Labels._fields)
+    require_texts(row, "player", "game", "site", "speed")
     for name in ("opponent_rating", "our_rating"):
         if getattr(row, name) is not None:
             require_number(name, getattr(row, name), LEAST_RATING, MOST_RATING)
@@ -200,11 +214,12 @@ def _record(row: Any) -> GameColumns:
     # These two say in words what is no state, and no result.
     state, result = GameStatus(row.state).value, None if row.result is None else GameResult(row.result).value
     return GameColumns(
-        Labels(row.player, row.game, row.site, row.speed),
+        Labels(row.player, row.game, row.site, row.speed, _chances(row)),
         (
             row.id,
             row.opponent_id,
             row.engine_config_id,
+            NO_TRIAL if row.trial_id is None else row.trial_id,
             microseconds(row.started_at),
             UNKNOWN if row.ended_at is None else microseconds(row.ended_at),
             NO_OPENING if opening.key is None else opening.key,
@@ -213,10 +228,26 @@ def _record(row: Any) -> GameColumns:
         (
             STATES.index(state),
             bool(row.is_settled),
+            row.initial_position is not None and is_own_position(row.variant, row.initial_position),
             opening.plies,
             int(result == GameResult.WIN.value and row.end_reason in LEFT),
         ),
     )
+
+
+def _chances(row: Any) -> str:
+    return "" if row.trial_id is None else chances_part(row.selection)
+
+
+def chances_part(record: str) -> str:
+    """The part of a draw's record that has the chances, or all of it.
+
+    Records differ in their seeds, but there are few sets of chances.  What else a record says is not read: a
+    game counts whose record is damaged elsewhere.
+    """
+    start = record.find('"chances"')
+    end = record.find("}", start)
+    return f"{{{record[start:end]}}}}}" if 0 <= start < end else record
 
 
 def _number(value: int | None) -> float:

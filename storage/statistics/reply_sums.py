@@ -58,8 +58,8 @@ COLUMNS = ("phase", "model", *COUNTS, "cost", *(name for measure in MEASURES for
 AT = {name: number for number, name in enumerate(COLUMNS)}
 """Where each column is."""
 _NUMBER = np.dtype("<f8")
-ROW_BYTES = len(COLUMNS) * _NUMBER.itemsize
-"""The size of a packed row."""
+ROW = np.dtype((_NUMBER, (len(COLUMNS),)))
+"""A packed row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +77,6 @@ class ReplySums:
 def packed(rows: Floats) -> bytes:
     """Rows as bytes: little-endian floating-point numbers of 64 bits."""
     return rows.astype(_NUMBER).tobytes()
-
-
-def unpacked(data: bytes) -> Floats:
-    """The rows of any number of games, packed one after the other; shape (rows, columns).
-
-    Raises:
-        ValueError: There is a part of a row.
-    """
-    return np.asarray(np.frombuffer(data, _NUMBER), np.float64).reshape(-1, len(COLUMNS))
 
 
 FORECAST = np.dtype([("expected", "<f8"), ("ply", "<i4"), ("model", "<u2"), ("erred", "<u2")])

@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from math import isclose
 from typing import Any
 
@@ -27,7 +28,7 @@ from storage.records import GameStatus
 from storage.statistics.encounters import BaitCounts, counts_of_games
 from storage.statistics.facts import ReplyFact, outdated_of_games, replies_of_games
 from storage.statistics.lots import LotCounts, lots_of_games
-from storage.statistics.packed_games import GameColumns, ReplyCounts, game_records, without_expected
+from storage.statistics.packed_games import GameColumns, ReplyCounts, game_records, split_expected
 from storage.statistics.reply_sums import packed, packed_forecasts, reply_sums
 from storage.statistics.set_baits import SetBait, packed_phases, set_baits
 from storage.statistics.suspect_rows import reply_counts_of_games
@@ -109,13 +110,13 @@ def _are_same(one: _Summary | None, other: _Summary | None) -> bool:
     """Whether two summaries are; a database adds floating-point numbers up in any order."""
     if one is None or other is None:
         return one is other
-    if not one.row or not isclose(one.row["optimal_expected"], other.row["optimal_expected"], rel_tol=1e-9):
+    if not all(each.row and each.row["checksum"] == checksum(each.row) for each in (one, other)):
         return False
-    rows = (
-        {**each.row, "optimal_expected": 0, "facts": without_expected(each.row["facts"])}
-        for each in (one, other)
-    )
-    return next(rows) == next(rows) and list(one.baits) == list(other.baits)
+    expected, facts = zip(*(split_expected(each.row["facts"]) for each in (one, other)), strict=True)
+    rows = [
+        {**each.row, "checksum": 0, "facts": part} for each, part in zip((one, other), facts, strict=True)
+    ]
+    return isclose(*expected, rel_tol=1e-9) and rows[0] == rows[1] and list(one.baits) == list(other.baits)
 
 
 async def _replace(session: AsyncSession, games: Sequence[int], made: Sequence[_Summary]) -> None:
@@ -169,13 +170,15 @@ async def _summaries(session: AsyncSession, games: Sequence[int]) -> list[_Summa
         nobody, nothing, none = BaitCounts(), ReplyCounts(), LotCounts()
         return [
             _Summary(
-                {
-                    **_sums(game, replies[game]),
-                    **_counts(outdated.get(game, 0), baits.get(game, nobody), counts.get(game, nothing)),
-                    **_game(records[game], counts.get(game, nothing), outdated.get(game, 0)),
-                    **asdict(lots.get(game, none)),
-                    "bait_phases": packed_phases(listed.get(game, ())),
-                },
+                _with_checksum(
+                    {
+                        **_sums(game, replies[game]),
+                        **asdict(baits.get(game, nobody)),
+                        **_game(records[game], counts.get(game, nothing), outdated.get(game, 0)),
+                        **asdict(lots.get(game, none)),
+                        "bait_phases": packed_phases(listed.get(game, ())),
+                    }
+                ),
                 [_bait(bait) for bait in listed.get(game, ())],
             )
             for game in games
@@ -202,22 +205,23 @@ def _sums(game: int, replies: Sequence[ReplyFact]) -> dict[str, Any]:
     }
 
 
-def _counts(outdated: int, baits: BaitCounts, counts: ReplyCounts) -> dict[str, Any]:
-    return {
-        "outdated": outdated,
-        "baits_set": baits.baits_set,
-        "baits_taken": baits.baits_taken,
-        "slips": baits.slips,
-        "timed": counts.timed,
-        "fast": counts.fast,
-        "judged": counts.judged,
-        "optimal": counts.optimal,
-        "optimal_expected": counts.optimal_expected,
-    }
-
-
 def _game(record: GameColumns, counts: ReplyCounts, outdated: int) -> dict[str, Any]:
-    return {"labels": record.labels_text, "facts": record.packed(counts, outdated)}
+    return {"outdated": outdated, "labels": record.labels_text, "facts": record.packed(counts, outdated)}
+
+
+def _with_checksum(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "checksum": checksum(row)}
+
+
+def checksum(row: Mapping[str, Any]) -> int:
+    """The checksum of a summary's other columns: from 0 to 2^48 - 1, so that thousands can be added up."""
+    digest = blake2b(digest_size=6)
+    for name in _CHECKED:
+        digest.update(f"{row[name]!r} ".encode())
+    return int.from_bytes(digest.digest(), "little")
+
+
+_CHECKED = sorted(set(GameSummaryRow.__table__.columns.keys()) - {"checksum"})
 
 
 def _bait(bait: SetBait) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Reads tens of thousands of games by column, each with its packed summary, for arithmetic on columns."""
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import NullType
 
 from storage.damage import decoding
-from storage.filters import Filters, count_where, shown_games
-from storage.inference.persons import Codes
+from storage.filters import Filters, shown_games
+from storage.inference.persons import Codes, codes_of
 from storage.records import MATCH_SITE, GameStatus
 from storage.statistics.facts import ReplyFact, replies_of_games
 from storage.statistics.packed_games import ABORTED, PackedGames, game_records, labels_of, unpacked_games
-from storage.statistics.valid_summaries import is_of_today, is_valid
+from storage.statistics.valid_summaries import is_of_today, is_valid, without_summary
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
@@ -59,74 +58,139 @@ def many_objects() -> Iterator[None]:
         gc.enable()
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryPart:
+    """A column of summaries with rows of numbers, beside what each has of the game itself."""
+
+    column: InstrumentedAttribute[bytes]
+    """Of `GameSummaryRow`."""
+    row: np.dtype[Any]
+    """What it has any number of."""
+    made: Callable[[Sequence[ReplyFact]], tuple[str, bytes]]
+    """The column `models`, and this one, of a game with these replies."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTexts:
+    """The text of each game, where many games have the same."""
+
+    codes: Codes
+    """Number of each game's text."""
+    texts: Sequence[str]
+    """Different ones; some may be no game's."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "SharedTexts":
+        """Those of games in this order."""
+        return cls(codes_of(texts), [*dict.fromkeys(texts)])
+
+    @classmethod
+    def joined(cls, parts: Sequence["SharedTexts"]) -> "SharedTexts":
+        """Those of all games, part by part, without texts of none."""
+        texts: dict[str, int] = {}
+        codes = [np.zeros(0, np.intp)]
+        for part in parts:
+            is_used = np.bincount(part.codes, minlength=len(part.texts)) > 0
+            numbers = [
+                texts.setdefault(text, len(texts)) if used else 0
+                for text, used in zip(part.texts, is_used.tolist(), strict=True)
+            ]
+            codes.append(np.array(numbers, np.intp)[part.codes])
+        return cls(np.concatenate(codes), [*texts])
+
+    def where(self, is_wanted: NDArray[np.bool_]) -> "SharedTexts":
+        """Those of some games."""
+        return SharedTexts(self.codes[is_wanted], self.texts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRows:
-    """Games with one column of their summaries; made for those that have none."""
+    """Games with one part of their summaries, or none; made for those that have no summary."""
 
     games: PackedGames
-    labels: Sequence[str]
-    models: Sequence[str]
+    labels: SharedTexts
+    models: SharedTexts
     """The column `models`."""
-    parts: Sequence[bytes]
-    """The other column."""
+    parts: NDArray[Any]
+    """The rows of the part, game by game."""
+    lengths: Codes
+    """How many of them each game has."""
     is_other: NDArray[np.bool_]
     """Which games have no valid summary."""
 
-    def among(self, is_wanted: Callable[[int], bool]) -> "SummaryRows":
-        """Those of some games, by their keys."""
-        return self.where(np.array([is_wanted(key) for key in self.games["id"].tolist()], bool))
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any]], part: SummaryPart | None) -> "SummaryRows":
+        """Those with these columns.
 
-    def of(self, keys: Sequence[int]) -> "SummaryRows":
-        """Those of the games with these keys that are here."""
-        return self.where(np.isin(self.games["id"], np.array(keys, np.int64)))
+        Raises:
+            ValueError: One has something else.
+        """
+        games = unpacked_games(columns["facts"])
+        if part is None:
+            rows, lengths = np.zeros(0), np.zeros(len(games), np.intp)
+        else:
+            sizes = np.fromiter(map(len, columns["part"]), np.intp, len(games))
+            lengths, rest = np.divmod(sizes, part.row.itemsize)
+            if rest.any():
+                raise ValueError(f"{part.column.key} has a part of a row")
+            rows = np.frombuffer(b"".join(columns["part"]), part.row)
+        return cls(
+            games=games,
+            labels=SharedTexts.of(columns["labels"]),
+            models=SharedTexts.of(columns["models"]),
+            parts=rows,
+            lengths=lengths,
+            is_other=np.zeros(len(games), bool),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["SummaryRows"]) -> "SummaryRows":
+        """Those of one or more, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            games=np.concatenate([each.games for each in parts]),
+            labels=SharedTexts.joined([each.labels for each in parts]),
+            models=SharedTexts.joined([each.models for each in parts]),
+            parts=np.concatenate([each.parts for each in parts]),
+            lengths=np.concatenate([each.lengths for each in parts]),
+            is_other=np.concatenate([each.is_other for each in parts]),
+        )
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "SummaryRows":
         """Some of them."""
         if is_wanted.all():
             return self
-        chosen = is_wanted.tolist()
-        labels, models = ([*compress(each, chosen)] for each in (self.labels, self.models))
         return SummaryRows(
             games=self.games[is_wanted],
-            labels=labels,
-            models=models,
-            parts=[*compress(self.parts, chosen)],
+            labels=self.labels.where(is_wanted),
+            models=self.models.where(is_wanted),
+            parts=self.parts[np.repeat(is_wanted, self.lengths)],
+            lengths=self.lengths[is_wanted],
             is_other=self.is_other[is_wanted],
         )
 
-    @classmethod
-    def of_columns(cls, columns: Mapping[str, Sequence[Any]]) -> "SummaryRows":
-        """Those with these columns.
+    def among(self, is_wanted: Callable[[int], bool]) -> "SummaryRows":
+        """Those of some games, by their keys."""
+        return self.where(np.array([is_wanted(key) for key in self.games["id"].tolist()], bool))
 
-        Raises:
-            ValueError: The column `facts` has something else.
-        """
-        games = unpacked_games(columns["facts"])
-        return cls(
-            games=games,
-            labels=columns["labels"],
-            models=columns["models"],
-            parts=columns["part"],
-            is_other=np.zeros(len(games), bool),
-        )
+    def without_aborted(self) -> "SummaryRows":
+        """Those of games that were played."""
+        return self.where(self.games["state"] != ABORTED)
 
-    def __add__(self, more: "SummaryRows") -> "SummaryRows":
-        return SummaryRows(
-            games=np.concatenate([self.games, more.games]),
-            labels=[*self.labels, *more.labels],
-            models=[*self.models, *more.models],
-            parts=[*self.parts, *more.parts],
-            is_other=np.concatenate([self.is_other, more.is_other]),
-        )
+    def without_matches(self) -> "SummaryRows":
+        """Those of games that were not between programs on this machine."""
+        with decoding("the summaries of games"):
+            is_shown = np.array([labels_of(text).site != MATCH_SITE for text in self.labels.texts], bool)
+        return self.where(is_shown[self.labels.codes])
+
+    @property
+    def game_of_row(self) -> Codes:
+        """Number of the game of each row of the part."""
+        return np.repeat(np.arange(len(self)), self.lengths)
 
     def __len__(self) -> int:
-        return len(self.parts)
-
-
-def games_of_rows(parts: Sequence[bytes], row_bytes: int) -> Codes:
-    """The number of the game of each packed row, given the rows of each game."""
-    lengths = np.array([len(part) for part in parts], np.intp) // row_bytes
-    return np.repeat(np.arange(len(parts)), lengths)
+        return len(self.games)
 
 
 def is_everything(filters: Filters | None) -> bool:
@@ -134,106 +198,110 @@ def is_everything(filters: Filters | None) -> bool:
     return filters is None or filters == Filters()
 
 
-Made = Callable[[Sequence[ReplyFact]], tuple[str, bytes]]
-"""The column `models` of a game's summary, and another one, from its replies."""
-
-
 async def read_summaries(
-    session: AsyncSession,
-    column: InstrumentedAttribute[bytes],
-    made: Made,
-    filters: Filters | None = None,
-    everything: SummaryRows | None = None,
+    session: AsyncSession, part: SummaryPart | None, filters: Filters | None = None
 ) -> SummaryRows:
-    """The games that pass the filters, with one column of their summaries; aborted ones are left out.
+    """The games that pass the filters, with a part of their summaries; aborted ones are left out.
 
     Args:
         session: Of the transaction.
-        column: Of `GameSummaryRow`.
-        made: What a game has that has no summary.
+        part: Which; None: the games alone.
         filters: Which games; None: all.  Matches between programs count only if the filters name their site
             or one of them.
-        everything: What this gives without filters; None: only what is needed is read.
 
     Raises:
         RecordError: Something that is stored is damaged; the message names the game or decision.
     """
     if is_everything(filters):
-        found = await _all_summaries(session, column, made) if everything is None else everything
-        if found is not None:
-            return found
-    which = (GameRow.state != GameStatus.ABORTED, *shown_games(filters))
-    if everything is not None:
-        games = await read_columns(session, select(GameRow.id).where(*which))
-        return await completed(session, column, made, everything, games["id"])
-    return await summaries_of(session, column, made, *which)
+        return (await all_summaries(session, part)).without_matches().without_aborted()
+    return await summaries_of(session, part, GameRow.state != GameStatus.ABORTED, *shown_games(filters))
 
 
-async def _all_summaries(
-    session: AsyncSession, column: InstrumentedAttribute[bytes], made: Made
-) -> SummaryRows | None:
-    """The same of all games, without a look at those that have a summary; None: some lack one.
-
-    To find each summary's game takes a database as long as everything else.
-    """
-    counts = select(func.count(), count_where(GameRow.is_settled.is_(True))).select_from(GameRow)
-    all_games, settled = (await session.execute(counts)).one()
-    others = list(await session.scalars(select(GameRow.id).where(GameRow.is_settled.is_(False))))
-    columns = await read_columns(session, _columns(column).where(*is_of_today()))
-    with decoding("the summaries of games"):
-        rows = SummaryRows.of_columns(columns)
-        labels = {text: labels_of(text).site != MATCH_SITE for text in set(rows.labels)}
-    is_valid_one = ~np.isin(rows.games["id"], np.array(others, np.int64))
-    if all_games != (settled or 0) + len(others) or int(is_valid_one.sum()) != (settled or 0):
-        return None
-    is_shown = np.fromiter(map(labels.__getitem__, rows.labels), bool, len(rows))
-    found = rows.where(is_valid_one & is_shown & (rows.games["state"] != ABORTED))
-    for start in range(0, len(others), _BATCH):
-        some = GameRow.id.in_(others[start : start + _BATCH])
-        which = (some, GameRow.state != GameStatus.ABORTED, *shown_games(None))
-        found += await summaries_of(session, column, made, *which)
-    return found
-
-
-async def completed(
+async def all_summaries(
     session: AsyncSession,
-    column: InstrumentedAttribute[bytes],
-    made: Made,
-    known: SummaryRows,
-    games: Sequence[int],
+    part: SummaryPart | None,
+    read_valid: Callable[[AsyncSession], Awaitable[SummaryRows]] | None = None,
 ) -> SummaryRows:
-    """The same of games with these keys, aborted ones too, in any order; those not known are read."""
-    found = known.of(games)
-    missing = np.setdiff1d(games, found.games["id"]).tolist()
-    for start in range(0, len(missing), _BATCH):
-        found += await summaries_of(session, column, made, GameRow.id.in_(missing[start : start + _BATCH]))
+    """All games that there are, also open and aborted ones and matches, in any order.
+
+    To find each summary's game takes a database as long as everything else, so it is asked which games have
+    none.
+
+    Args:
+        session: Of the transaction.
+        part: Which part of their summaries; None: the games alone.
+        read_valid: Gives the summaries of today's layout and rules; None: they are read.
+
+    Raises:
+        RecordError: Something that is stored is damaged; the message names the game or decision.
+    """
+    count = await session.scalar(select(func.count()).select_from(GameRow)) or 0
+    others = list(await session.scalars(select(GameRow.id).where(GameRow.is_settled.is_(False))))
+    found = await (summaries_of_today(session, part) if read_valid is None else read_valid(session))
+    if others:
+        found = found.where(~np.isin(found.games["id"], np.array(others, np.int64)))
+    if len(found) + len(others) != count:
+        others = list(await session.scalars(without_summary()))
+    more = [
+        await summaries_of(session, part, GameRow.id.in_(others[start : start + _BATCH]))
+        for start in range(0, len(others), _BATCH)
+    ]
+    found = SummaryRows.joined([found, *more])
+    if len(found) != count:  # there are summaries of games that there are not
+        return await summaries_of(session, part)
     return found
+
+
+async def those_that_pass(
+    session: AsyncSession, everything: SummaryRows, filters: Filters | None
+) -> SummaryRows:
+    """Of all games those that pass the filters, aborted ones too; see `read_summaries`."""
+    if is_everything(filters):
+        return everything.without_matches()
+    games = await read_columns(session, select(GameRow.id).where(*shown_games(filters)))
+    return everything.where(np.isin(everything.games["id"], np.array(games["id"], np.int64)))
+
+
+async def summaries_of_today(
+    session: AsyncSession, part: SummaryPart | None, *which: ColumnElement[bool]
+) -> SummaryRows:
+    """The summaries of today's layout and rules that fulfil conditions on `GameSummaryRow`.
+
+    Those of games that are open again are among them.
+    """
+    columns = await read_columns(session, _columns(part).where(*is_of_today(), *which))
+    with decoding("the summaries of games"):
+        return SummaryRows.of_columns(columns, part)
 
 
 async def summaries_of(
-    session: AsyncSession, column: InstrumentedAttribute[bytes], made: Made, *which: ColumnElement[bool]
+    session: AsyncSession, part: SummaryPart | None, *which: ColumnElement[bool]
 ) -> SummaryRows:
     """The same of the games that fulfil conditions on `GameRow`, aborted ones too."""
-    statement = _columns(column).add_columns(GameRow.id).select_from(GameRow)
+    statement = _columns(part).add_columns(GameRow.id).select_from(GameRow)
     known = await read_columns(session, statement.outerjoin(GameSummaryRow, is_valid()).where(*which))
     columns = {name: list(values) for name, values in known.items()}
-    others = {n: columns["id"][n] for n, part in enumerate(columns["facts"]) if part is None}
+    others = {n: columns["id"][n] for n, facts in enumerate(columns["facts"]) if facts is None}
     records = await game_records(session, [*others.values()])
-    replies = await replies_of_games(session, [*others.values()])
+    replies = {} if part is None else await replies_of_games(session, [*others.values()])
     for number, key in others.items():
         columns["labels"][number], columns["facts"][number] = records[key].labels_text, records[key].packed()
-        columns["models"][number], columns["part"][number] = made(replies[key])
+        if part is None:
+            columns["models"][number] = NO_MODELS
+        else:
+            columns["models"][number], columns["part"][number] = part.made(replies[key])
     is_other = np.zeros(len(columns["id"]), bool)
     is_other[[*others]] = True
     with decoding("the summaries of games"):
-        return replace(SummaryRows.of_columns(columns), is_other=is_other)
+        return replace(SummaryRows.of_columns(columns, part), is_other=is_other)
 
 
-def _columns(column: InstrumentedAttribute[bytes]) -> Select[*tuple[Any, ...]]:
-    return select(
-        GameSummaryRow.labels,
-        GameSummaryRow.models,
-        # Without a type, which would copy each value.
-        type_coerce(GameSummaryRow.facts, NullType()).label("facts"),
-        type_coerce(column, NullType()).label("part"),
-    )
+NO_MODELS = "[]"
+"""The column `models` of a game without replies."""
+
+
+def _columns(part: SummaryPart | None) -> Select[*tuple[Any, ...]]:
+    # Without types, which would copy each value.
+    wanted = {"facts": GameSummaryRow.facts} | ({} if part is None else {"part": part.column})
+    columns = (type_coerce(column, NullType()).label(name) for name, column in wanted.items())
+    return select(GameSummaryRow.labels, GameSummaryRow.models, *columns)

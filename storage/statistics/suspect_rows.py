@@ -27,11 +27,9 @@ from storage.inference.suspects import (
     suspects,
 )
 from storage.records import MATCH_SITE, GameStatus
-from storage.statistics.facts import ReplyFact
 from storage.statistics.packed_games import PackedGames, ReplyCounts
 from storage.statistics.summary_rows import read_summaries, summaries_of
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
-from storage.tables.summaries import GameSummaryRow
 
 Flags = Mapping[int, tuple[SuspectFlag, ...]]
 """The flags of each game that has any, by the game's key."""
@@ -48,14 +46,13 @@ async def suspect_games(session: AsyncSession, everything: PackedGames | None = 
 
     Args:
         session: Of the transaction.
-        everything: All games, matches between programs and aborted ones apart, as
-            `storage.statistics.summary_rows.read_summaries` gives them; None: read them.
+        everything: All games, matches between programs and aborted ones apart; None: read them.
 
     Raises:
         RecordError: What is stored of a game is damaged; the message names it.
     """
     if everything is None:
-        everything = (await read_summaries(session, GameSummaryRow.facts, _nothing)).games
+        everything = (await read_summaries(session, None)).games
     games = await with_reply_counts(session, everything)
     of_programs = games["id"][await are_programs(session, games["person"])]
     none = set(of_programs.tolist())
@@ -91,7 +88,7 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
     ]
     theirs = GameRow.opponent_id == opponent
     parts = [
-        (await summaries_of(session, GameSummaryRow.facts, _nothing, *_WHICH, which)).games
+        (await summaries_of(session, None, *_WHICH, which)).games
         for which in (theirs, *(and_(source, ~theirs) for source in sources))
     ]
     _, first = np.unique(np.concatenate([part["id"] for part in parts]), return_index=True)
@@ -104,11 +101,6 @@ async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDA
     """Of each key of an opponent's account, whether it is a program's."""
     programs = await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))
     return np.isin(persons, np.array(list(programs), np.int64))
-
-
-def _nothing(_: Sequence[ReplyFact]) -> tuple[str, bytes]:
-    """Of a game without a summary only the game itself is wanted."""
-    return "[]", b""
 
 
 async def with_reply_counts(session: AsyncSession, games: PackedGames) -> PackedGames:

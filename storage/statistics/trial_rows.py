@@ -11,8 +11,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, Text, cast, or_, select, type_coerce
+from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
@@ -30,17 +29,11 @@ from storage.inference.games import TRIAL_GAME, GameKind, TrialGames, check_outc
 from storage.inference.persons import Floats
 from storage.inference.trial import UNSETTLED, Exclusion, Units
 from storage.packing.records import unpack
-from storage.statistics.group_rows import made_sums
+from storage.statistics.group_rows import SUMS
 from storage.statistics.lots import DRAWING, is_by_lot
-from storage.statistics.packed_games import ABORTED, OPEN, labels_of
-from storage.statistics.reply_sums import AT, ROW_BYTES, unpacked
-from storage.statistics.summary_rows import (
-    SummaryRows,
-    completed,
-    games_of_rows,
-    read_columns,
-    summaries_of,
-)
+from storage.statistics.packed_games import ABORTED, OPEN, Labels, labels_of
+from storage.statistics.reply_sums import AT
+from storage.statistics.summary_rows import SummaryRows, summaries_of
 from storage.statistics.suspect_rows import are_programs
 from storage.statistics.valid_summaries import is_valid
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
@@ -60,7 +53,7 @@ async def trial_games(
     treated: str,
     control: str,
     filters: Filters | None = None,
-    known: SummaryRows | None = None,
+    passing: SummaryRows | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -73,7 +66,7 @@ async def trial_games(
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
-        known: Some of the games with their sums; the others are read.
+        passing: All games that pass the filters, with their sums; None: those of the trial are read.
 
     Returns:
         The games in the order in which they began.
@@ -81,51 +74,34 @@ async def trial_games(
     Raises:
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
-    which = (GameRow.trial_id == trial.id, *shown_games(filters))
-    # As text: one damaged draw must not hide the others.
-    selection = cast(GameRow.selection, Text).label("selection")
-    drawn = await read_columns(
-        session, select(GameRow.id, selection, GameRow.variant, GameRow.initial_position).where(*which)
-    )
-    if known is None:
-        rows = await summaries_of(session, GameSummaryRow.sums, made_sums, *which)
+    if passing is None:
+        rows = await summaries_of(session, SUMS, GameRow.trial_id == trial.id, *shown_games(filters))
     else:
-        rows = await completed(session, GameSummaryRow.sums, made_sums, known, drawn["id"])
-    found, kinds, players = _trial_rows(rows)
-    place_of = {key: place for place, key in enumerate(drawn["id"])}
-    place = np.array([place_of[key] for key in found["id"].tolist()], np.intp)
-    parts = [*map(_with_chances, drawn["selection"])]
-    chances = {part: _chance(part, treated, control) for part in set(parts)}
-    found["chance"] = np.array(
-        [nan if isinstance(chance := chances[part], RecordError) else chance for part in parts], np.float64
-    )[place]
-    starts = zip(drawn["variant"], drawn["initial_position"], strict=True)
-    is_own = [start is not None and is_own_position(variant, start) for variant, start in starts]
-    found["excluded"][np.array(is_own, bool)[place]] = Exclusion.OWN_POSITION
+        rows = passing.where(passing.games["trial"] == trial.id)
+    with decoding("the summaries of games"):
+        labels = [labels_of(text) for text in rows.labels.texts]
+    found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
-    found["treated"] = players == treated
-    is_wanted, is_read = np.isin(players, (treated, control)), ~np.isnan(found["chance"])
+    players = np.array([each.player for each in labels], str)
+    chances = [_chance(each.chances, treated, control) for each in labels]
+    chance = np.array([nan if isinstance(each, RecordError) else each for each in chances], np.float64)
+    order = np.lexsort((found["id"], found["drawn_us"]))
+    found, label = found[order], rows.labels.codes[order]
+    found["treated"], found["chance"] = (players == treated)[label], chance[label]
+    is_wanted, is_read = np.isin(players, (treated, control))[label], ~np.isnan(found["chance"])
     unreadable = [
-        Unreadable.because("game", drawn["id"][at], error)
-        for at in place[is_wanted & ~is_read].tolist()
-        if isinstance(error := chances[parts[at]], RecordError)
+        Unreadable.because("game", int(found["id"][at]), error)
+        for at in np.flatnonzero(is_wanted & ~is_read).tolist()
+        if isinstance(error := chances[label[at]], RecordError)
     ]
     return TrialGames(found[is_wanted & is_read], kinds), unreadable
 
 
-def _trial_rows(rows: SummaryRows) -> tuple[Units, list[GameKind], NDArray[np.str_]]:
-    """Rows of `TRIAL_GAME` without what their draws say, the kinds of games, and each game's player.
-
-    In the order in which the games began.
-    """
-    games, texts = rows.games, sorted(set(rows.labels))
-    with decoding("the summaries of games"):
-        labels = [labels_of(text) for text in texts]
-        costs = _mean_costs(rows)
+def _trial_rows(rows: SummaryRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
+    """Rows of `TRIAL_GAME` without what their draws say, and the kinds of games."""
+    games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
     kinds = [*dict.fromkeys(kind_of)]
-    number_of = {text: number for number, text in enumerate(texts)}
-    label = np.array([number_of[text] for text in rows.labels], np.intp)
     found = np.zeros(len(rows), TRIAL_GAME)
     for name in ("id", "person", "rating", "our_rating", "score"):
         found[name] = games[name]
@@ -134,12 +110,12 @@ def _trial_rows(rows: SummaryRows) -> tuple[Units, list[GameKind], NDArray[np.st
     ended_us = np.maximum(games["ended_us"], games["began_us"])
     is_over = (games["is_settled"] == 1) & (games["state"] != OPEN)
     found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
-    found["cost"] = np.where(games["state"] == ABORTED, nan, costs)
-    found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[label]
+    found["excluded"][games["is_own"] == 1] = Exclusion.OWN_POSITION
+    found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
     with decoding("the summaries of games"):
+        found["cost"] = np.where(games["state"] == ABORTED, nan, _mean_costs(rows))
         check_outcomes(found)
-    order = np.lexsort((found["id"], found["drawn_us"]))
-    return found[order], kinds, np.array([each.player for each in labels], str)[label[order]]
+    return found, kinds
 
 
 def _mean_costs(rows: SummaryRows) -> Floats:
@@ -147,9 +123,9 @@ def _mean_costs(rows: SummaryRows) -> Floats:
 
     Shape (games,).
     """
-    sums = unpacked(b"".join(rows.parts))
-    games = games_of_rows(rows.parts, ROW_BYTES)
-    counts, costs = (np.bincount(games, sums[:, AT[name]], len(rows)) for name in ("replies", "cost"))
+    counts, costs = (
+        np.bincount(rows.game_of_row, rows.parts[:, AT[name]], len(rows)) for name in ("replies", "cost")
+    )
     if not np.isfinite(costs).all():
         raise ValueError("a sum of costs is not finite")
     means: Floats = np.divide(costs, counts, out=np.full(len(rows), nan), where=counts > 0)
@@ -157,7 +133,7 @@ def _mean_costs(rows: SummaryRows) -> Floats:
 
 
 def _chance(part: str, treated: str, control: str) -> float | RecordError:
-    """The chance of the treated player, among two, in what `_with_chances` gives; or what is wrong there."""
+    """The chance of the treated player, among two, in a part of a draw's record; or what is wrong there."""
     try:
         with decoding():
             chances = read_json(part)["chances"]
@@ -167,17 +143,6 @@ def _chance(part: str, treated: str, control: str) -> float | RecordError:
     if 0 < chance < 1:
         return chance
     return RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
-
-
-def _with_chances(record: str) -> str:
-    """The part of a draw's record that has the chances, or all of it.
-
-    Records differ in their seeds, but there are few sets of chances.  What else a record says is not read: a
-    game counts whose record is damaged elsewhere.
-    """
-    start = record.find('"chances"')
-    end = record.find("}", start)
-    return f"{{{record[start:end]}}}}}" if 0 <= start < end else record
 
 
 async def trial_decisions(

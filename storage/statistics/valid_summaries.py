@@ -7,7 +7,7 @@ from engine.temptation import RULE as FORECAST_RULE
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
-LAYOUT = 4
+LAYOUT = 5
 """The version of the row; changes with the meaning of any of its columns, unless a rule changes with it."""
 
 

@@ -11,24 +11,24 @@ class GameSummaryRow(Base):
     """What one game adds to statistics; see `storage.statistics.summaries`."""
 
     __tablename__ = "game_summaries"
+    __table_args__ = (
+        # For `storage.statistics.kept_summaries`, which adds the checksums up.
+        Index("ix_game_summaries_checksum", "layout", "rule", "forecast_rule", "game_id", "checksum"),
+    )
 
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
     # By which layout of this row, and which rules of judging and forecasting it was made.
     layout: Mapped[int]
     rule: Mapped[int]
     forecast_rule: Mapped[int]
+    # Of all other columns: `storage.statistics.summaries.checksum`.
+    checksum: Mapped[int] = mapped_column(BigInt)
     # Decisions that `storage.statistics.facts.count_outdated` counts.
     outdated: Mapped[int]
     # The fields of `storage.statistics.encounters.BaitCounts`.
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # What `storage.inference.suspects.PLAYED` says of replies.
-    timed: Mapped[int]
-    fast: Mapped[int]
-    judged: Mapped[int]
-    optimal: Mapped[int]
-    optimal_expected: Mapped[float]
     # `storage.statistics.lots.LotCounts`.
     lots: Mapped[int]
     lots_answered: Mapped[int]

@@ -61,10 +61,11 @@ def page_command(
 
 def _page(name: str) -> "Page":
     from bot.cli.pages.texts import TEXTS
-    from bot.dashboard.pages import opponents, ratings, results, traps, works
+    from bot.dashboard.pages import opponents, ratings, results, traps
     from bot.dashboard.pages.events import events_page
+    from bot.dashboard.pages.works import works_page
 
-    pages = (works.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
+    pages = (works_page(), results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
     known = {page.name: page for page in pages}
     assert known.keys() == TEXTS.keys(), "each page has its text"  # noqa: S101
     if name not in known:

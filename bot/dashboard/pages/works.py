@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,11 @@ from storage.inference.defaults import RATING_BAND
 from storage.inference.games import GamesReport, Stratum
 from storage.inference.persons import Floats
 from storage.queries.filter_language import OF_GAMES, filter_texts
-from storage.queries.trial_report import TrialReport, read_trial, terms_of
-from storage.statistics.group_rows import made_sums, read_groups
+from storage.queries.trial_report import KnownGames, TrialReport, read_trial, terms_of
+from storage.statistics.group_rows import SUMS, groups_of_games
 from storage.statistics.groups import By, GroupStatistics, flat_row
-from storage.statistics.summary_rows import read_summaries
-from storage.tables.summaries import GameSummaryRow
+from storage.statistics.kept_summaries import KeptSummaries
+from storage.statistics.summary_rows import those_that_pass
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -314,16 +315,16 @@ def _look_rows(looks: Looks) -> Rows:
     ]
 
 
-async def load(database: Database, query: Query) -> WorksView:
+async def _load(kept: KeptSummaries, database: Database, query: Query) -> WorksView:
     """See `bot.dashboard.page.Page.load`."""
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        # Whether a game is suspect depends on others, so all are needed, whatever the filters.
-        everything = await read_summaries(session, GameSummaryRow.sums, made_sums)
-        read = await read_groups(session, filters, (By.GAME, By.PLAYER), everything=everything)
+        every = await kept.all_summaries(session)
+        games = KnownGames(every.without_matches(), await those_that_pass(session, every, filters))
+        read = await groups_of_games(session, games.passing, games.everything, (By.GAME, By.PLAYER))
         arms = query.own.get("arms") or None
-        trial = await read_trial(session, filters.trial, arms, filters, everything)
+        trial = await read_trial(session, filters.trial, arms, filters, games)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)
@@ -338,12 +339,14 @@ async def load(database: Database, query: Query) -> WorksView:
     return WorksView(report, looks, verdict, more, known, tuple(groups), filter_texts(filters))
 
 
-PAGE = Page(
-    "works",
-    "/dash/works",
-    "Does it work?",
-    load,
-    parameters=frozenset({"arms"}),
-    filters=tuple(name for name in OF_GAMES if name not in BY_DRAW),
-    fresh_s=30.0,
-)
+def works_page() -> Page:
+    """The page; it keeps the summaries of the one database that it is loaded from."""
+    return Page(
+        "works",
+        "/dash/works",
+        "Does it work?",
+        partial(_load, KeptSummaries(SUMS)),
+        parameters=frozenset({"arms"}),
+        filters=tuple(name for name in OF_GAMES if name not in BY_DRAW),
+        fresh_s=30.0,
+    )
