@@ -19,18 +19,22 @@ _Y = 1
 """The column of y."""
 
 
-@dataclass(frozen=True, slots=True)
+Floats = NDArray[np.float64]
+Values = tuple[float | None, ...] | Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ChartLine:
     """One series.  Its sequences are as long as `x`, but for intervals that are not there at all."""
 
     name: str
-    x: tuple[float, ...] | tuple[datetime, ...]
+    x: tuple[float, ...] | tuple[datetime, ...] | Floats
     """Never falling: numbers, or moments with a time zone."""
-    y: tuple[float | None, ...]
-    """None: no value; the line has a gap there."""
-    low: tuple[float | None, ...] = ()
-    """Lower ends of the intervals; None: there is none."""
-    high: tuple[float | None, ...] = ()
+    y: Values
+    """None, or NaN in an array: no value; the line has a gap there."""
+    low: Values = ()
+    """Lower ends of the intervals; None or NaN: there is none."""
+    high: Values = ()
     band: str = ""
     """What the intervals are, for the legend: ``95 % at every moment``."""
 
@@ -122,9 +126,9 @@ def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
         raise ValueError(
             f"{chart.title!r} has {len(chart.lines)} lines, at most {MOST_LINES} can be told apart"
         )
-    found = (DrawnLine(line.name, line.band if line.low else "", _columns(line)) for line in chart.lines)
+    found = (DrawnLine(line.name, line.band if len(line.low) else "", _columns(line)) for line in chart.lines)
     lines = tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
-    kinds = {isinstance(x, datetime) for line in chart.lines for x in line.x}
+    kinds = {isinstance(x, datetime) for line in chart.lines for x in _few(line.x)}
     if chart.mark is not None:
         kinds.add(isinstance(chart.mark.x, datetime))
     if len(kinds) > 1 and lines:
@@ -137,20 +141,26 @@ def place(x: float | datetime) -> float:
     return seconds(x) if isinstance(x, datetime) else x
 
 
+def _few(x: Sequence[float] | Sequence[datetime] | Floats) -> Sequence[float | datetime]:
+    """All of them, or of an array, where they are alike, only the first."""
+    return x[:1].tolist() if isinstance(x, np.ndarray) else x
+
+
 def _columns(line: ChartLine) -> SampleColumns:
-    missing: tuple[None, ...] = (None,) * len(line.x)
-    given: tuple[tuple[str, Sequence[float | None]], ...] = (
-        ("x", [place(x) for x in line.x]),
+    missing = np.full(len(line.x), np.nan)
+    given: tuple[tuple[str, Sequence[float | None] | Floats], ...] = (
+        ("x", line.x if isinstance(line.x, np.ndarray) else [place(x) for x in line.x]),
         ("y", line.y),
-        ("low", line.low or missing),
-        ("high", line.high or missing),
+        ("low", line.low if len(line.low) else missing),
+        ("high", line.high if len(line.high) else missing),
     )
     for name, values in given:
         if len(values) != len(line.x):
             raise ValueError(f"line {line.name!r} has {len(values)} {name} for {len(line.x)} x")
     found = np.array([values for _, values in given], np.float64)
     for (name, values), column in zip(given, found, strict=True):
-        for index in _where(~np.isfinite(column)):
+        is_gap = np.isnan(column) if isinstance(values, np.ndarray) and name != "x" else False
+        for index in _where(~np.isfinite(column) & ~is_gap):
             if values[index] is not None:
                 raise ValueError(f"line {line.name!r}: {name}[{index}] is {values[index]}")
     x, _, low, high = found

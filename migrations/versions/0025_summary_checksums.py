@@ -1,4 +1,4 @@
-"""summaries with the trial of their game, its draw's chances, and a checksum; without columns nobody reads
+"""summaries with the trial of their game, its draw's chances, and a checksum; the games of a trial indexed
 
 Revision: 0025, after 0024
 Date: 2026-11-27
@@ -29,10 +29,14 @@ def upgrade() -> None:
         *(_number(name) for name in ("outdated", "baits_set", "baits_taken", "slips")),
     )
     op.create_index("ix_game_summaries_checksum", "game_summaries", CHECKED)
+    op.drop_index("ix_games_trial", "games")
+    op.create_index("ix_games_trial", "games", ["trial_id", "is_settled"])
     VIEWS.upgrade()
 
 
 def downgrade() -> None:
+    op.drop_index("ix_games_trial", "games")
+    op.create_index("ix_games_trial", "games", ["trial_id"])
     VIEWS.downgrade()
     op.drop_table("game_summaries")
     _create(

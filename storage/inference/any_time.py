@@ -42,6 +42,7 @@ from storage.inference.persons import (
     earlier_counts,
     earlier_sums,
     effective_persons,
+    first_and_codes,
 )
 
 LEAST_VALUES = 100
@@ -201,7 +202,7 @@ def estimates(
         design: What was fixed beforehand.
     """
     pairs = groups * (int(persons.max(initial=0)) + 1) + persons
-    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+    first, pair = first_and_codes(pairs)
     of_pair = groups[first]
     counts = np.bincount(pair, minlength=len(first)).astype(np.float64)
 

@@ -32,6 +32,14 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
     return np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
 
 
+def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
+    """Where each key is first, in the order of the keys, shape (G,); and `codes_of` them, shape (n,)."""
+    codes = codes_of(keys)
+    first = np.zeros(int(codes.max(initial=-1)) + 1, np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # where several go to one place, the last one stays
+    return first, codes
+
+
 def effective_persons(counts: Floats) -> float:
     """P = n^2 / sum n_c^2: persons of equally many values who would make a mean as uncertain as these.
 

@@ -6,12 +6,11 @@ a game would bias the trial, since a trap changes what happens.
 
 from datetime import timedelta
 from enum import StrEnum
-from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.persons import codes_of
+from storage.inference.persons import codes_of, first_and_codes
 
 EARLY_PLY = 10
 FAST_S = 0.3
@@ -67,19 +66,20 @@ def suspects(games: NDArray[np.void]) -> dict[int, tuple[SuspectFlag, ...]]:
         SuspectFlag.ENGINE_LIKE: _play_like_engines(games),
         SuspectFlag.COPIED: _are_copied(games),
     }
-    of_game = np.stack([has[flag] for flag in SuspectFlag], axis=1)
-    flagged = of_game.any(axis=1)
-    # There are few sets of flags.
-    kinds, kind_of = np.unique(of_game[flagged], axis=0, return_inverse=True)
-    flags = [tuple(compress(SuspectFlag, kind)) for kind in kinds.tolist()]
-    return dict(
-        zip(games["id"][flagged].tolist(), map(flags.__getitem__, kind_of.ravel().tolist()), strict=True)
-    )
+    # A bit for each flag: there are few sets of them.
+    kinds = sum(has[flag].astype(np.intp) << bit for bit, flag in enumerate(SuspectFlag))
+    flags = [
+        tuple(flag for bit, flag in enumerate(SuspectFlag) if kind >> bit & 1)
+        for kind in range(1 << len(SuspectFlag))
+    ]
+    flagged = np.flatnonzero(kinds)
+    its = map(flags.__getitem__, kinds[flagged].tolist())
+    return dict(zip(games["id"][flagged].tolist(), its, strict=True))
 
 
 def require_possible(games: NDArray[np.void]) -> None:
     """Raise ValueError if a game occurs twice, or its numbers cannot be; the message names it."""
-    twice = len(games) - len(np.unique(games["id"]))
+    twice = len(games) - len(first_and_codes(games["id"])[0])
     if twice:
         raise ValueError(f"{twice} games occur twice")
     for part, whole, text in (

@@ -322,8 +322,11 @@ def endpoint(
         return estimate(psi[mask], persons[mask], design)
 
     reasons: Counter[str] = Counter()
-    for its, number in Counter(flags[game] for game in games[suspect].tolist()).items():
-        reasons.update(dict.fromkeys(its, number))
+    # `suspects` makes one tuple for each set of flags; to hash them all would take longer than all else here.
+    found = [flags[game] for game in games[suspect].tolist()]
+    numbers = Counter(map(id, found))
+    for its in {id(each): each for each in found}.values():
+        reasons.update(dict.fromkeys(its, numbers[id(its)]))
     return EndpointReport(
         estimate(psi, persons, design),
         largest_person(psi, persons, design),

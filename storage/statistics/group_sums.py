@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from storage.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
 from storage.inference.defaults import CAP_GAMES
-from storage.inference.persons import Codes, codes_of
+from storage.inference.persons import Codes, codes_of, first_and_codes
 from storage.intervals import Performance, performances
 from storage.records import GameStatus
 from storage.statistics.facts import GameFact, ReplyFact
@@ -252,18 +252,16 @@ class GroupIndex:
         self, keys: Sequence[By], games: GameTable, cells: CellTable, *, only_with_cells: bool
     ) -> None:
         columns = [games.keys[key] for key in keys if key in OF_GAME]
-        _, first, of_game = np.unique(
-            _combined([column.codes for column in columns]), return_index=True, return_inverse=True
-        )
+        first, of_game = first_and_codes(_combined([column.codes for column in columns]))
         numbers = ([column.texts[number] for number in column.codes[first].tolist()] for column in columns)
         known = [*zip(*numbers, strict=True)]
         if only_with_cells:
             parts = [(of_game[cells.games], None), (cells.phases, By.PHASE), (cells.models, By.MODEL)]
             used = [values for values, key in parts if key is None or key in keys]
-            _, first, of_cell = np.unique(_combined(used), return_index=True, return_inverse=True)
+            first, of_cell = first_and_codes(_combined(used))
             named = zip(*(values[first].tolist() for values in used), strict=True)
             names = [_name(keys, known[each[0]], each[1:], cells.model_names) for each in named]
-            _, first = np.unique(_combined([of_cell, cells.games]), return_index=True)
+            first, _ = first_and_codes(_combined([of_cell, cells.games]))
             of_member, members = of_cell[first], cells.games[first]
         else:
             members, of_member, of_cell, names = np.arange(len(of_game)), of_game, of_game[cells.games], known
@@ -300,7 +298,7 @@ class _Sums:
         counted = np.flatnonzero(games.is_first[cells.games])
         of_cell, models = groups.of_cell[counted], cells.models[counted]
         pairs = _combined([of_cell, codes_of(games.persons)[cells.games[counted]]])
-        _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
+        first, number = first_and_codes(pairs)
         # Column by column, which takes half the time of adding up sorted rows.
         self._by_person: dict[str, Floats] = {
             name: np.bincount(number, cells.rows[counted, AT[name]], len(first)).astype(np.float64)
@@ -384,7 +382,7 @@ def _performances(groups: GroupIndex, games: GameTable) -> list[Performance]:
     least = int(ratings[known].min(initial=0))
     above = (ratings[known] - least).astype(np.intp)
     code = _combined([groups.of_member[known], above])
-    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    first, number = first_and_codes(code)
     count, points = (
         np.bincount(number, each, len(first)).astype(np.float64)
         for each in (np.ones(len(known)), scores[known])
@@ -396,7 +394,7 @@ def _performances(groups: GroupIndex, games: GameTable) -> list[Performance]:
 
 def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
     """For each group the number of different values."""
-    _, first = np.unique(_combined([groups, codes_of(values)]), return_index=True)
+    first, _ = first_and_codes(_combined([groups, codes_of(values)]))
     return np.bincount(groups[first], minlength=size)
 
 

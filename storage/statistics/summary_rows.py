@@ -14,7 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import NullType
 
 from storage.damage import decoding
-from storage.filters import Filters, shown_games
+from storage.filters import Filters, filter_conditions, includes_matches, shown_games
 from storage.inference.persons import Codes, codes_of
 from storage.records import MATCH_SITE, GameStatus
 from storage.statistics.facts import ReplyFact, replies_of_games
@@ -256,10 +256,13 @@ async def those_that_pass(
     session: AsyncSession, everything: SummaryRows, filters: Filters | None
 ) -> SummaryRows:
     """Of all games those that pass the filters, aborted ones too; see `read_summaries`."""
+    filters = filters or Filters()
+    # Not by the database, which would have to look at each game's row.
+    rows = everything if includes_matches(filters) else everything.without_matches()
     if is_everything(filters):
-        return everything.without_matches()
-    games = await read_columns(session, select(GameRow.id).where(*shown_games(filters)))
-    return everything.where(np.isin(everything.games["id"], np.array(games["id"], np.int64)))
+        return rows
+    games = await read_columns(session, select(GameRow.id).where(*filter_conditions(filters)))
+    return rows.where(np.isin(rows.games["id"], np.array(games["id"], np.int64)))
 
 
 async def summaries_of_today(

@@ -118,7 +118,8 @@ class GameRow(Base):
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "account", "game", "player", "state"),
-        Index("ix_games_trial", "trial_id"),
+        # With what `storage.trials` counts the games of a trial by.
+        Index("ix_games_trial", "trial_id", "is_settled"),
         Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
     )
 

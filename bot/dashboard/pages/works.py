@@ -210,12 +210,11 @@ def _games_until(n: int, width: float, design: SequenceDesign) -> int | None:
 def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
     readable, half = looks.readable, looks.half_width
     first = int(readable.argmax()) if readable.any() else len(looks.mean)
-    x = tuple(looks.n[first:].tolist())
+    x = looks.n[first:]
 
-    def shown(values: Floats) -> tuple[float | None, ...]:
+    def shown(values: Floats) -> Floats:
         # It may become too early again: somebody with many games makes the others count for less.
-        found = np.where(readable, 100 * values, np.nan)[first:].tolist()
-        return tuple(None if value != value else value for value in found)
+        return np.where(readable, 100 * values, np.nan)[first:]
 
     mean, low, high = shown(looks.mean), shown(looks.mean - half), shown(looks.mean + half)
     is_clear = readable & (np.abs(looks.mean) > half)
@@ -223,7 +222,7 @@ def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
     clear = int(unclear[-1]) + 1 if len(unclear) else 0
     mark = None
     if clear < len(x):
-        mark = MarkedPoint(x[clear], 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
+        mark = MarkedPoint(float(x[clear]), 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
     return LineChart(
         title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
         description="The difference in score after each game, with its interval, right at every moment.",
