@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bot.charts.lines import ChartLine, LineChart, MarkedPoint, drawn_lines, line_table
@@ -27,6 +28,22 @@ def test_lines_become_samples() -> None:
     (bare,) = drawn_lines(chart_of(replace(LINE, low=(), high=())))
     assert bare.band == ""
     assert bare.samples[0] == LineSample(1.0, 5.0, None, None)
+
+
+def test_arrays_are_lines_too() -> None:
+    """NaN where there is nothing."""
+    columns: dict[str, Any] = {
+        name: np.array(getattr(LINE, name), float) for name in ("x", "y", "low", "high")
+    }
+    (line,), (same,) = drawn_lines(chart_of(LINE)), drawn_lines(chart_of(replace(LINE, **columns)))
+    assert (same.samples, same.name, same.band) == (line.samples, line.name, line.band)
+    for name, number in (("y", 1), ("low", 1), ("x", 0)):
+        bad = columns[name].copy()
+        bad[number] = np.inf
+        with pytest.raises(ValueError, match=rf"line 'trappy': {name}\[{number}\] is inf"):
+            drawn_lines(chart_of(replace(LINE, **{**columns, name: bad})))
+    with pytest.raises(ValueError, match=r"line 'trappy': x\[0\] is nan"):
+        drawn_lines(chart_of(replace(LINE, **{**columns, "x": np.array([np.nan, 1.0, 2.0])})))
 
 
 def test_lines_without_a_value_are_left_out() -> None:

@@ -269,7 +269,6 @@ def _summary(sample: Sample, game: int) -> Row:
         met += forecast.get("bait") is not None
         taken += bool(forecast.get("is_taken"))
         slips += outcomes.get(each["id"], {}).get("cost", 0) >= ERROR and not forecast.get("is_taken")
-    others = ("outdated", "timed", "fast", "judged", "optimal")
     return {
         "game_id": game,
         "layout": 1,
@@ -278,8 +277,8 @@ def _summary(sample: Sample, game: int) -> Row:
         "baits_set": met,
         "baits_taken": taken,
         "slips": slips,
-        **dict.fromkeys(others, 0),
-        "optimal_expected": 0.0,
+        "checksum": 0,
+        "outdated": 0,
         "lots": 0,
         "lots_answered": 0,
         "labels": "[]",

@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.inference.persons import codes_of, earlier_counts, earlier_sums, effective_persons
+from storage.inference.persons import (
+    codes_of,
+    earlier_counts,
+    earlier_sums,
+    effective_persons,
+    first_and_codes,
+)
 
 
 def test_codes_are_equal_for_equal_keys_only() -> None:
@@ -31,6 +37,9 @@ def test_earlier_sums_are_those_of_the_definition(rows: list[tuple[int, int]]) -
 def test_codes_of_an_array_are_the_places_of_its_keys(keys: list[int]) -> None:
     """Whether they are close together, as a database's are, or far apart."""
     found = codes_of(np.array(keys, np.int64))
+    first, same = first_and_codes(np.array(keys, np.int64))
+    assert same.tolist() == found.tolist()
+    assert first.tolist() == [keys.index(key) for key in sorted(set(keys))]
     assert found.tolist() == [sorted(set(keys)).index(key) for key in keys]
 
 

@@ -13,7 +13,8 @@ from storage.outcomes import record_outcome
 from storage.records import GameResult
 from storage.statistics import valid_summaries
 from storage.statistics.group_rows import read_groups
-from storage.statistics.summaries import games_over, games_to_summarise, remake, summarise
+from storage.statistics.packed_games import unpacked_games
+from storage.statistics.summaries import checksum, games_over, games_to_summarise, remake, summarise
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
@@ -42,10 +43,11 @@ async def test_a_summary_of_a_game(database: Database) -> None:
         assert await summarise(session, [game]) == 1
         row = await session.get(GameSummaryRow, game)
         assert row is not None
-        assert (row.outdated, row.timed, row.fast, row.judged, row.optimal) == (0, 2, 1, 2, 1)
+        (facts,) = unpacked_games([row.facts])
+        assert facts[["outdated", "timed", "fast", "judged", "optimal"]].item() == (0, 2, 1, 2, 1)
         assert (row.baits_set, row.baits_taken, row.slips) == (0, 0, 0 if FELL.cost < 1000 else 1)
         assert (row.lots, row.lots_answered) == (0, 0)
-        assert (row.labels, row.models) == ('["trappy","othello","arena","blitz"]', '["looks 6.5"]')
+        assert (row.labels, row.models) == ('["trappy","othello","arena","blitz",""]', '["looks 6.5"]')
         assert await games_to_summarise(session, 0, 9) == []
         assert await summarise(session, [game, game]) == 1
 
@@ -80,6 +82,16 @@ async def test_other_rules_make_summaries_invalid(
         assert (await read_groups(session)).rows.is_other.tolist() == [True]
 
 
+def _expecting(expected: float, row: tuple[object, ...]) -> dict[str, object]:
+    """Another sum in a summary, whose checksum is that of the changed one."""
+    named = dict(zip(GameSummaryRow.__table__.columns.keys(), row, strict=True))
+    assert isinstance(named["facts"], bytes)
+    facts = unpacked_games([named["facts"]]).copy()
+    facts["optimal_expected"] = expected
+    changed = {**named, "facts": facts.tobytes()}
+    return {"facts": changed["facts"], "checksum": checksum(changed)}
+
+
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
     async with database.write() as session:
         await fill(session, random.Random(4), games=24)
@@ -98,9 +110,10 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[8]))
         old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[9])
         await session.execute(old.values(rule=RULE - 1))
-        wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[10])
-        await session.execute(wrong.values(optimal_expected=77.0))
-        assert await remake(session, games) == [*games[:8], games[10]]
+        for game, change in ((games[10], {"checksum": 5}), (games[11], _expecting(77.0, whole[games[11]]))):
+            wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == game)
+            await session.execute(wrong.values(change))
+        assert await remake(session, games) == [*games[:8], *games[10:12]]
         assert await remake(session, games) == []
         assert await summaries(session) == whole
 

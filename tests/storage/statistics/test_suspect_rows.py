@@ -21,7 +21,6 @@ from storage.records import MATCH_SITE, GameResult, ReplyTime, TimeSource
 from storage.statistics.summary_rows import read_summaries
 from storage.statistics.suspect_rows import suspect_games, suspect_games_of, with_reply_counts
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -50,7 +49,7 @@ async def answered(
 
 async def only(session: AsyncSession) -> np.void:
     """The only game, as the flags see it."""
-    rows = await read_summaries(session, GameSummaryRow.facts, lambda _: ("[]", b""))
+    rows = await read_summaries(session, None)
     (row,) = await with_reply_counts(session, rows.games)
     assert isinstance(row, np.void)
     return row

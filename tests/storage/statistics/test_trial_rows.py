@@ -28,12 +28,11 @@ from storage.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.statistics import trial_rows
 from storage.statistics.facts import reply_facts
-from storage.statistics.group_rows import made_sums
+from storage.statistics.group_rows import SUMS
 from storage.statistics.summaries import summarise
-from storage.statistics.summary_rows import read_summaries
+from storage.statistics.summary_rows import all_summaries
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 from storage.trials import NewTrial, StoredTrial, end_trial, start_trial
 from tests.storage.samples import DRAWN_AT, decision, drawn_decision, opened
 
@@ -378,7 +377,7 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
 
 
 async def test_games_of_two_players_come_in_the_order_in_which_they_began(database: Database) -> None:
-    """Whatever else is known of them; aborted games are not among all games' summaries."""
+    """Whatever else is known of them, and also those that were aborted."""
     selection = {"chances": {"standard": 0.2, "trappy": 0.3, "randomised": 0.5}, "blind": True}
     plan = replace(
         compared(),
@@ -401,9 +400,8 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
             which = GameRow.id == games[number]
             await session.execute(update(GameRow).where(which).values(selection={}))
         await summarise(session, games)
-        everything = await read_summaries(session, GameSummaryRow.sums, made_sums)
-        for known in (None, everything, everything.of(games[:3])):
-            found, damaged = await trial_games(session, trial, "trappy", "standard", known=known)
+        for passing in (None, await all_summaries(session, SUMS)):
+            found, damaged = await trial_games(session, trial, "trappy", "standard", passing=passing)
             assert found.rows["id"].tolist() == [games[5], games[2], games[0]]
             assert found.rows["chance"].tolist() == pytest.approx([0.6, 0.6, 0.6])
             assert found.rows["treated"].tolist() == [True, True, False]
