@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 
 from storage.inference.fixed import FixedInterval, leave_one_out
 from storage.inference.persons import Floats, codes_of, earlier_counts, earlier_sums
+from storage.inference.suspects import NO_SUSPECTS, SuspectGames
 from storage.inference.timestamps import microseconds
 from storage.inference.trial import (
-    NO_FLAGS,
     UNIT,
     UNSETTLED,
     EndpointReport,
     Exclusion,
-    GameFlags,
     LotGuard,
     TrialCounts,
     TrialTerms,
@@ -164,7 +163,7 @@ def decisions_report(
     decisions: Sequence[TrialDecision],
     terms: TrialTerms,
     at: datetime,
-    flags: GameFlags = NO_FLAGS,
+    flags: SuspectGames = NO_SUSPECTS,
 ) -> DecisionsReport:
     """What the single decisions of a trial say now.
 

@@ -28,12 +28,11 @@ from storage.inference.persons import (
     earlier_counts,
     earlier_sums,
 )
+from storage.inference.suspects import NO_SUSPECTS, SuspectGames
 from storage.inference.trial import (
-    NO_FLAGS,
     UNIT,
     CountedRows,
     EndpointReport,
-    GameFlags,
     LotGuard,
     TrialCounts,
     TrialTerms,
@@ -194,7 +193,7 @@ def expected_score(rating: Floats, our_rating: Floats) -> Floats:
 
 
 def games_report(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: GameFlags = NO_FLAGS
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
 ) -> GamesReport:
     """What the games of a trial say now.
 
@@ -211,7 +210,7 @@ def games_report(
 
 
 def games_report_and_looks(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: GameFlags = NO_FLAGS
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
 ) -> tuple[GamesReport, Looks]:
     """`games_report`, and the difference in score as it was seen after each game that counts.
 

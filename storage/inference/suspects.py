@@ -4,8 +4,10 @@ A flag excludes nothing: a second line of the report leaves flagged games out.  
 a game would bias the trial, since a trap changes what happens.
 """
 
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +55,60 @@ NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
 
-def suspects(games: NDArray[np.void]) -> dict[int, tuple[SuspectFlag, ...]]:
-    """The flags of each game that has any, in the order of `SuspectFlag`.
+Flags = Mapping[int, tuple[SuspectFlag, ...]]
+"""The flags of each game that has any, by its key; in the order of `SuspectFlag`."""
+
+
+class SuspectGames(Flags):
+    """`Flags` as arrays: there may be tens of thousands.
+
+    Args:
+        games: Keys, each once, shape (n,).
+        flags: Of each a bit for every flag it has, the lowest for the first, and never 0; shape (n,).
+    """
+
+    def __init__(self, games: NDArray[np.int64], flags: NDArray[np.intp]) -> None:
+        order = np.argsort(games)
+        self._games, self._flags = games[order], flags[order]
+
+    def where(self, is_wanted: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "SuspectGames":
+        """Those whose keys are wanted."""
+        wanted = is_wanted(self._games)
+        return SuspectGames(self._games[wanted], self._flags[wanted])
+
+    def have(self, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
+        """For every flag whether each of some games has it, shape (games,)."""
+        flags = np.zeros(len(games), np.intp)
+        if len(self._games):
+            at = np.minimum(np.searchsorted(self._games, games), len(self._games) - 1)
+            flags = np.where(self._games[at] == games, self._flags[at], 0)
+        return {flag: (flags >> bit & 1).astype(bool) for bit, flag in enumerate(_FLAGS)}
+
+    @cached_property
+    def _by_game(self) -> dict[int, tuple[SuspectFlag, ...]]:
+        # There are few sets of flags.
+        sets = [
+            tuple(flag for bit, flag in enumerate(_FLAGS) if flags >> bit & 1)
+            for flags in range(1 << len(_FLAGS))
+        ]
+        return dict(zip(self._games.tolist(), map(sets.__getitem__, self._flags.tolist()), strict=True))
+
+    def __getitem__(self, game: int) -> tuple[SuspectFlag, ...]:
+        return self._by_game[game]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._by_game)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+
+_FLAGS = tuple(SuspectFlag)
+NO_SUSPECTS = SuspectGames(np.zeros(0, np.int64), np.zeros(0, np.intp))
+
+
+def suspects(games: NDArray[np.void]) -> SuspectGames:
+    """The flags of each game that has any.
 
     Args:
         games: Rows with the columns of `PLAYED` and any others, in any order; `require_possible` accepts
@@ -66,15 +120,11 @@ def suspects(games: NDArray[np.void]) -> dict[int, tuple[SuspectFlag, ...]]:
         SuspectFlag.ENGINE_LIKE: _play_like_engines(games),
         SuspectFlag.COPIED: _are_copied(games),
     }
-    # A bit for each flag: there are few sets of them.
-    kinds = sum(has[flag].astype(np.intp) << bit for bit, flag in enumerate(SuspectFlag))
-    flags = [
-        tuple(flag for bit, flag in enumerate(SuspectFlag) if kind >> bit & 1)
-        for kind in range(1 << len(SuspectFlag))
-    ]
-    flagged = np.flatnonzero(kinds)
-    its = map(flags.__getitem__, kinds[flagged].tolist())
-    return dict(zip(games["id"][flagged].tolist(), its, strict=True))
+    flags = np.zeros(len(games), np.intp)
+    for bit, flag in enumerate(_FLAGS):
+        flags |= has[flag].astype(np.intp) << bit
+    flagged = np.flatnonzero(flags)
+    return SuspectGames(games["id"][flagged], flags[flagged])
 
 
 def require_possible(games: NDArray[np.void]) -> None:

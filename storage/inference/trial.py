@@ -4,12 +4,9 @@ What counts is decided by facts from before the draw.  Values come in the order 
 one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
 """
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,6 +24,7 @@ from storage.inference.any_time import (
 )
 from storage.inference.defaults import ALPHA, CAP_GAMES
 from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
+from storage.inference.suspects import SuspectGames
 from storage.inference.timestamps import microseconds
 
 UNIT = np.dtype(
@@ -64,11 +62,6 @@ class Exclusion(IntEnum):
     def text(self) -> str:
         """For people."""
         return self.name.lower().replace("_", " ")
-
-
-GameFlags = Mapping[int, tuple[str, ...]]
-"""The flags of suspect games by the game's key (`storage.inference.suspects`)."""
-NO_FLAGS: GameFlags = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +297,7 @@ class EndpointReport:
 
 
 def endpoint(
-    psi: Floats, rows: Units, first: NDArray[np.bool_], flags: GameFlags, design: SequenceDesign
+    psi: Floats, rows: Units, first: NDArray[np.bool_], flags: SuspectGames, design: SequenceDesign
 ) -> EndpointReport:
     """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
 
@@ -315,23 +308,18 @@ def endpoint(
         flags: Of suspect games.
         design: The endpoint's sequence.
     """
-    persons, games = rows["person"], rows["game_id"]
-    suspect = np.isin(games, np.fromiter(flags, np.int64, len(flags)))
+    persons, has = rows["person"], flags.have(rows["game_id"])
+    suspect = np.any([*has.values()], axis=0)
 
     def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
         return estimate(psi[mask], persons[mask], design)
 
-    reasons: Counter[str] = Counter()
-    # `suspects` makes one tuple for each set of flags; to hash them all would take longer than all else here.
-    found = [flags[game] for game in games[suspect].tolist()]
-    numbers = Counter(map(id, found))
-    for its in {id(each): each for each in found}.values():
-        reasons.update(dict.fromkeys(its, numbers[id(its)]))
+    counts = {str(flag): int(np.count_nonzero(which)) for flag, which in has.items()}
     return EndpointReport(
         estimate(psi, persons, design),
         largest_person(psi, persons, design),
         int(suspect.sum()),
-        {str(reason): reasons[reason] for reason in sorted(reasons, key=str)},
+        {flag: counts[flag] for flag in sorted(counts) if counts[flag]},
         of(~suspect),
         of(first),
         of(~first),

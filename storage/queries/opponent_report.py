@@ -13,7 +13,7 @@ from storage.control.blocks import blocked_as
 from storage.damage import reason_of, require_damage
 from storage.events import OPPONENT_RENAMED
 from storage.filters import Filters, shown_games
-from storage.inference.suspects import SuspectFlag
+from storage.inference.suspects import Flags, SuspectFlag
 from storage.queries.opponents import OpponentLine, OpponentOrder, list_opponents
 from storage.records import GameResult, GameStatus
 from storage.statistics.reply_progress import (
@@ -23,7 +23,7 @@ from storage.statistics.reply_progress import (
     progress,
     replies_by_game,
 )
-from storage.statistics.suspect_rows import Flags, suspect_games_of
+from storage.statistics.suspect_rows import suspect_games_of
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 

@@ -16,9 +16,10 @@ from storage.filters import Filters
 from storage.inference.any_time import Looks, Opt
 from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
+from storage.inference.suspects import SuspectGames
 from storage.inference.trial import TrialTerms
 from storage.statistics.summary_rows import SummaryRows
-from storage.statistics.suspect_rows import Flags, suspect_games
+from storage.statistics.suspect_rows import suspect_games
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.trials import StoredTrial, list_trials
 
@@ -101,7 +102,7 @@ class TrialRows:
     damaged_games: Sequence[Unreadable]
     lots: Sequence[TrialDecision]
     damaged_lots: Sequence[Unreadable]
-    flags: Flags
+    flags: SuspectGames
 
     def report(self, at: datetime) -> TrialReport:
         """The report.
@@ -185,7 +186,7 @@ async def read_trial(
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
-    flags = await suspect_games(session, None if known is None else known.everything.without_aborted().games)
+    flags = await suspect_games(session, None if known is None else known.everything.games)
     if len(chosen) == 2:
         passing = None if known is None else known.passing
         games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)

@@ -22,7 +22,7 @@ from storage.records import GameStatus
 from storage.statistics.facts import ReplyFact, outdated_of_games
 from storage.statistics.group_sums import CellTable, GameTable, KeyColumn, cell_table, grouped_sums
 from storage.statistics.groups import OF_GAME, By, GroupStatistics, band_text, complete_keys, week_text
-from storage.statistics.packed_games import FINISHED, OPEN, days_of, labels_of
+from storage.statistics.packed_games import ABORTED, FINISHED, OPEN, days_of, labels_of
 from storage.statistics.reply_sums import AT, ROW, packed, reply_sums
 from storage.statistics.summaries import model_names, models_text
 from storage.statistics.summary_rows import (
@@ -171,7 +171,7 @@ async def groups_of_games(
         by: What to group by, the phase apart; the game is added, and the site for rating bands.
     """
     keys, rows = complete_keys(by), rows.without_aborted()
-    known = await read_keys(session, keys, everything.without_aborted())
+    known = await read_keys(session, keys, everything)
     return GroupRows(by=keys, rows=rows, keys=known, outdated=await _outdated(session, rows))
 
 
@@ -205,7 +205,7 @@ async def read_keys(session: AsyncSession, by: Sequence[By], everything: Summary
     Args:
         session: Of the transaction.
         by: The keys.
-        everything: All games that are not aborted, if they have been read.
+        everything: All games, matches between programs apart, if they have been read.
     """
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     return GameKeys(
@@ -218,8 +218,8 @@ async def read_keys(session: AsyncSession, by: Sequence[By], everything: Summary
 def _late_among(rows: SummaryRows) -> list[int]:
     """`_late`, among all games; a person is at one site, so no other game is theirs."""
     games = rows.games
-    persons = codes_of(games["person"])
-    frequent = np.flatnonzero((np.bincount(persons) > CAP_GAMES)[persons]) if len(games) else persons
+    persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
+    frequent = np.flatnonzero((np.bincount(persons[is_played], minlength=1) > CAP_GAMES)[persons] & is_played)
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
     with decoding("the summaries of games"):
         kinds = codes_of([labels_of(text).game for text in rows.labels.texts])[rows.labels.codes[order]]

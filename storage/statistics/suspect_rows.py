@@ -4,7 +4,7 @@ The rules compare a game with the person's other games and with those of other a
 looked at, whatever a report selects; matches between programs and aborted games are left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -22,17 +22,15 @@ from storage.inference.suspects import (
     COPIED_PLIES,
     COPIED_WITHIN,
     FAST_S,
-    SuspectFlag,
+    NO_SUSPECTS,
+    SuspectGames,
     require_possible,
     suspects,
 )
 from storage.records import MATCH_SITE, GameStatus
-from storage.statistics.packed_games import PackedGames, ReplyCounts
+from storage.statistics.packed_games import ABORTED, PackedGames, ReplyCounts
 from storage.statistics.summary_rows import read_summaries, summaries_of
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
-
-Flags = Mapping[int, tuple[SuspectFlag, ...]]
-"""The flags of each game that has any, by the game's key."""
 
 _BATCH = 5_000
 """Games in one statement."""
@@ -41,25 +39,24 @@ _LEAST_LENGTH = 2 * COPIED_PLIES - 1
 """Characters of `COPIED_PLIES` moves, of a letter each, and the spaces between them: the fewest there are."""
 
 
-async def suspect_games(session: AsyncSession, everything: PackedGames | None = None) -> Flags:
+async def suspect_games(session: AsyncSession, everything: PackedGames | None = None) -> SuspectGames:
     """The flags of all games with people; programs have none.
 
     Args:
         session: Of the transaction.
-        everything: All games, matches between programs and aborted ones apart; None: read them.
+        everything: All games, matches between programs apart; None: read them.
 
     Raises:
         RecordError: What is stored of a game is damaged; the message names it.
     """
     if everything is None:
         everything = (await read_summaries(session, None)).games
-    games = await with_reply_counts(session, everything)
+    games = await with_reply_counts(session, everything[everything["state"] != ABORTED])
     of_programs = games["id"][await are_programs(session, games["person"])]
-    none = set(of_programs.tolist())
-    return {key: flags for key, flags in suspects(games).items() if key not in none}
+    return suspects(games).where(lambda keys: ~np.isin(keys, of_programs))
 
 
-async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
+async def suspect_games_of(session: AsyncSession, opponent: int) -> SuspectGames:
     """The flags of one opponent's games, as `suspect_games` finds them, without looking at all games.
 
     Args:
@@ -70,7 +67,7 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
         RecordError: What is stored of a game is damaged; the message names it.
     """
     if await session.scalar(select(OpponentRow.is_bot).where(OpponentRow.id == opponent)) is not False:
-        return {}
+        return NO_SUSPECTS
     own = await session.execute(
         select(GameRow.started_at, func.substr(GameRow.moves, 1, _LEAST_LENGTH).label("opening")).where(
             GameRow.opponent_id == opponent
@@ -93,8 +90,8 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> Flags:
     ]
     _, first = np.unique(np.concatenate([part["id"] for part in parts]), return_index=True)
     games = await with_reply_counts(session, np.concatenate(parts)[first])
-    mine = set(games["id"][games["person"] == opponent].tolist())
-    return {key: flags for key, flags in suspects(games).items() if key in mine}
+    mine = games["id"][games["person"] == opponent]
+    return suspects(games).where(lambda keys: np.isin(keys, mine))
 
 
 async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from storage.database import Database
     from storage.filters import Filters
+    from storage.inference.suspects import Flags
     from storage.records import StoredGame
     from storage.report import GameReport
-    from storage.statistics.suspect_rows import Flags
 
 _NAMED = 4
 """So many keys are named where a beginning fits several."""

@@ -12,7 +12,7 @@ from storage.own_game_records import match_of
 from storage.records import StoredGame
 
 if TYPE_CHECKING:
-    from storage.statistics.suspect_rows import Flags
+    from storage.inference.suspects import Flags
 
 
 class GamesTable:

@@ -15,10 +15,11 @@ from bot.cli.stats.tables import decisions_view, groups_view, trial_view
 from storage.inference.decisions import decisions_report
 from storage.inference.games import GamesReport, games_report
 from storage.inference.plan import any_time_needed
+from storage.inference.suspects import SuspectFlag
 from storage.inference.trial import TrialTerms
 from storage.records import Endpoint
 from storage.trials import StoredTrial
-from tests.storage.inference.samples import NOW, Game, decision, game, games_of, played_games
+from tests.storage.inference.samples import NOW, Game, decision, game, games_of, played_games, suspect
 
 ARMS = ("trappy", "standard")
 
@@ -148,7 +149,7 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
     rows = [game(number) for number in range(6)]
-    report = games_report(games_of(rows), TrialTerms(), NOW, {2: ("copied",)})
+    report = games_report(games_of(rows), TrialTerms(), NOW, suspect({2: [SuspectFlag.COPIED]}))
     found = lines(report)
     assert found.count("without 1 flagged (copied 1) -") == 2
 

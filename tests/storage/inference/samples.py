@@ -1,6 +1,6 @@
 """Rows of simulated trials for the tests of `storage.inference`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import nan
@@ -10,6 +10,7 @@ import numpy as np
 
 from storage.inference.decisions import TrialDecision
 from storage.inference.games import TRIAL_GAME, GameKind, TrialGames
+from storage.inference.suspects import SuspectFlag, SuspectGames
 from storage.inference.timestamps import microseconds
 from storage.inference.trial import UNSETTLED, Exclusion
 
@@ -35,6 +36,12 @@ class Game:
     score: float | None
     cost: float | None
     excluded: Exclusion = Exclusion.NONE
+
+
+def suspect(flags: Mapping[int, Sequence[SuspectFlag]]) -> SuspectGames:
+    """Games with these flags."""
+    bits = [sum(1 << [*SuspectFlag].index(flag) for flag in its) for its in flags.values()]
+    return SuspectGames(np.array([*flags], np.int64), np.array(bits, np.intp))
 
 
 def games_of(games: Sequence[Game]) -> TrialGames:

@@ -6,8 +6,9 @@ import pytest
 
 from storage.inference.decisions import centred_least_squares, decisions_report, guessed_cost
 from storage.inference.fixed import leave_one_out
+from storage.inference.suspects import SuspectFlag
 from storage.inference.trial import Exclusion, TrialTerms
-from tests.storage.inference.samples import NOW, START, decision
+from tests.storage.inference.samples import NOW, START, decision, suspect
 
 OPEN = TrialTerms(least_values=2, least_persons=0)
 
@@ -123,7 +124,12 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
                 expected_trap=float(rng.uniform(0.05, 0.3)),
             )
         )
-    found = decisions_report(rows, TrialTerms(), NOW, flags={0: ("copied",), 1: ("copied", "fast replies")})
+    found = decisions_report(
+        rows,
+        TrialTerms(),
+        NOW,
+        flags=suspect({0: [SuspectFlag.COPIED], 1: [SuspectFlag.COPIED, SuspectFlag.FAST_REPLIES]}),
+    )
     outcome = found.cost
     assert outcome.any_time.estimate.low is not None
     assert outcome.any_time.estimate.high is not None

@@ -9,8 +9,9 @@ import pytest
 
 from storage.inference.any_time import estimate
 from storage.inference.games import earlier_guess, expected_score, games_report
+from storage.inference.suspects import SuspectFlag
 from storage.inference.trial import Exclusion, TrialTerms
-from tests.storage.inference.samples import NOW, START, game, games_of, played_games
+from tests.storage.inference.samples import NOW, START, game, games_of, played_games, suspect
 
 TERMS = TrialTerms()
 OPEN = TrialTerms(least_values=2, least_persons=0)
@@ -113,7 +114,7 @@ def test_each_persons_first_game_apart() -> None:
     assert found.score.later_games.n == 2
 
 
-FLAGS: dict[int, tuple[str, ...]] = {1: ("copied",), 2: ("copied",), 3: ("left early",)}
+FLAGS = suspect({1: [SuspectFlag.COPIED], 2: [SuspectFlag.COPIED], 3: [SuspectFlag.LEFT_EARLY]})
 
 
 def test_flagged_games_count_and_a_line_leaves_them_out() -> None:

@@ -31,7 +31,7 @@ def played(number: int, **changes: Any) -> NDArray[np.void]:
 
 
 def suspects(rows: list[NDArray[np.void]]) -> dict[int, tuple[SuspectFlag, ...]]:
-    return flags_of(np.array(rows, PLAYED))
+    return dict(flags_of(np.array(rows, PLAYED)))
 
 
 def test_no_games() -> None:

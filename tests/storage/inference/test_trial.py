@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from storage.inference.any_time import estimate
+from storage.inference.suspects import SuspectFlag
 from storage.inference.trial import (
     CountedRows,
     Exclusion,
@@ -19,7 +20,7 @@ from storage.inference.trial import (
     hide_early,
     lot_guard,
 )
-from tests.storage.inference.samples import NOW, START, Game, game, games_of
+from tests.storage.inference.samples import NOW, START, Game, game, games_of, suspect
 
 TERMS = TrialTerms()
 NUMBERS = ("mean", "value", "sd", "low", "high", "e_value")
@@ -158,7 +159,17 @@ def test_the_lines_of_an_endpoint() -> None:
     psi = np.arange(200) / 100.0
     first = np.arange(200) < 50
     found = endpoint(
-        psi, games_of(rows).rows, first, {3: ("copied",), 4: ("copied", "left early"), 777: ("x",)}, design
+        psi,
+        games_of(rows).rows,
+        first,
+        suspect(
+            {
+                3: [SuspectFlag.COPIED],
+                4: [SuspectFlag.COPIED, SuspectFlag.LEFT_EARLY],
+                777: [SuspectFlag.COPIED],
+            }
+        ),
+        design,
     )
     persons = [n % 50 for n in range(200)]
     assert found.estimate == estimate(psi, persons, design)
