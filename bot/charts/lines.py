@@ -159,8 +159,8 @@ def _columns(line: ChartLine) -> SampleColumns:
             raise ValueError(f"line {line.name!r} has {len(values)} {name} for {len(line.x)} x")
     found = np.array([values for _, values in given], np.float64)
     for (name, values), column in zip(given, found, strict=True):
-        is_gap = np.isnan(column) if isinstance(values, np.ndarray) and name != "x" else False
-        for index in _where(~np.isfinite(column) & ~is_gap):
+        may_be_nan = isinstance(values, np.ndarray) and name != "x"
+        for index in _where(np.isinf(column) if may_be_nan else ~np.isfinite(column)):
             if values[index] is not None:
                 raise ValueError(f"line {line.name!r}: {name}[{index}] is {values[index]}")
     x, _, low, high = found

@@ -145,7 +145,7 @@ class CountedRows(DrawnRows):
     @property
     def counted(self) -> Units:
         """The rows that have an outcome."""
-        return self.rows[~self.missing]
+        return self.rows[~self.missing] if self.missing.any() else self.rows
 
 
 def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None) -> DrawnRows:

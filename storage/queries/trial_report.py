@@ -130,8 +130,8 @@ class TrialRows:
 class KnownGames(NamedTuple):
     """Games with their sums (`storage.statistics.group_rows.SUMS`), also aborted ones."""
 
-    everything: SummaryRows
-    """All of them, matches between programs apart."""
+    shown: SummaryRows
+    """All but matches between programs."""
     passing: SummaryRows
     """Those that pass the filters."""
 
@@ -186,7 +186,7 @@ async def read_trial(
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
-    flags = await suspect_games(session, None if known is None else known.everything.games)
+    flags = await suspect_games(session, None if known is None else known.shown.games)
     if len(chosen) == 2:
         passing = None if known is None else known.passing
         games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)

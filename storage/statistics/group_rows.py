@@ -1,9 +1,8 @@
 """Reads what the statistics of groups of games are made of: games with one column of their summaries.
 
-One statement reads the games that are selected, each packed (`storage.statistics.packed_games`) and with the
-packed sums of its summary, and another names those beyond a person's first games.  A database could also add
-the sums up itself, from a table with a column for each; SQLite takes longer for that, by phase several times
-(docs/performance.md).
+A game comes packed (`storage.statistics.packed_games`) and with the packed sums of its summary.  A database
+could also add the sums up itself, from a table with a column for each; SQLite takes longer for that, by phase
+several times (docs/performance.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from sqlalchemy import Select, case, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import decoding, read_rows
-from storage.filters import Filters, GamePhase, TrapSettings, of_games
+from storage.filters import Filters, GamePhase, TrapSettings, includes_matches, of_games
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.persons import codes_of, earlier_counts
 from storage.records import GameStatus
@@ -160,18 +159,22 @@ async def read_groups(
 
 
 async def groups_of_games(
-    session: AsyncSession, rows: SummaryRows, everything: SummaryRows, by: Sequence[By]
+    session: AsyncSession, filters: Filters, rows: SummaryRows, shown: SummaryRows, by: Sequence[By]
 ) -> GroupRows:
-    """What the statistics of games need that have been read with `SUMS`; errors as of `read_groups`.
+    """`read_groups` where games have been read, with `SUMS`.
 
     Args:
         session: Of the transaction.
-        rows: The games; aborted ones do not count.
-        everything: All games, matches between programs apart.
+        filters: Which games.
+        rows: Those games; aborted ones do not count.
+        shown: All games but matches between programs.
         by: What to group by, the phase apart; the game is added, and the site for rating bands.
+
+    Raises:
+        RecordError: As of `read_groups`.
     """
     keys, rows = complete_keys(by), rows.without_aborted()
-    known = await read_keys(session, keys, everything)
+    known = await read_keys(session, keys, None if includes_matches(filters) else shown)
     return GroupRows(by=keys, rows=rows, keys=known, outdated=await _outdated(session, rows))
 
 
@@ -199,17 +202,17 @@ async def _outdated(session: AsyncSession, rows: SummaryRows) -> int:
     return int(games["outdated"].sum()) + sum(found.values())
 
 
-async def read_keys(session: AsyncSession, by: Sequence[By], everything: SummaryRows | None) -> GameKeys:
+async def read_keys(session: AsyncSession, by: Sequence[By], shown: SummaryRows | None) -> GameKeys:
     """What these keys need.
 
     Args:
         session: Of the transaction.
         by: The keys.
-        everything: All games, matches between programs apart, if they have been read.
+        shown: All games but matches between programs; None: they have not been read, or matches count, too.
     """
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     return GameKeys(
-        late=await _late(session) if everything is None else _late_among(everything),
+        late=await _late(session) if shown is None else _late_among(shown),
         configured=await _configured(session) if set(by) & set(_CONFIGURED) else {},
         programs=list(await session.scalars(programs)) if By.OPPONENT_KIND in by else (),
     )

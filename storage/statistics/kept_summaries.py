@@ -1,36 +1,28 @@
 """Keeps the summaries of all games in memory from one request to the next, and reads only those that changed.
 
-Every summary has a checksum.  The database adds up those of each *block* of games, which takes it a twentieth
-of the time of handing the summaries over; a block whose sum is what it was is not read again.
+Every summary has a stamp that is drawn when it is written.  The database adds up those of each *block* of
+games, which takes it a fraction of the time of handing the summaries over; a block whose sum is what it was
+is not read again.
 """
 
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.statistics.summary_rows import SummaryPart, SummaryRows, all_summaries, summaries_of_today
+from storage.statistics.summary_rows import SummaryPart, SummaryRows, shown_summaries, summaries_of_today
 from storage.statistics.valid_summaries import is_of_today
 from storage.tables.summaries import GameSummaryRow
 
 BLOCK = 500
 """Games whose keys are as close as this make a block."""
-_MOST_BLOCKS = 10
-"""In one statement."""
-
-
-class _Check(NamedTuple):
-    """What is the same for a block only if its summaries are."""
-
-    games: int
-    checksums: int
 
 
 class KeptSummaries:
-    """The summaries of all games of one database, with one part.
+    """The summaries of one database's games, with one part; matches between programs are not kept.
 
-    A game keeps a hundred bytes for itself and a few hundred for its replies.
+    A game takes a hundred bytes for itself and a few hundred for its replies.
 
     Args:
         part: Which.
@@ -38,38 +30,40 @@ class KeptSummaries:
 
     def __init__(self, part: SummaryPart) -> None:
         self._part = part
-        self._checks: dict[int, _Check] = {}
+        self._sums: dict[int, int] = {}
+        """Of the stamps of each block."""
         self._rows: SummaryRows | None = None
 
-    async def all_summaries(self, session: AsyncSession) -> SummaryRows:
-        """What `storage.statistics.summary_rows.all_summaries` gives; errors as there."""
-        return await all_summaries(session, self._part, self._read_valid)
+    async def shown_summaries(self, session: AsyncSession) -> SummaryRows:
+        """What `storage.statistics.summary_rows.shown_summaries` gives; errors as there."""
+        return await shown_summaries(session, self._part, read_today=self._read_today)
 
-    async def _read_valid(self, session: AsyncSession) -> SummaryRows:
-        """What `summaries_of_today` gives."""
+    async def _read_today(self, session: AsyncSession) -> SummaryRows:
         block = (GameSummaryRow.game_id // BLOCK).label("block")
-        sums = select(
-            block, func.count().label("games"), func.sum(GameSummaryRow.checksum).label("checksums")
-        )
-        found = await session.execute(sums.where(*is_of_today()).group_by(block))
-        checks = {row.block: _Check(row.games, int(row.checksums)) for row in found}
-        known = self._checks if self._rows is not None else {}
-        stale = {number for number in known.keys() | checks.keys() if known.get(number) != checks.get(number)}
-        if stale or self._rows is None:
+        stamps = func.sum(GameSummaryRow.stamp).label("stamps")
+        found = await session.execute(select(block, stamps).where(*is_of_today()).group_by(block))
+        sums = {row.block: int(row.stamps) for row in found}
+        known, numbers = self._sums, sorted(self._sums.keys() | sums.keys())
+        changed = [number for number in numbers if known.get(number) != sums.get(number)]
+        if changed or self._rows is None:
             # Both at once, at the end: whoever gives up in between leaves what there was.
-            self._rows, self._checks = await self._reread(session, sorted(stale)), checks
+            self._rows, self._sums = await self._reread(session, changed), sums
         return self._rows
 
-    async def _reread(self, session: AsyncSession, stale: list[int]) -> SummaryRows:
+    async def _reread(self, session: AsyncSession, changed: Sequence[int]) -> SummaryRows:
         """What is known, with some blocks read anew."""
         parts = []
+        for first, last in _ranges(dict.fromkeys(changed)):
+            keys = GameSummaryRow.game_id.between(first * BLOCK, last * BLOCK + BLOCK - 1)
+            parts.append((await summaries_of_today(session, self._part, keys)).without_matches())
         if self._rows is not None:
-            blocks = self._rows.games["id"] // BLOCK
-            parts.append(self._rows.where(~np.isin(blocks, np.array(stale, np.int64))))
-        for start in range(0, max(len(stale), 1), _MOST_BLOCKS):
-            some = [
-                GameSummaryRow.game_id.between(block * BLOCK, block * BLOCK + BLOCK - 1)
-                for block in stale[start : start + _MOST_BLOCKS]
-            ]
-            parts.append(await summaries_of_today(session, self._part, or_(False, *some)))
-        return SummaryRows.joined(parts)
+            is_changed = np.isin(self._rows.games["id"] // BLOCK, np.array(changed, np.int64))
+            parts.append(self._rows.where(~is_changed))
+        return SummaryRows.joined(parts) if parts else await summaries_of_today(session, self._part)
+
+
+def _ranges(numbers: Collection[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each stretch of successive numbers, which ascend."""
+    firsts = (number for number in numbers if number - 1 not in numbers)
+    lasts = (number for number in numbers if number + 1 not in numbers)
+    return zip(firsts, lasts, strict=True)

@@ -41,14 +41,17 @@ GAME = np.dtype(
     [
         *((name, "<i8") for name in ("id", "person", "config", "trial", "began_us", "ended_us", "opening")),
         *((name, "<f8") for name in ("rating", "our_rating", "score", "optimal_expected")),
-        *((name, "<i4") for name in ("state", "is_settled", "is_own", "plies", "has_left", "outdated")),
+        *(
+            (name, "<i4")
+            for name in ("state", "is_settled", "is_own_position", "plies", "has_left", "outdated")
+        ),
         *((name, "<i4") for name in ("is_counted", "timed", "fast", "judged", "optimal")),
     ]
 )
 """A game: its key, and those of the opponent's account, of the engine's configuration and of its trial
 (`NO_TRIAL`); when it began and ended, in microseconds since 1970 (UTC); `GameBeginning.key`; ratings before
 it, and our score, NaN: unknown; its state, and whether nothing is left to judge; whether a challenger set its
-position (`storage.trials.is_own_position`); moves of both sides; whether the person has left; what
+position (`storage.trials`); moves of both sides; whether the person has left; what
 `storage.statistics.facts.count_outdated` counts; and `ReplyCounts`, if they are known."""
 NO_TRIAL = 0
 """In place of a trial's key."""
@@ -228,7 +231,7 @@ def _record(row: Any) -> GameColumns:
         (
             STATES.index(state),
             bool(row.is_settled),
-            row.initial_position is not None and is_own_position(row.variant, row.initial_position),
+            is_own_position(row.variant, row.initial_position),
             opening.plies,
             int(result == GameResult.WIN.value and row.end_reason in LEFT),
         ),
@@ -236,7 +239,14 @@ def _record(row: Any) -> GameColumns:
 
 
 def _chances(row: Any) -> str:
-    return "" if row.trial_id is None else chances_part(row.selection)
+    if row.trial_id is None:
+        return ""
+    part = chances_part(row.selection)
+    try:
+        # As no database spells it: PostgreSQL has spaces and an order of its own.
+        return json.dumps(json.loads(part), sort_keys=True, separators=(",", ":"))
+    except ValueError:
+        return part
 
 
 def chances_part(record: str) -> str:

@@ -39,19 +39,19 @@ _LEAST_LENGTH = 2 * COPIED_PLIES - 1
 """Characters of `COPIED_PLIES` moves, of a letter each, and the spaces between them: the fewest there are."""
 
 
-async def suspect_games(session: AsyncSession, everything: PackedGames | None = None) -> SuspectGames:
+async def suspect_games(session: AsyncSession, shown: PackedGames | None = None) -> SuspectGames:
     """The flags of all games with people; programs have none.
 
     Args:
         session: Of the transaction.
-        everything: All games, matches between programs apart; None: read them.
+        shown: All games but matches between programs; None: they are read.
 
     Raises:
         RecordError: What is stored of a game is damaged; the message names it.
     """
-    if everything is None:
-        everything = (await read_summaries(session, None)).games
-    games = await with_reply_counts(session, everything[everything["state"] != ABORTED])
+    if shown is None:
+        shown = (await read_summaries(session, None)).games
+    games = await with_reply_counts(session, shown[shown["state"] != ABORTED])
     of_programs = games["id"][await are_programs(session, games["person"])]
     return suspects(games).where(lambda keys: ~np.isin(keys, of_programs))
 

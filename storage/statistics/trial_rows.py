@@ -66,7 +66,7 @@ async def trial_games(
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
-        passing: All games that pass the filters, with their sums; None: those of the trial are read.
+        passing: All games that pass these filters, with their sums; None: those of the trial are read.
 
     Returns:
         The games in the order in which they began.
@@ -110,7 +110,7 @@ def _trial_rows(rows: SummaryRows, labels: Sequence[Labels]) -> tuple[Units, lis
     ended_us = np.maximum(games["ended_us"], games["began_us"])
     is_over = (games["is_settled"] == 1) & (games["state"] != OPEN)
     found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
-    found["excluded"][games["is_own"] == 1] = Exclusion.OWN_POSITION
+    found["excluded"][games["is_own_position"] == 1] = Exclusion.OWN_POSITION
     found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
     with decoding("the summaries of games"):
         found["cost"] = np.where(games["state"] == ABORTED, nan, _mean_costs(rows))

@@ -12,8 +12,8 @@ class GameSummaryRow(Base):
 
     __tablename__ = "game_summaries"
     __table_args__ = (
-        # For `storage.statistics.kept_summaries`, which adds the checksums up.
-        Index("ix_game_summaries_checksum", "layout", "rule", "forecast_rule", "game_id", "checksum"),
+        # For `storage.statistics.kept_summaries`, which adds the stamps up.
+        Index("ix_game_summaries_stamp", "layout", "rule", "forecast_rule", "game_id", "stamp"),
     )
 
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
@@ -21,8 +21,8 @@ class GameSummaryRow(Base):
     layout: Mapped[int]
     rule: Mapped[int]
     forecast_rule: Mapped[int]
-    # Of all other columns: `storage.statistics.summaries.checksum`.
-    checksum: Mapped[int] = mapped_column(BigInt)
+    # Drawn anew whenever the row is written.
+    stamp: Mapped[int] = mapped_column(BigInt)
     # Decisions that `storage.statistics.facts.count_outdated` counts.
     outdated: Mapped[int]
     # The fields of `storage.statistics.encounters.BaitCounts`.

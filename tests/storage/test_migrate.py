@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from alembic import command
+from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, LargeBinary, delete, func, inspect, select, text, type_coerce, update
 
@@ -97,13 +98,29 @@ async def test_upgrading_makes_every_table_and_twice_changes_nothing(empty_url: 
 
 
 async def test_every_step_can_be_taken_back(url: str) -> None:
-    def down(connection: Connection) -> None:
-        command.downgrade(migrate._config(connection), "base")
+    """And the newest one leaves what there was before it."""
+
+    def go(step: Callable[[Config, str], None], to: str) -> Callable[[Connection], None]:
+        return lambda connection: step(migrate._config(connection), to)
+
+    def shape(connection: Connection) -> dict[str, object]:
+        known = inspect(connection)
+        return {
+            table: (
+                sorted((it["name"], str(it["type"]), it["nullable"]) for it in known.get_columns(table)),
+                sorted((str(each["name"]), each["column_names"]) for each in known.get_indexes(table)),
+            )
+            for table in known.get_table_names()
+        }
 
     engine = create_engine(parse_url(url))
     async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
-        await connection.run_sync(down)
+        await connection.run_sync(go(command.downgrade, "-1"))
+        taken_back = await connection.run_sync(shape)
+        await connection.run_sync(go(command.downgrade, "base"))
         assert await connection.run_sync(lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
+        await connection.run_sync(go(command.upgrade, f"{migrate.head()}-1"))
+        assert taken_back == await connection.run_sync(shape)
     await engine.dispose()
 
 

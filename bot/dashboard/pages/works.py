@@ -29,7 +29,7 @@ from storage.queries.trial_report import KnownGames, TrialReport, read_trial, te
 from storage.statistics.group_rows import SUMS, groups_of_games
 from storage.statistics.groups import By, GroupStatistics, flat_row
 from storage.statistics.kept_summaries import KeptSummaries
-from storage.statistics.summary_rows import those_that_pass
+from storage.statistics.summary_rows import filtered_games
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -319,9 +319,9 @@ async def _load(kept: KeptSummaries, database: Database, query: Query) -> WorksV
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        every = await kept.all_summaries(session)
-        games = KnownGames(every.without_matches(), await those_that_pass(session, every, filters))
-        read = await groups_of_games(session, games.passing, games.everything, (By.GAME, By.PLAYER))
+        shown = await kept.shown_summaries(session)
+        games = KnownGames(shown, await filtered_games(session, SUMS, shown, filters))
+        read = await groups_of_games(session, filters, games.passing, shown, (By.GAME, By.PLAYER))
         arms = query.own.get("arms") or None
         trial = await read_trial(session, filters.trial, arms, filters, games)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.

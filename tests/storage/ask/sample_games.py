@@ -277,7 +277,7 @@ def _summary(sample: Sample, game: int) -> Row:
         "baits_set": met,
         "baits_taken": taken,
         "slips": slips,
-        "checksum": 0,
+        "stamp": 0,
         "outdated": 0,
         "lots": 0,
         "lots_answered": 0,

@@ -6,29 +6,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import ColumnElement, delete, insert, select, text, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from engine.judgement import RULE
 from storage.database import Database
-from storage.statistics import kept_summaries
+from storage.records import MATCH_SITE
+from storage.statistics import kept_summaries, summary_rows
 from storage.statistics.group_rows import SUMS
 from storage.statistics.kept_summaries import KeptSummaries
-from storage.statistics.summaries import checksum, games_over, summarise
+from storage.statistics.summaries import games_over, summarise
 from storage.statistics.summary_rows import (
     SharedTexts,
-    SummaryPart,
     SummaryRows,
-    all_summaries,
+    read_summaries,
+    shown_summaries,
     summaries_of,
     summaries_of_today,
 )
-from storage.tables.games import GameRow
+from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.statistics.drawn_database import fill
 
 GAMES = 40
+SHOWN = GameRow.site != MATCH_SITE
 
 
 @pytest.fixture
@@ -36,16 +38,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many summaries each statement has read; blocks are small."""
     found: list[int] = []
 
-    async def counted(
-        session: AsyncSession, part: SummaryPart | None, *which: ColumnElement[bool]
-    ) -> SummaryRows:
-        rows = await summaries_of_today(session, part, *which)
+    async def counted(*args: Any) -> SummaryRows:
+        rows = await summaries_of_today(*args)
         found.append(len(rows))
         return rows
 
     monkeypatch.setattr(kept_summaries, "summaries_of_today", counted)
     monkeypatch.setattr(kept_summaries, "BLOCK", 4)
-    monkeypatch.setattr(kept_summaries, "_MOST_BLOCKS", 3)
     return found
 
 
@@ -73,10 +72,10 @@ async def test_they_are_what_anybody_finds(database: Database, read: list[int]) 
         for number in range(25):
             if number:
                 await rng.choice(CHANGES)(session, rng, rng.choice(over))
-            found = told(await kept.all_summaries(session))
-            assert [key for key, *_ in found] == list(range(1, GAMES + 1))
-            assert found == told(await all_summaries(session, SUMS)), number
-            assert found == told(await summaries_of(session, SUMS)), number
+            found = told(await kept.shown_summaries(session))
+            assert found == told(await shown_summaries(session, SUMS)), number
+            assert found == told(await summaries_of(session, SUMS, SHOWN)), number
+            assert 0 < len(found) < GAMES
     assert sum(read) > 0
 
 
@@ -119,22 +118,21 @@ async def test_only_blocks_that_changed_are_read_again(database: Database, read:
     kept = KeptSummaries(SUMS)
     async with database.write() as session:
         await fill(session, random.Random(3), games=GAMES)
-        await session.execute(update(GameRow).values(is_settled=True, state="finished"))
+        await session.execute(update(GameRow).values(is_settled=True, state="finished", site="arena"))
         await summarise(session, range(1, GAMES + 1))
-        first = await kept.all_summaries(session)
-        assert sum(read) == GAMES  # eleven blocks, by fours
-        assert len(read) == 4
+        first = await kept.shown_summaries(session)
+        assert read == [GAMES]
         read.clear()
-        assert await kept.all_summaries(session) is first
+        assert await kept.shown_summaries(session) is first
         assert read == []
         await session.execute(update(GameRow).where(GameRow.id == 6).values(our_rating=1234))
-        await summarise(session, [6, 7])
-        again = await kept.all_summaries(session)
-        assert read == [4]  # 4 to 7
+        await summarise(session, [6, 7, 8, 24])
+        again = await kept.shown_summaries(session)
+        assert read == [8, 4]  # 4 to 11, and 24 to 27
         assert again.games["our_rating"][again.games["id"] == 6].tolist() == [1234]
         read.clear()
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.between(8, 11)))
-        await kept.all_summaries(session)
+        await kept.shown_summaries(session)
         assert read == [0]
 
 
@@ -146,21 +144,20 @@ async def test_a_summary_that_cannot_be_read_leaves_what_there_was(
         await fill(session, random.Random(5), games=GAMES)
         game, *_ = await games_over(session, 0, 1000)
         await summarise(session, [game])
-        whole = told(await kept.all_summaries(session))
+        whole = told(await kept.shown_summaries(session))
         row = (
             (await session.execute(select(GameSummaryRow.__table__).where(GameSummaryRow.game_id == game)))
             .mappings()
             .one()
         )
-        for change in ({"sums": b"x"}, {"facts": b"x"}):
-            damaged = {**row, **change}
-            await _exchange(session, {**damaged, "checksum": checksum(damaged)})
+        for stamp, change in enumerate(({"sums": b"x"}, {"facts": b"x"})):
+            await _exchange(session, {**row, **change, "stamp": stamp})
             for _ in range(2):
                 with pytest.raises(RecordError, match="the summaries of games"):
-                    await kept.all_summaries(session)
+                    await kept.shown_summaries(session)
         await _exchange(session, {**row})
         read.clear()
-        assert told(await kept.all_summaries(session)) == whole
+        assert told(await kept.shown_summaries(session)) == whole
         assert read == []  # nothing has changed since
 
 
@@ -169,22 +166,59 @@ async def _exchange(session: AsyncSession, row: dict[str, Any]) -> None:
     await session.execute(insert(GameSummaryRow).values(row))
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-async def test_a_summary_of_no_game_counts_nowhere(database: Database) -> None:
-    """It cannot be, but for a database that somebody has changed by hand."""
+async def test_matches_are_not_kept(database: Database) -> None:
+    kept = KeptSummaries(SUMS)
+    async with database.write() as session:
+        await fill(session, random.Random(3), games=GAMES)
+        await session.execute(update(GameRow).values(is_settled=True, state="finished"))
+        await summarise(session, range(1, GAMES + 1))
+        shown = set(await session.scalars(select(GameRow.id).where(SHOWN)))
+        assert 0 < len(shown) < GAMES
+        assert {key for key, *_ in told(await kept.shown_summaries(session))} == shown
+        assert kept._rows is not None
+        assert set(kept._rows.games["id"].tolist()) == shown
+
+
+@pytest.mark.parametrize("change", [{"state": "aborted"}, {"site": MATCH_SITE}])
+async def test_damage_in_games_that_do_not_count(database: Database, change: dict[str, str]) -> None:
+    """It hides no other game."""
     async with database.write() as session:
         await fill(session, random.Random(5), games=GAMES)
-        await summarise(session, await games_over(session, 0, 1000))
-        wanted = told(await all_summaries(session, SUMS))
-        # As foreign keys are on, the game stays, and its summary is told to be that of another.
-        await session.execute(text("PRAGMA defer_foreign_keys = ON"))
-        game = wanted[0][0]
-        await session.execute(
-            update(GameSummaryRow).where(GameSummaryRow.game_id == game).values(game_id=999)
+        [game] = await session.scalars(
+            select(DecisionRow.game_id)
+            .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            .where(GameRow.is_settled.is_(True))
+            .limit(1)
         )
-        found = told(await KeptSummaries(SUMS).all_summaries(session))
-        assert [row[:1] for row in found] == [row[:1] for row in wanted]
-        await session.rollback()
+        await session.execute(update(GameRow).where(GameRow.id == game).values(change))
+        decisions = select(DecisionRow.id).where(DecisionRow.game_id == game)
+        damage = update(OutcomeRow).where(OutcomeRow.decision_id.in_(decisions))
+        await session.execute(damage.values(cost=99_999_999))
+        assert game not in (await read_summaries(session, SUMS)).games["id"].tolist()
+
+
+async def test_what_is_kept_comes_once(
+    database: Database, read: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a change nothing but that is looked for anew."""
+    looked: list[int] = []
+
+    async def counted(*args: Any) -> SummaryRows:
+        rows = await summaries_of(*args)
+        looked.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(summary_rows, "summaries_of", counted)
+    kept = KeptSummaries(SUMS)
+    async with database.write() as session:
+        await fill(session, random.Random(3), games=GAMES)
+        await session.execute(update(GameRow).values(is_settled=True, state="finished", site="arena"))
+        await summarise(session, range(1, GAMES + 1))
+        for _ in range(3):
+            assert len(await kept.shown_summaries(session)) == GAMES
+            await summarise(session, [9, 10])
+    assert (looked, read) == ([], [GAMES, 4, 4])
 
 
 def test_texts_of_many_games() -> None:

@@ -42,16 +42,16 @@ from storage.statistics.packed_games import (
 from storage.statistics.summaries import games_over, summarise
 from storage.statistics.summary_rows import (
     SummaryRows,
-    all_summaries,
+    filtered_games,
     is_everything,
     read_summaries,
-    those_that_pass,
+    shown_summaries,
 )
 from storage.tables.games import GameRow
 from tests.storage.statistics.drawn_database import START, fill
 
 KEY_NAMES = ("id", "person", "config", "trial", "began_us", "ended_us", "opening")
-STATE_NAMES = ("state", "is_settled", "is_own", "plies", "has_left")
+STATE_NAMES = ("state", "is_settled", "is_own_position", "plies", "has_left")
 KEYS = st.integers(UNKNOWN, 2**63 - 1)
 SMALL = st.integers(0, 2**31 - 1)
 NUMBERS = st.one_of(st.just(nan), st.floats(-1e5, 1e5))
@@ -201,7 +201,7 @@ async def test_a_games_record(database: Database) -> None:
         row = await session.get(GameRow, 1)
         assert row is not None
         assert records[1].labels == (row.player, row.game, row.site, row.speed, "")
-        assert (left["trial"], left["is_own"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
+        assert (left["trial"], left["is_own_position"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
         assert (moment_of(left["began_us"].item()), moment_of(left["ended_us"].item())) == (
             row.started_at,
             row.ended_at,
@@ -263,7 +263,8 @@ def wanted(facts: list[GameFact]) -> list[tuple[object, ...]]:
 async def read(session: AsyncSession, filters: Filters | None) -> SummaryRows:
     """The same in both ways."""
     found = await read_summaries(session, SUMS, filters)
-    passing = await those_that_pass(session, await all_summaries(session, SUMS), filters)
+    shown = await shown_summaries(session, SUMS)
+    passing = await filtered_games(session, SUMS, shown, filters or Filters())
     assert told(passing.without_aborted()) == told(found)
     return found
 

@@ -14,7 +14,7 @@ from storage.records import GameResult
 from storage.statistics import valid_summaries
 from storage.statistics.group_rows import read_groups
 from storage.statistics.packed_games import unpacked_games
-from storage.statistics.summaries import checksum, games_over, games_to_summarise, remake, summarise
+from storage.statistics.summaries import games_over, games_to_summarise, remake, summarise
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
@@ -31,9 +31,13 @@ async def closed(session: AsyncSession, key: str = "one", *, aborted: bool = Fal
     return game.id
 
 
-async def summaries(session: AsyncSession) -> dict[int, tuple[object, ...]]:
+STAMPS = select(GameSummaryRow.game_id, GameSummaryRow.stamp)
+
+
+async def summaries(session: AsyncSession) -> dict[int, dict[str, object]]:
+    """All of them but their stamps, which are drawn."""
     rows = await session.execute(select(GameSummaryRow.__table__).order_by(GameSummaryRow.game_id))
-    return {row.game_id: tuple(row) for row in rows}
+    return {row.game_id: {**row._mapping, "stamp": None} for row in rows}
 
 
 async def test_a_summary_of_a_game(database: Database) -> None:
@@ -82,14 +86,12 @@ async def test_other_rules_make_summaries_invalid(
         assert (await read_groups(session)).rows.is_other.tolist() == [True]
 
 
-def _expecting(expected: float, row: tuple[object, ...]) -> dict[str, object]:
-    """Another sum in a summary, whose checksum is that of the changed one."""
-    named = dict(zip(GameSummaryRow.__table__.columns.keys(), row, strict=True))
-    assert isinstance(named["facts"], bytes)
-    facts = unpacked_games([named["facts"]]).copy()
-    facts["optimal_expected"] = expected
-    changed = {**named, "facts": facts.tobytes()}
-    return {"facts": changed["facts"], "checksum": checksum(changed)}
+def _expecting(expected: float, facts: object) -> dict[str, bytes]:
+    """Another sum in a summary."""
+    assert isinstance(facts, bytes)
+    changed = unpacked_games([facts]).copy()
+    changed["optimal_expected"] = expected
+    return {"facts": changed.tobytes()}
 
 
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
@@ -110,10 +112,13 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[8]))
         old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[9])
         await session.execute(old.values(rule=RULE - 1))
-        for game, change in ((games[10], {"checksum": 5}), (games[11], _expecting(77.0, whole[games[11]]))):
-            wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == game)
-            await session.execute(wrong.values(change))
-        assert await remake(session, games) == [*games[:8], *games[10:12]]
+        wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[10])
+        await session.execute(wrong.values(_expecting(77.0, whole[games[10]]["facts"])))
+        stamps = {row.game_id: row.stamp for row in await session.execute(STAMPS)}
+        assert await remake(session, games) == [*games[:8], games[10]]
+        # Whoever keeps summaries in memory sees by the stamps which were wrong.
+        now = {row.game_id: row.stamp for row in await session.execute(STAMPS)}
+        assert [game for game in games if now[game] != stamps.get(game)] == games[:11]
         assert await remake(session, games) == []
         assert await summaries(session) == whole
 

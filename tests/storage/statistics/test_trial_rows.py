@@ -30,7 +30,7 @@ from storage.statistics import trial_rows
 from storage.statistics.facts import reply_facts
 from storage.statistics.group_rows import SUMS
 from storage.statistics.summaries import summarise
-from storage.statistics.summary_rows import all_summaries
+from storage.statistics.summary_rows import shown_summaries
 from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.trials import NewTrial, StoredTrial, end_trial, start_trial
@@ -396,11 +396,16 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
                 moves=["f5"], at=NOON + 9 * MINUTE,
             )  # fmt: skip
             games.append(game_id)
+        await end_trial(session, at=NOON + 10 * MINUTE)
+        later = await start_trial(session, replace(plan, name="later"), at=NOON + 11 * MINUTE)
+        other = await game_of(
+            session, later, "other", player="trappy", selection=selection, at=later.started_at
+        )
         for number in (1, 3, 4):
             which = GameRow.id == games[number]
             await session.execute(update(GameRow).where(which).values(selection={}))
-        await summarise(session, games)
-        for passing in (None, await all_summaries(session, SUMS)):
+        await summarise(session, [*games, other])
+        for passing in (None, await shown_summaries(session, SUMS)):
             found, damaged = await trial_games(session, trial, "trappy", "standard", passing=passing)
             assert found.rows["id"].tolist() == [games[5], games[2], games[0]]
             assert found.rows["chance"].tolist() == pytest.approx([0.6, 0.6, 0.6])

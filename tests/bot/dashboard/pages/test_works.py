@@ -4,6 +4,7 @@ import asyncio
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,9 @@ from storage.inference.any_time import SequenceDesign
 from storage.inference.games import GamesReport
 from storage.queries.trial_report import trial_report
 from storage.records import GameResult
+from storage.statistics import kept_summaries
+from storage.statistics.summaries import summarise
+from storage.statistics.summary_rows import SummaryRows, summaries_of_today
 from storage.trials import NewTrial, start_trial
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.storage.samples import opened
@@ -90,6 +94,31 @@ async def test_the_numbers_are_those_of_the_trial(database: Database, visitor: V
     assert report.looks.mean[-1] == pytest.approx(score.mean)
     last = (await visitor.text("/dash/api/works.csv?table=funnel")).splitlines()[-1].split(",")
     assert [float(each) for each in last] == pytest.approx([GAMES, score.mean, score.low, score.high])
+
+
+async def test_summaries_are_read_once(
+    database: Database, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For whatever is asked, until there are others."""
+    read: list[int] = []
+
+    async def counted(*args: Any) -> SummaryRows:
+        rows = await summaries_of_today(*args)
+        read.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(kept_summaries, "summaries_of_today", counted)
+    await play(database, 40)
+    async with database.write() as session:
+        await summarise(session, range(1, 31))
+    for query in ("", "?since=2001-01-01", "?game=othello"):
+        assert len((await visitor.json(f"/dash/api/works{query}"))["groups"]) == 2
+    assert (await visitor.json("/dash/api/works?site=match"))["groups"] == []
+    assert read == [30]
+    async with database.write() as session:
+        await summarise(session, [31])
+    await visitor.text("/dash/works?since=2001-01-02")
+    assert read == [30, 31]
 
 
 async def test_too_few_games_show_no_number(database: Database, visitor: Visitor) -> None:
