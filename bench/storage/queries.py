@@ -23,7 +23,7 @@ import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Self
 
@@ -32,7 +32,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
-from bot.dashboard.page import Page
+from bot.dashboard.page import Page, Query, View
 from bot.dashboard.page_workers import collect_seldom
 from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
 from storage.database import Database, create_engine, parse_url
@@ -146,7 +146,8 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         module.datetime = Then  # type: ignore[attr-defined]
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
         (now.now_page(), ({},)),
-        (works.works_page(), ({},)),
+        (works.works_page(), ({}, {"since": "2001-01-01"})),
+        (replace(works.works_page(), name="works-first", load=_first_works), ({},)),
         (
             traps.PAGE,
             (
@@ -163,6 +164,11 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         (ratings.PAGE, ({},)),
     )
     return [(page.name, page, query) for page, queries in pages for query in queries]
+
+
+async def _first_works(database: Database, query: Query) -> View:
+    """What the page shows first in its process, which has kept no summaries."""
+    return await works.works_page().load(database, query)
 
 
 def page_work(page: Page, given: dict[str, str]) -> Work:

@@ -5,7 +5,7 @@ games, which takes it a fraction of the time of handing the summaries over; a bl
 is not read again.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Set
 
 import numpy as np
 from sqlalchemy import func, select
@@ -42,28 +42,30 @@ class KeptSummaries:
         block = (GameSummaryRow.game_id // BLOCK).label("block")
         stamps = func.sum(GameSummaryRow.stamp).label("stamps")
         found = await session.execute(select(block, stamps).where(*is_of_today()).group_by(block))
-        sums = {row.block: int(row.stamps) for row in found}
-        known, numbers = self._sums, sorted(self._sums.keys() | sums.keys())
-        changed = [number for number in numbers if known.get(number) != sums.get(number)]
-        if changed or self._rows is None:
-            # Both at once, at the end: whoever gives up in between leaves what there was.
-            self._rows, self._sums = await self._reread(session, changed), sums
-        return self._rows
+        sums, known = {row.block: int(row.stamps) for row in found}, self._sums
+        changed = {number for number in known.keys() | sums.keys() if known.get(number) != sums.get(number)}
+        if self._rows is None:
+            rows = (await summaries_of_today(session, self._part)).without_matches()
+        elif changed:
+            rows = await self._reread(session, self._rows, changed)
+        else:
+            return self._rows
+        # At the end, and both at once: whoever gives up in between leaves what there was.
+        self._rows, self._sums = rows, sums
+        return rows
 
-    async def _reread(self, session: AsyncSession, changed: Sequence[int]) -> SummaryRows:
+    async def _reread(self, session: AsyncSession, known: SummaryRows, changed: Set[int]) -> SummaryRows:
         """What is known, with some blocks read anew."""
-        parts = []
-        for first, last in _ranges(dict.fromkeys(changed)):
+        is_changed = np.isin(known.games["id"] // BLOCK, np.array([*changed], np.int64))
+        parts = [known.where(~is_changed)]
+        for first, last in _ranges(changed):
             keys = GameSummaryRow.game_id.between(first * BLOCK, last * BLOCK + BLOCK - 1)
             parts.append((await summaries_of_today(session, self._part, keys)).without_matches())
-        if self._rows is not None:
-            is_changed = np.isin(self._rows.games["id"] // BLOCK, np.array(changed, np.int64))
-            parts.append(self._rows.where(~is_changed))
-        return SummaryRows.joined(parts) if parts else await summaries_of_today(session, self._part)
+        return SummaryRows.joined(parts)
 
 
-def _ranges(numbers: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last of each stretch of successive numbers, which ascend."""
-    firsts = (number for number in numbers if number - 1 not in numbers)
-    lasts = (number for number in numbers if number + 1 not in numbers)
+def _ranges(numbers: Set[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each stretch of successive numbers."""
+    firsts = sorted(number for number in numbers if number - 1 not in numbers)
+    lasts = sorted(number for number in numbers if number + 1 not in numbers)
     return zip(firsts, lasts, strict=True)
