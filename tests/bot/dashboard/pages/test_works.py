@@ -129,6 +129,14 @@ async def test_too_few_games_show_no_number(database: Database, visitor: Visitor
     assert "points less</em>" not in page
 
 
+async def test_a_number_before_a_verdict_is_one_so_far(database: Database, visitor: Visitor) -> None:
+    """An interval, though each player has fewer than a hundred games."""
+    await play(database, 150)
+    page = await visitor.text("/dash/works")
+    assert '<li class="is-it" aria-current="true">Too early to say</li>' in page
+    assert '<h1 id="verdict">So far trappy scores <em>' in page
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [
