@@ -222,7 +222,7 @@ def _late_among(rows: SummaryRows) -> list[int]:
     """`_late`, among all games; a person is at one site, so no other game is theirs."""
     games = rows.games
     persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
-    frequent = np.flatnonzero((np.bincount(persons[is_played], minlength=1) > CAP_GAMES)[persons] & is_played)
+    frequent = np.flatnonzero((np.bincount(persons, is_played) > CAP_GAMES)[persons] & is_played)
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
     with decoding("the summaries of games"):
         kinds = codes_of([labels_of(text).game for text in rows.labels.texts])[rows.labels.codes[order]]

@@ -19,7 +19,7 @@ from storage.database import Database
 from storage.filters import Filters, GamePhase, of_games
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.suspects import PLAYED
-from storage.records import MATCH_SITE, GameResult
+from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.statistics import group_rows
 from storage.statistics.encounters import Encounters, encounters
 from storage.statistics.facts import count_outdated, game_facts, reply_facts
@@ -126,6 +126,11 @@ async def test_only_the_first_games_of_a_person_count(
     rng = random.Random(11)
     async with database.write() as session:
         await fill(session, rng, games=40)
+        # One of them, the last by key, has played none.
+        last = select(func.max(GameRow.opponent_id)).scalar_subquery()
+        await session.execute(
+            update(GameRow).where(GameRow.opponent_id == last).values(state=GameStatus.ABORTED)
+        )
         for filters in FILTERS:
             found = await read_groups(session, filters, (By.PLAYER,))
             assert len(found.keys.late) > 5
