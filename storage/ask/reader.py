@@ -83,6 +83,8 @@ def _told(error: Exception) -> str:
 def _of_sqlite(path: str, sql: str, most_rows: int) -> tuple[list[str], list[list[Any]]]:
     connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
+    # What is sorted stays within our memory: in files it would fill the disk, and the games could not go on.
+    connection.execute("PRAGMA temp_store = MEMORY")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 50_000_000)
     connection.set_authorizer(_authorizer(connection))
     try:

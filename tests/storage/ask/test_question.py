@@ -1,10 +1,11 @@
 import asyncio
+import sqlite3
 import sys
 from typing import Any
 
 import pytest
 
-from storage.ask import question
+from storage.ask import question, reader
 from storage.ask.question import MOST_CHARACTERS, Answer, BadQuestion, ask
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
@@ -96,3 +97,21 @@ async def test_a_dead_child_is_told(filled_sqlite: str, monkeypatch: pytest.Monk
 async def test_mistakes(filled_sqlite: str, sql: str, told: str) -> None:
     with pytest.raises(BadQuestion, match=told):
         await ask(filled_sqlite, sql, limit_s=30, most_rows=10)
+
+
+def test_what_is_sorted_stays_in_memory(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In files, which nothing limits, it would fill the disk."""
+    made: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def noted(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        made.append(connect(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    request = {"url": filled_sqlite, "sql": "select 1", "limit_s": 30, "most_rows": 1}
+    assert reader.answer(request) == {"columns": ["1"], "rows": [[1]], "is_cut": False}
+    [connection] = made
+    connection.set_authorizer(None)
+    assert connection.execute("PRAGMA temp_store").fetchone() == (2,)
+    connection.close()
