@@ -88,7 +88,7 @@ def admission_words(admission: AdmissionStatus, at: datetime) -> str:
     by = f" by {admission.by}" if admission.by else ""
     match admission.state:
         case Admission.OPEN:
-            return "New games begin."
+            return "New games may begin."
         case Admission.DRAINING:
             return f"Stopping after the running games, asked{by or ' for'}."
         case Admission.PAUSED:

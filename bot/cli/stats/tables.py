@@ -222,7 +222,7 @@ def _fixed(found: FixedInterval) -> str:
 def _drawn(report: TrialCounts, arms: tuple[str, str], unit: str) -> str:
     """For instance ``5 games drawn: trappy 5, standard 0``."""
     treated, untreated = report.drawn_treated, report.drawn_untreated
-    return f"{report.drawn:,} {unit}s drawn: {arms[0]} {treated:,}, {arms[1]} {untreated:,}"
+    return f"{counted(report.drawn, unit)} drawn: {arms[0]} {treated:,}, {arms[1]} {untreated:,}"
 
 
 def _nothing(

@@ -19,7 +19,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
     program = Program(tmp_path, HOME)
     async with program:
         await program.shows(
-            "home: playing as desdemona at arena", "link: up", "New games begin.", "arena: http"
+            "home: playing as desdemona at arena", "link: up", "New games may begin.", "arena: http"
         )
         await online(program.url)
         status = json.loads((await program.ask("status", json=True))[0])

@@ -135,7 +135,7 @@ def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",
         "health: away is not connected.",
-        "New games begin.",
+        "New games may begin.",
         "",
         "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
         "lag 35 ms",
