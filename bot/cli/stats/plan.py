@@ -79,7 +79,8 @@ def _pace(pace: Pace | None) -> str:
     if pace is None or not pace.games:
         return f"not known, without a finished game with a person in the last {RECENT_DAYS} days."
     rate = f"{pace.games_per_day:.2g} a day"
-    return f"by {counted(pace.games, 'finished game')} with people in {counted(round(pace.days), 'day')}, {rate}."
+    days = counted(round(pace.days), "day")
+    return f"by {counted(pace.games, 'finished game')} with people in {days}, {rate}."
 
 
 def _lots(traffic: LotTraffic | None) -> str:
