@@ -14,7 +14,7 @@ from sqlalchemy import Select, case, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import decoding, read_rows
-from storage.filters import Filters, GamePhase, TrapSettings, includes_matches, of_games
+from storage.filters import Filters, GamePhase, TrapSettings, can_be_matches, of_games
 from storage.inference.defaults import CAP_GAMES
 from storage.inference.persons import codes_of, earlier_counts
 from storage.records import GameStatus
@@ -174,7 +174,7 @@ async def groups_of_games(
         RecordError: As of `read_groups`.
     """
     keys, rows = complete_keys(by), rows.without_aborted()
-    known = await read_keys(session, keys, None if includes_matches(filters) else shown)
+    known = await read_keys(session, keys, None if can_be_matches(filters) else shown)
     return GroupRows(by=keys, rows=rows, keys=known, outdated=await _outdated(session, rows))
 
 

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import String, Text, cast, select, type_coerce
+from sqlalchemy import LargeBinary, String, Text, case, cast, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import read_rows, require_number, require_texts
+from engine.errors import RecordError
+from storage.damage import read_json, read_rows, require_number, require_texts
 from storage.inference.suspects import COPIED_PLIES, NO_OPENING
 from storage.inference.timestamps import microseconds
 from storage.records import LEAST_RATING, MOST_RATING, GameResult, GameStatus
@@ -30,6 +31,8 @@ LEFT = ("resignation", "left", "time")
 STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.value)
 """The column `state` is an index of these."""
 FINISHED, OPEN, ABORTED = range(len(STATES))
+_RAW = Text().with_variant(LargeBinary(), "sqlite")
+"""JSON as it is stored: only SQLite may have what is no text."""
 UNKNOWN = np.iinfo(np.int64).min
 """In place of a moment that there is not."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: nan}
@@ -185,8 +188,8 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
             GameRow.opponent_id,
             GameRow.engine_config_id,
             GameRow.trial_id,
-            # As text: one damaged draw must not hide the others.
-            cast(GameRow.selection, Text).label("selection"),
+            # As it is, and of no other game: one damaged draw must not hide the others.
+            case((GameRow.trial_id.is_not(None), cast(GameRow.selection, _RAW))).label("draw"),
             GameRow.started_at,
             GameRow.ended_at,
             GameRow.opponent_rating,
@@ -216,8 +219,9 @@ def _record(row: Any) -> GameColumns:
     opening = opening_of(row)
     # These two say in words what is no state, and no result.
     state, result = GameStatus(row.state).value, None if row.result is None else GameResult(row.result).value
+    chances = "" if row.trial_id is None else chances_part(row.draw)
     return GameColumns(
-        Labels(row.player, row.game, row.site, row.speed, _chances(row)),
+        Labels(row.player, row.game, row.site, row.speed, chances),
         (
             row.id,
             row.opponent_id,
@@ -238,26 +242,24 @@ def _record(row: Any) -> GameColumns:
     )
 
 
-def _chances(row: Any) -> str:
-    if row.trial_id is None:
-        return ""
-    part = chances_part(row.selection)
-    try:
-        # As no database spells it: PostgreSQL has spaces and an order of its own.
-        return json.dumps(json.loads(part), sort_keys=True, separators=(",", ":"))
-    except ValueError:
-        return part
-
-
-def chances_part(record: str) -> str:
+def chances_part(draw: object) -> str:
     """The part of a draw's record that has the chances, or all of it.
 
     Records differ in their seeds, but there are few sets of chances.  What else a record says is not read: a
     game counts whose record is damaged elsewhere.
+
+    Args:
+        draw: The record as it is stored.
     """
-    start = record.find('"chances"')
-    end = record.find("}", start)
-    return f"{{{record[start:end]}}}}}" if 0 <= start < end else record
+    text = draw.decode("utf-8", "replace") if isinstance(draw, bytes) else str(draw)
+    start = text.find('"chances"')
+    end = text.find("}", start)
+    part = f"{{{text[start:end]}}}}}" if 0 <= start < end else text
+    try:
+        # As no database spells it: PostgreSQL has spaces and an order of its own.
+        return json.dumps(read_json(part), sort_keys=True, separators=(",", ":"))
+    except (RecordError, RecursionError):
+        return part
 
 
 def _number(value: int | None) -> float:

@@ -48,7 +48,6 @@ PARSING = {
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
     "storage/damage.py": {"decode_json", "read_json"},
     "storage/recheck.py": {"_read"},  # JSON
-    "storage/statistics/packed_games.py": {"_chances"},  # JSON
 }
 
 

@@ -153,11 +153,16 @@ def test_moments_and_their_days(at: datetime) -> None:
         ('{"seed":5,"chances":{"a":0.5,"b":0.5},"blind":true}', '{"chances":{"a":0.5,"b":0.5}}'),
         ('{"chances": 7}', '{"chances": 7}}'),
         ('{"seed":5}', '{"seed":5}'),
+        ('{"chances": {"b": 0.5, "a": 0.5}}', '{"chances":{"a":0.5,"b":0.5}}'),
+        (b'{"chances":{"a":\xff}}', '{"chances":{"a":\N{REPLACEMENT CHARACTER}}}'),
+        ("[" * 5000, "[" * 5000),
+        ('{"chances": {"a": ' + "[" * 5000 + "}}", '{"chances": {"a": ' + "[" * 5000 + "}}"),
+        (7, "7"),
         ('"chances"', '"chances"'),
         ("", ""),
     ],
 )
-def test_the_chances_in_the_record_of_a_draw(record: str, part: str) -> None:
+def test_the_chances_in_the_record_of_a_draw(record: object, part: str) -> None:
     assert chances_part(record) == part
 
 

@@ -82,7 +82,9 @@ def _known(score: Row) -> int:
     return _games_until(score["n"], max(abs(score["mean"]), 0.03 - abs(score["mean"])) / score["sd"])
 
 
-def _headline(score: Row, why: str | None) -> list[str]:
+def _headline(games: Row) -> list[str]:
+    score = games["score"]["estimate"]
+    why = score["why_too_early"]
     if why is not None:
         return [
             f"{score['n']} games with {score['persons']} people count so far ({why}). Before 100 games "
@@ -92,8 +94,9 @@ def _headline(score: Row, why: str | None) -> list[str]:
     more = f" About {_more(score)} more games would make the interval a third narrower."
     if (known := _known(score)) > 0:
         more += f" If the difference stays what it is, about {known:,} more games decide."
+    who = "So far trappy" if _verdict(games) == "too_early" else "Trappy"
     return [
-        f"Trappy scores {rounded(abs(mean), 1)} points {'more' if mean >= 0 else 'less'} in a hundred games.",
+        f"{who} scores {rounded(abs(mean), 1)} points {'more' if mean >= 0 else 'less'} in a hundred games.",
         f"Between {signed(low)} and {signed(high)}, whenever one looks (95 %). {score['n']} games with "
         f"{score['persons']} people, players drawn by lot, ratings taken into account.{more}",
     ]
@@ -178,7 +181,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
     whom += [f"{_stratum(each['stratum'])} | | | {each['score']['n']}" for each in strata[:12]]
     early = [] if funnel else [_NOTHING]
     assert printed.numbers(html) == [
-        *_headline(score, why),
+        *_headline(games),
         *band,
         *funnel,
         *early,

@@ -15,7 +15,7 @@ from storage.games import finish_game
 from storage.inference.any_time import SequenceDesign
 from storage.inference.games import GamesReport
 from storage.queries.trial_report import trial_report
-from storage.records import GameResult
+from storage.records import Endpoint, GameResult
 from storage.statistics import kept_summaries
 from storage.statistics.summaries import summarise
 from storage.statistics.summary_rows import SummaryRows, summaries_of_today
@@ -119,6 +119,16 @@ async def test_summaries_are_read_once(
         await summarise(session, [31])
     await visitor.text("/dash/works?since=2001-01-02")
     assert read == [30, 31]
+
+
+@pytest.mark.parametrize("arms", [("randomised",), ("randomised", "standard")])
+async def test_a_trial_that_draws_single_decisions(
+    database: Database, visitor: Visitor, arms: tuple[str, ...]
+) -> None:
+    plan = NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms}, endpoint=Endpoint.COST)
+    async with database.write() as session:
+        await start_trial(session, plan, at=NOON)
+    assert "Single decisions: a trap against none" in await visitor.text("/dash/works")
 
 
 async def test_too_few_games_show_no_number(database: Database, visitor: Visitor) -> None:
