@@ -2,25 +2,32 @@
 
 import asyncio
 import random
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bot.dashboard.pages import works
 from bot.dashboard.pages.works import Verdict, games_until_known, games_until_narrower, verdict_of
 from storage.database import Database
 from storage.filters import Filters
 from storage.games import finish_game
 from storage.inference.any_time import SequenceDesign
+from storage.inference.decisions import decisions_report
 from storage.inference.games import GamesReport
-from storage.queries.trial_report import trial_report
+from storage.inference.trial import TrialTerms
+from storage.queries.trial_report import TrialReport, trial_report
 from storage.records import Endpoint, GameResult
 from storage.statistics import kept_summaries
 from storage.statistics.summaries import summarise
 from storage.statistics.summary_rows import SummaryRows, summaries_of_today
 from storage.trials import NewTrial, start_trial
+from tests.bot.dashboard.numbers.recount import signed
 from tests.bot.dashboard.pages.conftest import Visitor
+from tests.storage.inference.samples import NOW, decision
 from tests.storage.samples import opened
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -129,6 +136,42 @@ async def test_a_trial_that_draws_single_decisions(
     async with database.write() as session:
         await start_trial(session, plan, at=NOON)
     assert "Single decisions: a trap against none" in await visitor.text("/dash/works")
+
+
+async def test_the_numbers_of_single_decisions(
+    database: Database, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the report, of enough decisions to be shown."""
+    rng = random.Random(3)
+    rows = [
+        decision(number, person=number % 80, treated=(trap := rng.random() < 0.5), cost=0.2 + 0.05 * trap)
+        for number in range(400)
+    ]
+    report = decisions_report(rows, TrialTerms(), NOW)
+    plan = NewTrial(
+        name="t1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
+    )
+    async with database.write() as session:
+        trial = await start_trial(session, plan, at=NOON)
+
+    async def read(*_: object) -> SimpleNamespace:
+        found = TrialReport(trial, plan.arms, None, None, (), report, ())
+        return SimpleNamespace(report=lambda _: found)
+
+    monkeypatch.setattr(works, "read_trial", read)
+    page = " ".join(re.sub(r"<[^>]+>", " ", await visitor.text("/dash/works")).split())
+    outcomes = {
+        "cost (planned)": report.cost,
+        "beyond difficulty": report.beyond_difficulty,
+        "earned": report.earned,
+    }
+    for name, outcome in outcomes.items():
+        found = outcome.any_time.estimate
+        assert found.mean is not None
+        assert found.low is not None
+        assert found.high is not None
+        mean, low, high = (signed(100 * number) for number in (found.mean, found.low, found.high))
+        assert f"{name} 400 80 people {mean} {low} to {high}" in page
 
 
 async def test_too_few_games_show_no_number(database: Database, visitor: Visitor) -> None:
