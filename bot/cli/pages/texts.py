@@ -14,7 +14,7 @@ from bot.dashboard.pages.opponents import OpponentsView
 from bot.dashboard.pages.ratings import RatingsView
 from bot.dashboard.pages.results import ResultsView
 from bot.dashboard.pages.traps import TrapCard, TrapsView, band_name, interval_words, phase_name
-from bot.dashboard.pages.works import WorksView, stratum_text
+from bot.dashboard.pages.works import Verdict, WorksView, stratum_text
 from bot.dashboard.rendering import NO_VALUE, ago, moment, number, percent, signed, title_of
 from storage.inference.any_time import AnyTimeEstimate
 
@@ -37,16 +37,17 @@ def works_text(view: WorksView) -> Iterator[RenderableType]:
         yield f"Trial {report.trial.name} compares moves, not players: `desdemona stats --trial`."
         return
     yield next(words for words, is_it in view.verdicts if is_it) + "."
-    if score.low is None or score.high is None or score.mean is None:
+    if view.too_early or score.low is None or score.high is None or score.mean is None:
         yield (
             f"{counted(score.n, 'game')} with {counted(score.persons, 'person', 'people')} "
-            f"{'counts' if score.n == 1 else 'count'} so far ({score.too_early}). Before "
+            f"{'counts' if score.n == 1 else 'count'} so far ({view.too_early}). Before "
             "100 games with 30 people no interval can be trusted, so none is shown."
         )
     else:
+        who = f"So far {first}" if view.verdict is Verdict.TOO_EARLY else first.capitalize()
         more = "more" if score.mean >= 0 else "less"
         yield (
-            f"{first.capitalize()} scores {number(abs(100 * score.mean), 1)} points {more} in a hundred "
+            f"{who} scores {number(abs(100 * score.mean), 1)} points {more} in a hundred "
             f"games: between {signed(100 * score.low)} and {signed(100 * score.high)}, whenever one looks "
             f"({percent(1 - score.alpha)}), by {counted(score.n, 'game')} with "
             f"{counted(score.persons, 'person', 'people')}."
