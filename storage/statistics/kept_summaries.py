@@ -45,7 +45,7 @@ class KeptSummaries:
         sums, known = {row.block: int(row.stamps) for row in found}, self._sums
         changed = {number for number in known.keys() | sums.keys() if known.get(number) != sums.get(number)}
         if self._rows is None:
-            rows = (await summaries_of_today(session, self._part)).without_matches()
+            rows = await summaries_of_today(session, self._part)
         elif changed:
             rows = await self._reread(session, self._rows, changed)
         else:
@@ -60,7 +60,7 @@ class KeptSummaries:
         parts = [known.where(~is_changed)]
         for first, last in _ranges(changed):
             keys = GameSummaryRow.game_id.between(first * BLOCK, last * BLOCK + BLOCK - 1)
-            parts.append((await summaries_of_today(session, self._part, keys)).without_matches())
+            parts.append(await summaries_of_today(session, self._part, keys))
         return SummaryRows.joined(parts)
 
 

@@ -243,7 +243,6 @@ async def shown_summaries(
     unsettled = select(GameRow.id).where(is_shown, GameRow.is_settled.is_(False))
     others = list(await session.scalars(unsettled))
     found = await (summaries_of_today(session, part) if read_today is None else read_today(session))
-    found = found.without_matches()
     if others:
         found = found.where(~np.isin(found.games["id"], np.array(others, np.int64)))
     if len(found) + len(others) != count:
@@ -284,11 +283,11 @@ async def summaries_of_today(
 ) -> SummaryRows:
     """The summaries of today's layout and rules that fulfil conditions on `GameSummaryRow`.
 
-    Those of games that are open again are among them.
+    Those of games that are open again are among them, those of matches between programs are not.
     """
     columns = await read_columns(session, _columns(part).where(*is_of_today(), *which))
     with decoding("the summaries of games"):
-        return SummaryRows.of_columns(columns, part)
+        return SummaryRows.of_columns(columns, part).without_matches()
 
 
 async def summaries_of(

@@ -18,6 +18,7 @@ from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import decoding
 from storage.filters import count_where, standing
+from storage.inference.persons import first_and_codes
 from storage.inference.suspects import (
     COPIED_PLIES,
     COPIED_WITHIN,
@@ -88,8 +89,9 @@ async def suspect_games_of(session: AsyncSession, opponent: int) -> SuspectGames
         (await summaries_of(session, None, *_WHICH, which)).games
         for which in (theirs, *(and_(source, ~theirs) for source in sources))
     ]
-    _, first = np.unique(np.concatenate([part["id"] for part in parts]), return_index=True)
-    games = await with_reply_counts(session, np.concatenate(parts)[first])
+    several = np.concatenate(parts)
+    first, _ = first_and_codes(several["id"])
+    games = await with_reply_counts(session, several[first])
     mine = games["id"][games["person"] == opponent]
     return suspects(games).where(lambda keys: np.isin(keys, mine))
 

@@ -23,11 +23,11 @@ from storage.statistics.summary_rows import (
     read_summaries,
     shown_summaries,
     summaries_of,
-    summaries_of_today,
 )
 from storage.tables.games import DecisionRow, GameRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.statistics.drawn_database import fill
+from tests.storage.statistics.rows_read import note_rows
 
 GAMES = 40
 SHOWN = GameRow.site != MATCH_SITE
@@ -36,16 +36,8 @@ SHOWN = GameRow.site != MATCH_SITE
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many summaries each statement has read; blocks are small."""
-    found: list[int] = []
-
-    async def counted(*args: Any) -> SummaryRows:
-        rows = await summaries_of_today(*args)
-        found.append(len(rows))
-        return rows
-
-    monkeypatch.setattr(kept_summaries, "summaries_of_today", counted)
     monkeypatch.setattr(kept_summaries, "BLOCK", 4)
-    return found
+    return note_rows(monkeypatch, kept_summaries, "summaries_of_today")
 
 
 def told(rows: SummaryRows) -> list[tuple[object, ...]]:
@@ -202,14 +194,7 @@ async def test_what_is_kept_comes_once(
     database: Database, read: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a change nothing but that is looked for anew."""
-    looked: list[int] = []
-
-    async def counted(*args: Any) -> SummaryRows:
-        rows = await summaries_of(*args)
-        looked.append(len(rows))
-        return rows
-
-    monkeypatch.setattr(summary_rows, "summaries_of", counted)
+    looked = note_rows(monkeypatch, summary_rows, "summaries_of")
     kept = KeptSummaries(SUMS)
     async with database.write() as session:
         await fill(session, random.Random(3), games=GAMES)

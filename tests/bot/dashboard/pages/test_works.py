@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -23,12 +22,12 @@ from storage.queries.trial_report import TrialReport, trial_report
 from storage.records import Endpoint, GameResult
 from storage.statistics import kept_summaries
 from storage.statistics.summaries import summarise
-from storage.statistics.summary_rows import SummaryRows, summaries_of_today
 from storage.trials import NewTrial, start_trial
 from tests.bot.dashboard.numbers.recount import signed
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.storage.inference.samples import NOW, decision
 from tests.storage.samples import opened
+from tests.storage.statistics.rows_read import note_rows
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}
@@ -107,14 +106,7 @@ async def test_summaries_are_read_once(
     database: Database, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For whatever is asked, until there are others."""
-    read: list[int] = []
-
-    async def counted(*args: Any) -> SummaryRows:
-        rows = await summaries_of_today(*args)
-        read.append(len(rows))
-        return rows
-
-    monkeypatch.setattr(kept_summaries, "summaries_of_today", counted)
+    read = note_rows(monkeypatch, kept_summaries, "summaries_of_today")
     await play(database, 40)
     async with database.write() as session:
         await summarise(session, range(1, 31))
