@@ -6,7 +6,7 @@ Searches an odd and the next even number of plies at full width, in positions of
 against itself after eight random plies.  An evaluation with a sense of tempo scores both alike: the mean
 difference should be at most 0.3 discs.  The mean absolute difference also has what a further ply finds out,
 which no evaluation can take away; for comparison, that of two odd depths, between which tempo plays no part.
-WEIGHTS is a file of `engine.training.othello_patterns`; without it,
+WEIGHTS is a file of `lab.training.othello_patterns`; without it,
 the program's own weights are measured.
 """
 

@@ -34,11 +34,11 @@ from bot.arena.variants import VARIANTS
 from bot.base.config import ArenaConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import Clock
-from storage import arena as arena_store
-from storage.arena import ArenaGameRecord
+from storage.arena import accounts as arena_store
+from storage.arena.accounts import ArenaGameRecord
 from storage.database import Database
-from storage.events import list_events
-from storage.games import list_open_games
+from storage.ledger.events import list_events
+from storage.ledger.games import list_open_games
 from storage.records import AccountKey
 from tests.faults.proxy import NO_FAULTS, Chance, Fault, FaultProxy, Outage
 from tests.system.daemon import Daemon

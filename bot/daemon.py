@@ -44,7 +44,7 @@ from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
 from engine.uci.source import EnginePool
-from storage.arena import list_accounts_by_id
+from storage.arena.accounts import list_accounts_by_id
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.records import AccountKey

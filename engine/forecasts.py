@@ -42,7 +42,7 @@ def forecast_replies(
     """What people will reply to a decision's move, with confirmed baits.
 
     Where a lot decided between two moves, also what they would have replied to the other one: what a trap
-    changes is measured against both (`storage.inference.decisions`).
+    changes is measured against both (`storage.evidence.inference.decisions`).
 
     Args:
         decision: With the chosen move's whole profile.

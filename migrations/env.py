@@ -1,4 +1,6 @@
-"""Alembic's environment script, run for every command; `storage.migrate` passes its input as attributes."""
+"""Alembic's environment script, run for every command; `storage.maintenance.migrate` passes its input as
+attributes.
+"""
 
 from alembic import context
 

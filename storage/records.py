@@ -110,7 +110,7 @@ class NewGame:
     selection: Mapping[str, Any]
     """Why this player was chosen; plain JSON values."""
     trial_id: int | None = None
-    """Key of the trial that the game belongs to (`storage.trials`); None: of no trial."""
+    """Key of the trial that the game belongs to (`storage.evidence.trials`); None: of no trial."""
 
     @property
     def owner(self) -> AccountKey:

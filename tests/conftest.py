@@ -53,7 +53,7 @@ LONGEST = (
     "engine/search",
     "engine/games",
     "engine/uci",
-    "engine/training",
+    "lab/training",
     "bot/engine_protocols",
     "bot/match",
 )

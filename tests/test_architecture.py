@@ -74,30 +74,30 @@ ENGINE = {
         "randomised", "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
     },
     "engine.native": set[str](),
-    "engine.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
+    "lab.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
 }  # fmt: skip
 STORAGE = {
     "storage": set[str](),
     "storage.errors": set[str](),
-    "storage.intervals": set[str](),
-    "storage.inference": set[str](),
+    "storage.evidence.intervals": set[str](),
+    "storage.evidence.inference": set[str](),
     "storage.records": set[str](),
     "storage.damage": {"errors"},
     "storage.packing": {"damage"},
     "storage.tables": {"damage", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
-    "storage.own_game_records": {"records"},
-    "storage.archive": {"tables"},
+    "storage.ledger.own_game_records": {"records"},
+    "storage.research.archive": {"tables"},
     "storage.experiments": {"inserts", "tables"},
-    "storage.arena": {"damage", "tables"},
-    "storage.events": {"records", "tables"},
-    "storage.exports": {"damage", "filters", "packing", "records", "statistics", "tables"},
-    "storage.migrate": {"packing", "tables"},
-    "storage.analysis": {"archive", "inserts", "tables"},
+    "storage.arena.accounts": {"damage", "tables"},
+    "storage.ledger.events": {"records", "tables"},
+    "storage.evidence.exports": {"damage", "filters", "packing", "records", "statistics", "tables"},
+    "storage.maintenance.migrate": {"packing", "tables"},
+    "storage.research.analysed_games": {"archive", "inserts", "tables"},
     "storage.drivers": set[str](),
     "storage.database": {"damage", "drivers", "errors", "migrate"},
-    "storage.queries": {
+    "storage.evidence.queries": {
         "control",
         "damage",
         "database",
@@ -112,14 +112,14 @@ STORAGE = {
     },
     "storage.ask": {"errors"},
     "storage.maintenance": {"damage", "database", "errors", "migrate", "packing", "records", "tables"},
-    "storage.forecasts": {"filters", "inserts", "tables"},
-    "storage.decisions": {"errors", "inserts", "packing", "records", "tables"},
+    "storage.ledger.forecasts": {"filters", "inserts", "tables"},
+    "storage.ledger.decisions": {"errors", "inserts", "packing", "records", "tables"},
     "storage.control": {"arena", "events", "inserts", "records", "tables"},
-    "storage.games": {"damage", "events", "filters", "inserts", "records", "tables"},
-    "storage.outcomes": {"forecasts", "inserts", "records", "tables"},
-    "storage.report": {"damage", "decisions", "forecasts", "records"},
-    "storage.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
-    "storage.statistics": {
+    "storage.ledger.games": {"damage", "events", "filters", "inserts", "records", "tables"},
+    "storage.ledger.outcomes": {"forecasts", "inserts", "records", "tables"},
+    "storage.evidence.trap_report": {"damage", "decisions", "forecasts", "records"},
+    "storage.evidence.trials": {"damage", "errors", "inference", "inserts", "records", "tables"},
+    "storage.evidence.statistics": {
         "damage",
         "filters",
         "inference",
@@ -129,8 +129,8 @@ STORAGE = {
         "tables",
         "trials",
     },
-    "storage.training": {"damage", "filters", "inserts", "records", "statistics", "tables"},
-    "storage.recheck": {
+    "storage.arena.puzzles": {"damage", "filters", "inserts", "records", "statistics", "tables"},
+    "storage.maintenance.recheck": {
         "damage",
         "decisions",
         "forecasts",
@@ -148,12 +148,12 @@ BOT = {
     "bot.charts": {"base"},
     "bot.arena": {"base", "charts"},
     "bot.workers": {"base"},
-    "bot.analysis": {"base", "workers"},
+    "lab.analysis": {"base", "workers"},
     "bot.engine_protocols": {"base"},
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game", "workers"},
-    "bot.experiments": {"analysis", "base", "match", "workers"},
+    "lab.experiments": {"analysis", "base", "match", "workers"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "workers"},
@@ -278,7 +278,7 @@ def test_the_engine_leans_on_no_network_and_no_loop() -> None:
 def test_inference_is_pure_arithmetic() -> None:
     """No database: the numbers of a trial can be recomputed from plain rows."""
     for path in code_of("storage"):
-        if path.parent.as_posix() == "storage/inference":
+        if path.parent.as_posix() == "storage/evidence/inference":
             assert of_others(path) - set(sys.stdlib_module_names) <= {"numpy", "storage"}, path
 
 

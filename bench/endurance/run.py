@@ -44,9 +44,9 @@ from bench.endurance.report import Endured, Fetch
 from bench.endurance.samples import Sample, look
 from bench.soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bot.arena import export
-from storage import arena as arena_store
+from storage.arena import accounts as arena_store
 from storage.database import Database
-from storage.events import list_events
+from storage.ledger.events import list_events
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow
 from tests.system.daemon import Daemon, free_port

@@ -4,7 +4,7 @@
         [--network FILE] [--against FILE]
 
 A player is the strong search with the program's own network, with one from a FILE (as
-`engine.training.networks` writes it), or with ``none``; by default the program's own plays against none.
+`lab.training.networks` writes it), or with ``none``; by default the program's own plays against none.
 Each pair of games starts from the same nearly balanced position after random moves, once with either colour.
 Times are wall-clock times, so the machine should be idle; the result says when moves had no time for a
 search.
@@ -19,7 +19,7 @@ from engine.games import networks
 from engine.games.standard_chess import StandardChess
 from engine.games.xiangqi import Xiangqi
 from engine.search.searchers import NativeSearcher
-from engine.training.self_play import GAMES
+from lab.training.self_play import GAMES
 
 TABLE_MB = 16
 

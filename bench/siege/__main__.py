@@ -29,8 +29,8 @@ from bench.soak import rss_mb
 from bot.arena.accounts import Accounts
 from bot.base.events import Clock
 from engine.games import get_game
-from storage import arena
-from storage.arena import ArenaGameRecord
+from storage.arena import accounts as arena
+from storage.arena.accounts import ArenaGameRecord
 from storage.database import Database
 from storage.tables.types import now_utc
 from tests.system.daemon import Daemon

@@ -20,8 +20,8 @@ from bot.base.config import EngineConfig, TrialConfig
 from bot.base.config import SelectionConfig as Selection
 from bot.cli.trial import plan
 from storage.database import Database
+from storage.evidence.trials import list_trials, start_trial
 from storage.records import Endpoint
-from storage.trials import list_trials, start_trial
 from tests.bot.blind_people import auc, guessed_right, most_by_chance, play_games, usual_wait_s
 from tests.bot.test_blind_trial import arms_of
 from tests.bot.test_daemon import running, settings

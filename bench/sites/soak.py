@@ -32,9 +32,9 @@ from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from bot.base.events import Clock, EndReason
 from storage.database import Database
-from storage.events import list_events
 from storage.filters import Filters
-from storage.games import list_games
+from storage.ledger.events import list_events
+from storage.ledger.games import list_games
 from storage.records import AccountKey, GameResult
 from tests.faults.proxy import NO_FAULTS, Chance, FaultProxy
 from tests.ggs.client import Client

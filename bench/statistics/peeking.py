@@ -3,7 +3,8 @@
     python -m bench.statistics.peeking [--runs 1000] [--games 2000] [--seed 1]
 
 Persons return in proportion to their games and differ in strength; traps work against some and fail against
-others, by nothing on average.  The exit status is 1 if the intervals of `storage.inference.any_time` exclude
+others, by nothing on average.  The exit status is 1 if the intervals of
+`storage.evidence.inference.any_time` exclude
 0 in more trials than 5 % and chance explain.
 """
 
@@ -13,9 +14,9 @@ import numpy as np
 
 from bench.statistics.simulated import GamePlan, play_games
 from bench.statistics.verdicts import Rates, rates, verdict
-from storage.inference.any_time import Opt, SequenceDesign
-from storage.inference.defaults import ALPHA
-from storage.intervals import share
+from storage.evidence.inference.any_time import Opt, SequenceDesign
+from storage.evidence.inference.defaults import ALPHA
+from storage.evidence.intervals import share
 
 PLAN = GamePlan(effect_sd=0.3, chances=(0.6, 0.4))
 

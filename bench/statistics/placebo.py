@@ -27,9 +27,9 @@ from bench.statistics.simulated import (
     play_games,
 )
 from bench.statistics.verdicts import Rates, rates, verdict
-from storage.inference.any_time import Opt, SequenceDesign, looks
-from storage.inference.fixed import fixed_mean
-from storage.intervals import Z_95, share
+from storage.evidence.inference.any_time import Opt, SequenceDesign, looks
+from storage.evidence.inference.fixed import fixed_mean
+from storage.evidence.intervals import Z_95, share
 
 GAMES_DESIGN = SequenceDesign(Opt.GAMES)
 
@@ -102,7 +102,7 @@ class Coverage:
     sandwich: float
     """The variance of persons' sums, with normal quantiles."""
     leave_one_out: float
-    """`storage.inference.fixed`."""
+    """`storage.evidence.inference.fixed`."""
 
 
 def fixed_coverage(plan: FallPlan, runs: int, games: int, seed: int) -> Coverage:

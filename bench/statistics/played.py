@@ -4,7 +4,8 @@
         [--people random greedy shallow network] [--seed 1]
 
 Each trial is of single decisions: the player `randomised` plays games of Othello, each until it is as good as
-decided, against persons who draw every reply from known probabilities, and `storage.inference.decisions`
+decided, against persons who draw every reply from known probabilities, and
+`storage.evidence.inference.decisions`
 reports.  As a person's probabilities after both moves of every draw are known, so is the true mean effect on
 each outcome: on the cost, on the cost beyond what the position's difficulty explains, and on what the trap
 earned.  Printed is in how many trials the intervals held the truth: the confidence sequence at the trial's
@@ -36,9 +37,9 @@ from engine.randomised import LEAST_VALUE, MOST_VALUE, SEED_BITS
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from storage.inference.decisions import DecisionsReport, TrialDecision, decisions_report
-from storage.inference.trial import Exclusion, TrialTerms
-from storage.statistics.trial_rows import trial_decision
+from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
+from storage.evidence.inference.trial import Exclusion, TrialTerms
+from storage.evidence.statistics.trial_rows import trial_decision
 
 GAME = "othello"
 OUTCOMES = ("cost", "beyond_difficulty", "earned")

@@ -1,4 +1,5 @@
-"""How often the intervals of `storage.statistics.reply_progress` cover the truth: a made-up person's games.
+"""How often the intervals of `storage.evidence.statistics.reply_progress` cover the truth: a made-up
+person's games.
 
 Each game has a chance of an error of its own, drawn around the person's, so that replies of one game are
 alike; an error costs 10 to 60 % of the game, another reply 0 or a little.
@@ -10,7 +11,7 @@ import argparse
 
 import numpy as np
 
-from storage.statistics.reply_progress import BLOCK_GAMES, GameReplies, reply_quality
+from storage.evidence.statistics.reply_progress import BLOCK_GAMES, GameReplies, reply_quality
 
 ALIKE = 10.0
 """Errors of one game are as alike as with a beta distribution of this many observations."""

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.inference.decisions import guessed_cost
-from storage.inference.defaults import CAP_GAMES, RATING_BAND
-from storage.inference.games import earlier_guess
-from storage.inference.persons import Codes, Floats, codes_of, earlier_counts
-from storage.inference.trial import contrast
+from storage.evidence.inference.decisions import guessed_cost
+from storage.evidence.inference.defaults import CAP_GAMES, RATING_BAND
+from storage.evidence.inference.games import earlier_guess
+from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
+from storage.evidence.inference.trial import contrast
 
 NEW_SHARE = 0.3
 """Share of the games that are a person's first."""
@@ -85,7 +85,7 @@ class Values:
 
 
 def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
-    """psi of simulated games, as `storage.inference.games` has it."""
+    """psi of simulated games, as `storage.evidence.inference.games` has it."""
     persons = returning(games, rng, plan.new_share, plan.most_persons)
     persons = persons[within_cap(persons, plan.cap)]
     n, count = len(persons), int(persons.max()) + 1
@@ -258,7 +258,7 @@ class DecisionPlan:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Values of the three outcomes of `storage.inference.decisions`, and of falls beyond chance."""
+    """Values of the three outcomes of `storage.evidence.inference.decisions`, and of falls beyond chance."""
 
     cost: Values
     beyond_difficulty: Values

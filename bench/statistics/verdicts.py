@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.statistics.simulated import Values
-from storage.inference.any_time import SequenceDesign, looks
-from storage.intervals import Z_95, share
+from storage.evidence.inference.any_time import SequenceDesign, looks
+from storage.evidence.intervals import Z_95, share
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,20 +36,20 @@ from bot.dashboard.page import Page, Query, View
 from bot.dashboard.page_workers import collect_seldom
 from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
 from storage.database import Database, create_engine, parse_url
+from storage.evidence.statistics.calibrations import read_calibrations
+from storage.evidence.statistics.encounters import encounters
+from storage.evidence.statistics.facts import count_outdated, game_facts, reply_facts
+from storage.evidence.statistics.group_rows import read_groups
+from storage.evidence.statistics.group_sums import group_statistics
+from storage.evidence.statistics.groups import By
+from storage.evidence.statistics.lots import lot_traffic
+from storage.evidence.statistics.suspect_rows import suspect_games
+from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
+from storage.evidence.trials import list_trials
 from storage.filters import Filters, GamePhase
-from storage.games import count_bot_games, count_by_player, list_games, list_open_games
+from storage.ledger.games import count_bot_games, count_by_player, list_games, list_open_games
 from storage.records import AccountKey
-from storage.statistics.calibrations import read_calibrations
-from storage.statistics.encounters import encounters
-from storage.statistics.facts import count_outdated, game_facts, reply_facts
-from storage.statistics.group_rows import read_groups
-from storage.statistics.group_sums import group_statistics
-from storage.statistics.groups import By
-from storage.statistics.lots import lot_traffic
-from storage.statistics.suspect_rows import suspect_games
-from storage.statistics.trial_rows import trial_decisions, trial_games
 from storage.tables.games import GameRow, OpponentRow
-from storage.trials import list_trials
 
 Work = Callable[[AsyncSession], Awaitable[object]]
 FILTERS = {

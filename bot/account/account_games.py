@@ -25,7 +25,7 @@ from bot.game.services import Services
 from bot.servers import goes_on
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
-from storage.games import list_unsettled_games, set_rating_diff
+from storage.ledger.games import list_unsettled_games, set_rating_diff
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)

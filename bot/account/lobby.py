@@ -45,7 +45,7 @@ from bot.base.reconnect import delays, stay_connected
 from bot.game.player import GamePlayer
 from bot.game.services import Services
 from storage.errors import StorageError
-from storage.games import count_bot_games, list_open_games
+from storage.ledger.games import count_bot_games, list_open_games
 from storage.records import AccountKey
 from storage.tables.types import now_utc
 

@@ -18,8 +18,8 @@ from bot.base.event_log import log_event
 from bot.base.events import Bot, Proposal, Reply
 from bot.game.services import Services
 from storage.errors import StorageError
-from storage.events import list_events
-from storage.games import count_bot_games
+from storage.ledger.events import list_events
+from storage.ledger.games import count_bot_games
 from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from bot.base.dialects import Ability
 from bot.base.errors import RefusedError
 from bot.base.events import Clock, Proposal, Reply
 from bot.game.services import Services
-from storage.games import get_game
+from storage.ledger.games import get_game
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from engine.players import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
-from storage.games import adopt_records
+from storage.ledger.games import adopt_records
 from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)

@@ -2,9 +2,9 @@
 
 import logging
 
-from storage.control.blocks import list_blocks
 from storage.database import Database
 from storage.errors import StorageError
+from storage.ledger.blocks import list_blocks
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.errors import ConfigError
-from storage import arena
-from storage.arena import AccountRecord, AccountTaken, ArenaAccess, RatingRecord
-from storage.control.arena_accounts import DELETED
+from storage.arena import accounts as arena
+from storage.arena.account_actions import DELETED
+from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess, RatingRecord
 from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.player_kinds import PLAYER_KINDS
-from storage.report import DecisionReport, GameReport, ReplyReport
+from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
 
 def blind_report(report: GameReport) -> dict[str, Any]:

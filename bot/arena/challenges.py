@@ -6,7 +6,7 @@ from enum import StrEnum
 from bot.arena.game import ArenaRefusal
 from bot.arena.variants import ArenaVariant
 from bot.base.events import Clock, DeclineReason
-from storage.arena import AccountRecord
+from storage.arena.accounts import AccountRecord
 
 OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
 """Clocks that the page offers."""

@@ -13,7 +13,7 @@ from bot.arena.variants import ArenaVariant
 from bot.base.errors import DesdemonaError
 from bot.base.events import Clock
 from engine.game import IllegalMove
-from storage.arena import STARTED, AccountRecord, ArenaGameRecord
+from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 
 UNLIMITED_MOVE_S = 24 * 3600
 """Longest time for a move in a game without a clock, so that no game stays open for ever."""

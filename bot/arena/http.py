@@ -25,7 +25,7 @@ from bot.base.config import ArenaConfig
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from engine.errors import RecordError
-from storage.arena import AccountRecord, ArenaAccess
+from storage.arena.accounts import AccountRecord, ArenaAccess
 from storage.damage import damage_text
 from storage.errors import StorageError, UnreadableRow
 

@@ -20,7 +20,7 @@ from bot.arena.streams import Stream
 from bot.arena.traffic.places import Place, Places
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.events import Clock, DeclineReason
-from storage.arena import AccountRecord
+from storage.arena.accounts import AccountRecord
 
 MAX_FOR_ONE = 30
 """Most unanswered challenges to one account."""

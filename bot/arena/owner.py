@@ -19,9 +19,9 @@ from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.lobby import ArenaLobby
 from bot.arena.referee import Referee
 from bot.base.errors import DesdemonaError
-from storage import arena
-from storage.arena import AccountRecord, AccountTaken, ArenaAccess
-from storage.control.arena_accounts import anonymise_account, rename_account, set_access
+from storage.arena import accounts as arena
+from storage.arena.account_actions import anonymise_account, rename_account, set_access
+from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc

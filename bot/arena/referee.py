@@ -23,8 +23,15 @@ from bot.arena.traffic.once import Once
 from bot.arena.traffic.places import Place
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
-from storage import arena
-from storage.arena import STARTED, AccountRecord, ArenaAccess, ArenaGameRecord, ChatRecord, RatingRecord
+from storage.arena import accounts as arena
+from storage.arena.accounts import (
+    STARTED,
+    AccountRecord,
+    ArenaAccess,
+    ArenaGameRecord,
+    ChatRecord,
+    RatingRecord,
+)
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.tables.types import now_utc

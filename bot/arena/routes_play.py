@@ -32,8 +32,8 @@ from bot.arena.streams import Stream
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
 from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
-from storage import arena
-from storage.arena import AccountRecord
+from storage.arena import accounts as arena
+from storage.arena.accounts import AccountRecord
 from storage.database import Database
 from storage.tables.types import now_utc
 

@@ -21,8 +21,8 @@ from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.base.rate_limiter import RateLimiter
-from storage import arena
-from storage.arena import AccountRecord, AccountTaken, ArenaAccess
+from storage.arena import accounts as arena
+from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 from storage.database import Database
 
 _MAX_IDS = 100

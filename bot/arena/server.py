@@ -35,11 +35,11 @@ from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
-from storage.arena import AccountRecord
+from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
-from storage.games import list_games_by_site_id
-from storage.report import game_report
+from storage.evidence.trap_report import game_report
+from storage.ledger.games import list_games_by_site_id
 
 __all__ = ["Arena", "add_bot", "stored_report"]
 

@@ -9,7 +9,7 @@ from bot.arena.challenges import OFFERED, ArenaChallenge, ChallengeStatus, show
 from bot.arena.game import ReplayedGame
 from bot.arena.variants import VARIANTS, ArenaVariant
 from bot.base.events import Clock, speed_of
-from storage.arena import AccountRecord, ChatRecord, RatingRecord
+from storage.arena.accounts import AccountRecord, ChatRecord, RatingRecord
 
 Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.log import printable
 from bot.base.metrics import Metrics
-from storage.events import record_event
+from storage.ledger.events import record_event
 from storage.records import AccountKey
 
 

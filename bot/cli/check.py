@@ -39,7 +39,7 @@ from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EngineSource
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
-from storage.statistics.damaged_rows import damaged_rows
+from storage.evidence.statistics.damaged_rows import damaged_rows
 from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaRating
 
 SELF_TEST_DEPTH = 6

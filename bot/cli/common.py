@@ -131,7 +131,7 @@ def require_known(option: str, name: str | None, names: Collection[str]) -> None
 
 def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
     """Parse an ISO 8601 time, in this machine's time zone unless it names one."""
-    from storage.queries.filter_language import parse_moment
+    from storage.evidence.queries.filter_language import parse_moment
 
     try:
         return parse_moment(text, end_of_day=end_of_day)
@@ -179,7 +179,7 @@ def write(
 
 def print_csv(rows: Rows) -> None:
     """Write flat rows as CSV with a header; nothing if there are none."""
-    from storage.exports.csv_cells import cell
+    from storage.evidence.exports.csv_cells import cell
 
     if rows:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")

@@ -32,15 +32,15 @@ from engine.formats import files, wthor
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
 from engine.games import GAMES
-from storage.archive import BATCH, add_games, each_game
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.exports.rows import EXPORTS, What
+from storage.evidence.exports.rows import EXPORTS, What
+from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
-from storage.games import list_games, require_readable
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import list_games, require_readable
+from storage.ledger.own_game_records import record_of
 from storage.maintenance.unfinished_files import BeingWritten, unfinished_file
-from storage.own_game_records import record_of
-from storage.statistics.suspect_rows import suspect_games
+from storage.research.archive import BATCH, add_games, each_game
 
 _LARGE_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""

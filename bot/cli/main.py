@@ -10,7 +10,7 @@ from engine import VERSION
 
 COMMANDS = {
     "analyse": LazyCommand(
-        "bot.cli.analyse",
+        "lab.cli.analyse",
         "analyse_command",
         "Analyse recorded games of people: PGN, WTHOR, GGF, transcripts.",
     ),
@@ -34,7 +34,7 @@ COMMANDS = {
         "human; nboard:, gtp:, uci:, ucci:.",
     ),
     "study": LazyCommand(
-        "bot.cli.study",
+        "lab.cli.study",
         "study_command",
         "Study traps in analysed games of people, with 95 % intervals by persons.",
     ),
@@ -171,15 +171,15 @@ TRIAL_COMMANDS = {
 }
 EXPERIMENT_COMMANDS = {
     "list": LazyCommand(
-        "bot.cli.experiments.command",
+        "lab.cli.experiments.command",
         "list_command",
         "List the experiments, with the figures and tables that each repeats.",
     ),
     "run": LazyCommand(
-        "bot.cli.experiments.command", "run_command", "Run an experiment, and tell what came out."
+        "lab.cli.experiments.command", "run_command", "Run an experiment, and tell what came out."
     ),
     "tell": LazyCommand(
-        "bot.cli.experiments.command", "tell_command", "Tell what an experiment found, as far as it was run."
+        "lab.cli.experiments.command", "tell_command", "Tell what an experiment found, as far as it was run."
     ),
 }
 MODEL_COMMANDS = {
@@ -194,7 +194,7 @@ MODEL_COMMANDS = {
         "Show a model's metadata and its predictions for the first move.",
     ),
     "fit": LazyCommand(
-        "bot.cli.fit",
+        "lab.cli.fit",
         "fit_command",
         "Fit a calibrated model, which predicts how likely people are to play each reply, or the people "
         "model's prior.",

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from bot.base.log import printable
-from bot.cli.analyse import counting
 from bot.cli.common import ShowFormat, ask_database, config_of, print_json
 from bot.game.recheck import Findings, OnCount, recheck
+from lab.cli.analyse import counting
 from storage.database import Database
 
 

@@ -13,10 +13,10 @@ from engine.expected import PER_PERCENT
 from engine.game import replay
 from engine.games import get_game
 from engine.judgement import ERROR
-from storage.intervals import Performance
-from storage.own_game_records import match_limits, match_of
+from storage.evidence.intervals import Performance
+from storage.evidence.trap_report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
+from storage.ledger.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
-from storage.report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
 
 NONE = "-"
 

@@ -50,7 +50,7 @@ def sql(
     if output is OutputFormat.JSON:
         print_json(found.records())
     elif output is OutputFormat.CSV:
-        from storage.exports.csv_cells import cells
+        from storage.evidence.exports.csv_cells import cells
 
         lines = csv.writer(sys.stdout, lineterminator="\n")
         lines.writerows(map(cells, [found.columns, *found.rows]))

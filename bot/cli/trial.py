@@ -19,13 +19,13 @@ from bot.cli.common import (
     print_json,
 )
 from storage.errors import TrialError
-from storage.inference.defaults import ALPHA, CAP_GAMES
+from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
 from storage.records import Endpoint
 
 if TYPE_CHECKING:
     from bot.base.config import Config
     from storage.database import Database
-    from storage.trials import NewTrial, StoredTrial
+    from storage.evidence.trials import NewTrial, StoredTrial
 
 _SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
 """The tables that decide how a player plays."""
@@ -65,7 +65,7 @@ def start(
         raise UsageError(f"trial start: {error}") from None
 
     async def work(database: "Database") -> "StoredTrial":
-        from storage.trials import start_trial
+        from storage.evidence.trials import start_trial
 
         async with database.write() as session:
             return await start_trial(session, new)
@@ -82,7 +82,7 @@ def end(
     """End the open trial; games that are being played, or analysed, still belong to it."""
 
     async def work(database: "Database") -> "StoredTrial":
-        from storage.trials import end_trial
+        from storage.evidence.trials import end_trial
 
         async with database.write() as session:
             return await end_trial(session, name)
@@ -96,7 +96,7 @@ def list_command(context: typer.Context, output: FormatOption = OutputFormat.TAB
     """List all trials, the latest first."""
 
     async def work(database: "Database") -> "list[StoredTrial]":
-        from storage.trials import list_trials
+        from storage.evidence.trials import list_trials
 
         async with database.read() as session:
             return await list_trials(session)
@@ -132,7 +132,7 @@ def plan(
     Args:
         configs: The settings of each account, by its name.
         name: Of the trial.
-        opt: As in `storage.trials.NewTrial`, like the others; None: the usual number.
+        opt: As in `storage.evidence.trials.NewTrial`, like the others; None: the usual number.
         endpoint: None: the usual one.
 
     Raises:
@@ -140,8 +140,8 @@ def plan(
     """
     from bot.game.selection import BLIND_FAVOUR
     from engine import ENGINE_VERSION
-    from storage.inference.any_time import Opt
-    from storage.trials import NewTrial
+    from storage.evidence.inference.any_time import Opt
+    from storage.evidence.trials import NewTrial
 
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:

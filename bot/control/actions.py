@@ -32,10 +32,10 @@ from bot.control.status import (
 )
 from bot.game.player import GamePlayer
 from bot.game.search_pool import SearchPool
-from storage.control.blocks import add_block, remove_block
 from storage.database import Database
-from storage.events import PROGRAM
-from storage.games import get_game
+from storage.ledger.blocks import add_block, remove_block
+from storage.ledger.events import PROGRAM
+from storage.ledger.games import get_game
 from storage.tables.types import now_utc
 
 MOST_PAUSE_MIN = 7 * 24 * 60.0

@@ -12,7 +12,7 @@ from bot.base.event_log import log_event
 from bot.base.metrics import Metrics
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import PROGRAM
+from storage.ledger.events import PROGRAM
 from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)

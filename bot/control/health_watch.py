@@ -25,11 +25,11 @@ from bot.control.status import AccountStatus, Status
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import PROGRAM
+from storage.evidence.queries.form import losing_streaks
+from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 from storage.filters import Filters
+from storage.ledger.events import PROGRAM
 from storage.maintenance.unfinished_files import UNFINISHED
-from storage.queries.form import losing_streaks
-from storage.queries.rating_curves import RatingCurve, rating_curves
 from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from bot.dashboard.filter_chips import chips
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.page_cache import PageCache
 from bot.dashboard.rendering import query_text
-from storage.exports.csv_cells import cell
+from storage.evidence.exports.csv_cells import cell
 
 
 class PageForm(StrEnum):
@@ -131,7 +131,7 @@ def _csv(asked: PageRequest, view: View) -> MadePage:
 
 
 def csv_text(rows: Rows) -> str:
-    """Rows as CSV with a header; texts are as `storage.exports.csv_cells` says."""
+    """Rows as CSV with a header; texts are as `storage.evidence.exports.csv_cells` says."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bot.dashboard.page import Page, Query
 from bot.dashboard.rendering import query_text, title_of
-from storage.queries.filter_language import FIELDS, FilterField, filter_texts
+from storage.evidence.queries.filter_language import FIELDS, FilterField, filter_texts
 
 NAMED = ("game", "opponents", "player", "site", "speed", "rated", "min-rating", "max-rating", "since")
 """Chips that are shown also when nothing is chosen; the others only when something is, or under "more"."""

@@ -15,11 +15,11 @@ from engine.games import get_game
 from engine.judgement import expected_scale_centi
 from engine.temptation import ReplyForecast
 from storage.damage import decoding, reason_of, require_damage
-from storage.decisions import get_decision
-from storage.forecasts import get_forecast
-from storage.games import get_game_by_id, require_readable
+from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
+from storage.ledger.decisions import get_decision
+from storage.ledger.forecasts import get_forecast
+from storage.ledger.games import get_game_by_id, require_readable
 from storage.records import StoredDecision, StoredGame
-from storage.report import DecisionReport, ReplyReport, decision_report
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
 from storage.database import Database
+from storage.evidence.queries.filter_language import OF_GAMES, filter_texts, parse_filters
 from storage.filters import Filters
-from storage.queries.filter_language import OF_GAMES, filter_texts, parse_filters
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.base.errors import DesdemonaError
 from bot.dashboard.page import Page, Query, View
 from storage.database import Database
-from storage.queries.changes import ChangeWatch
+from storage.evidence.queries.changes import ChangeWatch
 
 logger = logging.getLogger(__name__)
 

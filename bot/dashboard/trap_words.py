@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from bot.base.rounding import half_up
-from storage.report import ReplyReport
+from storage.evidence.trap_report import ReplyReport
 
 LONGEST_NAME = 40
 """Of people, within a sentence."""

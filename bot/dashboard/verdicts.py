@@ -10,7 +10,7 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.judgement import ERROR
-from storage.report import BaitReport, DecisionReport, ReplyReport
+from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 
 
 class VerdictKind(StrEnum):

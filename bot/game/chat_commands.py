@@ -17,7 +17,7 @@ from engine.expected import WHOLE
 from engine.games import get_game
 from engine.player_kinds import kind_named
 from engine.temptation import ReplyForecast
-from storage.statistics.encounters import Encounters
+from storage.evidence.statistics.encounters import Encounters
 
 PAUSE_S = 5.0
 """Least time between two answers in one room of a game, in seconds."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
-from storage.statistics.encounters import BaitCounts
+from storage.evidence.statistics.encounters import BaitCounts
 
 
 class ResultForUs(StrEnum):

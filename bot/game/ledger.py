@@ -35,7 +35,12 @@ from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
 from engine.temptation import ReplyForecast
 from storage.database import Database, Role
-from storage.decisions import (
+from storage.errors import DuplicateDecision, RoleLost, StorageError
+from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.evidence.statistics.summaries import summarise
+from storage.evidence.trials import trial_for
+from storage.filters import Filters
+from storage.ledger.decisions import (
     commit_new,
     get_decision,
     list_decisions,
@@ -45,11 +50,9 @@ from storage.decisions import (
     store_profile,
     void_after,
 )
-from storage.errors import DuplicateDecision, RoleLost, StorageError
-from storage.events import list_events
-from storage.filters import Filters
-from storage.forecasts import get_forecast, lacking_forecasts, store_forecast
-from storage.games import (
+from storage.ledger.events import list_events
+from storage.ledger.forecasts import get_forecast, lacking_forecasts, store_forecast
+from storage.ledger.games import (
     count_by_player,
     finish_game,
     get_game,
@@ -58,7 +61,7 @@ from storage.games import (
     set_moves,
     settle_game,
 )
-from storage.outcomes import record_outcome, record_reply_time
+from storage.ledger.outcomes import record_outcome, record_reply_time
 from storage.records import (
     AccountKey,
     DecisionState,
@@ -69,10 +72,7 @@ from storage.records import (
     StoredDecision,
     StoredGame,
 )
-from storage.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
-from storage.statistics.summaries import summarise
 from storage.tables.types import now_utc
-from storage.trials import trial_for
 
 logger = logging.getLogger(__name__)
 

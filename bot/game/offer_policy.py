@@ -37,7 +37,7 @@ class OfferFacts:
     has_draws: bool
     """Players of this game can agree on a draw at this site."""
     in_trial: bool = False
-    """The game belongs to a trial (`storage.trials`)."""
+    """The game belongs to a trial (`storage.evidence.trials`)."""
     by_lot: bool = False
     """A lot chose our player, or chooses its moves."""
     plies_since_offer: int | None = None

@@ -15,7 +15,7 @@ from engine.variety import Detour
 from storage.database import Database
 from storage.errors import StorageError
 from storage.filters import Filters
-from storage.games import list_games, list_unwon_lines
+from storage.ledger.games import list_games, list_unwon_lines
 from storage.records import AccountKey, GameResult, StoredGame, UnwonLine
 
 logger = logging.getLogger(__name__)

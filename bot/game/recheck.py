@@ -36,9 +36,9 @@ from engine.temptation import RULE as FORECAST
 from engine.temptation import ReplyForecast
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
-from storage.events import list_events
-from storage.packing.records import unpack
-from storage.recheck import (
+from storage.evidence.statistics.damaged_rows import DamagedRow, damaged_rows
+from storage.ledger.events import list_events
+from storage.maintenance.recheck import (
     NextDecision,
     RecordedDecision,
     UnreadableDecision,
@@ -47,8 +47,8 @@ from storage.recheck import (
     next_decision,
     settle_later,
 )
+from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
-from storage.statistics.damaged_rows import DamagedRow, damaged_rows
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,9 @@ class Findings:
     """Profiles of chosen moves that were incomplete and have been completed."""
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
-    """Summaries of games that were wrong and have been made anew (`storage.statistics.summaries`)."""
+    """Summaries of games that were wrong and have been made anew
+    (`storage.evidence.statistics.summaries`).
+    """
     damaged: list[DamagedRow] = field(default_factory=list)
     """Rows of other tables with values that cannot be."""
     left: Counter[str] = field(default_factory=Counter)

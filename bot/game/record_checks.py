@@ -12,9 +12,9 @@ from engine.game import IllegalMove, if_it_goes_on, positions
 from engine.games import get_game
 from engine.judgement import judge_decision
 from engine.temptation import RULE, ReplyForecast
-from storage.decisions import reply_scores
+from storage.ledger.decisions import reply_scores
+from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
-from storage.recheck import RecordedDecision
 from storage.records import DecisionState, GameStatus
 
 _MOST_GAMES = 16

@@ -10,9 +10,9 @@ from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.games import get_game
-from storage.own_game_records import record_of
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import get_game
+from storage.ledger.own_game_records import record_of
 from storage.records import AccountKey, GameStatus, StoredGame
 
 logger = logging.getLogger(__name__)

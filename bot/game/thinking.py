@@ -35,7 +35,7 @@ from engine.stop import Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
 from engine.variety import LEVELS, Detour, Level
-from storage.decisions import list_seeds
+from storage.ledger.decisions import list_seeds
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from bot.base.errors import TransientError
 from bot.base.events import Clock, GameSnapshot, GameState, Opponent, Speed
 from storage.database import Database
 from storage.errors import StorageError
-from storage.games import list_open_games
+from storage.ledger.games import list_open_games
 from storage.records import AccountKey, StoredGame
 
 

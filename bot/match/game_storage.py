@@ -17,13 +17,13 @@ from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
 from engine.temptation import forecast
 from storage.database import Database
-from storage.decisions import commit_decision, mark_confirmed, mark_dropped
+from storage.evidence.statistics.summaries import summarise
 from storage.filters import Filters
-from storage.forecasts import store_forecast
-from storage.games import finish_game, list_games, open_game, set_moves
-from storage.outcomes import record_outcome
+from storage.ledger.decisions import commit_decision, mark_confirmed, mark_dropped
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game, list_games, open_game, set_moves
+from storage.ledger.outcomes import record_outcome
 from storage.records import MATCH_SITE, GameResult, GameStatus, NewGame, StoredGame
-from storage.statistics.summaries import summarise
 
 _NAME_LENGTH = 200  # of the column
 _RESULTS = {1.0: GameResult.WIN, 0.5: GameResult.DRAW, 0.0: GameResult.LOSS}

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.match.play import End, Finished, Used
-from storage.intervals import Z_95
+from storage.evidence.intervals import Z_95
 
 _T_95 = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157)
 """Two-sided 95 % quantiles of Student's t for 1 to 9 degrees of freedom."""
@@ -86,7 +86,8 @@ def share_of(elo: float) -> float:
 def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
     """95 % interval of the expected score, from the scores of pairs.
 
-    Wilson's interval (see `storage.intervals`), which is valid at 0 % and 100 % too, with the effective
+    Wilson's interval (see `storage.evidence.intervals`), which is valid at 0 % and 100 % too, with the
+    effective
     number of trials n / c, where c is the variance of the pairs relative to that of a coin with the same
     mean.  c counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so far do
     not prove that the next one will be equal.

@@ -5,7 +5,7 @@ of a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the 
 digit), the index of one weight in the pattern's table.  All features of a pattern share the table, and a
 content shares its weight with its mirror image.  Two more tables are indexed by the number of moves of either
 side.  There is a set of tables for each ply.  The weights are learned by
-``python -m engine.training.othello_patterns``; ``othello_weights.json`` says how.
+``python -m lab.training.othello_patterns``; ``othello_weights.json`` says how.
 
 The C++ core (``engine/native/othello/patterns.hpp``) has the same patterns and uses the same weights.
 """

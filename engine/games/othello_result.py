@@ -4,7 +4,7 @@ The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squ
 lead of one disc is worth 54 %, of six discs 73 %; with 14 empty 57 % and 83 %.  Fitted on 2026-11-24 with the
 weights of that day by ::
 
-    python -m engine.training.othello_result --games 4000
+    python -m lab.training.othello_result --games 4000
 
 that is, to 121,541 positions of 3,200 games that the engine played against itself at a depth of 6 after 4 to
 16 random moves, the last 12 squares solved.  On the 30,362 positions of 800 further games the log-loss is

@@ -2,7 +2,7 @@
 
 A *feature* is something countable on the board for either side: a horse on a square, a chariot with nine
 squares to go to, a hanging cannon.  Its value is the count of the side to move less that of the other side.
-The weights are learned by ``python -m engine.training.xiangqi``; ``xiangqi_weights.json`` holds them and says
+The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and says
 how.
 
 Boards are strings of 90 letters, as in `engine.games.xiangqi`.  The C++ core

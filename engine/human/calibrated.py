@@ -4,7 +4,7 @@ A conditional logit with a few boosted trees on top: every reply has a utility, 
 softmax over the replies of the position.  The utility depends on a reply's features (`reply_features`): how
 it looks at each depth compared with the others, its true cost, how deceptive it is, its probability by a
 human-move model if there is one, and the interaction of these with the person's rating and clock and with the
-stage of the game.  This module reads and applies models; `engine.training.calibrated` trains them.
+stage of the game.  This module reads and applies models; `lab.training.calibrated` trains them.
 
 Features use expected scores, so that models hardly depend on which engine the scores come from, and relative
 depths (first, last but one, last), so that they apply to profiles of other depths, too.

@@ -1,6 +1,6 @@
 """Our human-move model for Othello: a network trained on tournament games.
 
-The network (`engine.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
+The network (`lab.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
 ``logits`` (n, 64).  Its input includes the rules: the legal moves, and what each of them leads to, two plies
 deep.  Each position is first turned into a canonical orientation, so equivalent positions get the same
 answer, and the network need not learn eight boards.  In well-known positions the move counts of past games
@@ -144,7 +144,7 @@ class OthelloHumanModel:
     """p(move | position, last move) in Othello.  Used by one thread at a time.
 
     Args:
-        network: As written by `engine.training.human_othello`.
+        network: As written by `lab.training.human_othello`.
         openings: Whether to use its table of openings.
 
     Raises:

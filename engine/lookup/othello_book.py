@@ -2,7 +2,7 @@
 
 Positions that the board's eight symmetries map to one another share an entry, under the least of the eight
 (the *canonical* one); moves are mapped accordingly.  Colours do not matter: an entry is seen from the side to
-move.  ``python -m engine.training.othello_book`` makes books; none comes with the program.
+move.  ``python -m lab.training.othello_book`` makes books; none comes with the program.
 
 The file is gzip'd text, one JSON value a line: ``zcat`` can show it, gzip's checksum detects damage, and it
 is small.  (A database would be several times larger, and the engine does without one.)  The first line is the

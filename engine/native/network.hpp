@@ -6,7 +6,7 @@
 // then the other's, each sum limited to 0 .. 1 and squared.  It has `kBuckets` sets of weights, by the number of
 // pieces.  Its output is added to the linear evaluation, which knows mobility, threats and pawns already: so a small
 // network and few games are enough.  engine/games/networks.py reads the file and is a readable mirror;
-// engine/training/networks.py learns it.
+// lab/training/networks.py learns it.
 #pragma once
 
 #include <cstdint>

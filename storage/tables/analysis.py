@@ -13,7 +13,9 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn,
 
 
 class AnalysisRow(Base):
-    """One way of analysing positions; columns are the fields of `storage.analysis.AnalysisSettings`."""
+    """One way of analysing positions; columns are the fields of
+    `storage.research.analysed_games.AnalysisSettings`.
+    """
 
     __tablename__ = "analyses"
 
@@ -28,7 +30,9 @@ class AnalysisRow(Base):
 
 
 class AnalysedPositionRow(Base):
-    """One move and its reply; columns are the fields of `storage.analysis.AnalysedPosition`."""
+    """One move and its reply; columns are the fields of
+    `storage.research.analysed_games.AnalysedPosition`.
+    """
 
     __tablename__ = "analysed_positions"
     __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)

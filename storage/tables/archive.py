@@ -17,7 +17,7 @@ class ImportedGameRow(Base):
     __table_args__ = (Index("ix_imported_games_game", "game", "id"),)
 
     id: Mapped[IntPk]
-    # See `storage.archive.content_key`: SHA-256 in hexadecimal.
+    # See `storage.research.archive.content_key`: SHA-256 in hexadecimal.
     content_key: Mapped[str] = mapped_column(String(64), unique=True)
     game: Mapped[KeyColumn]
     first_player: Mapped[str] = mapped_column(Text)

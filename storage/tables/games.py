@@ -87,7 +87,7 @@ class EngineConfigRow(Base):
 
 
 class TrialRow(Base):
-    """A comparison of players, planned before its first game; see `storage.trials`."""
+    """A comparison of players, planned before its first game; see `storage.evidence.trials`."""
 
     __tablename__ = "trials"
 
@@ -118,7 +118,7 @@ class GameRow(Base):
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
         Index("ix_games_selection", "site", "account", "game", "player", "state"),
-        # With what `storage.trials` counts the games of a trial by.
+        # With what `storage.evidence.trials` counts the games of a trial by.
         Index("ix_games_trial", "trial_id", "is_settled"),
         Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
     )
@@ -186,7 +186,8 @@ class DecisionRow(Base):
     confirmed_at: Mapped[UtcTime | None]
     # `Decision.search_mode`; null: the record was damaged when the column was added.
     search_mode: Mapped[KeyColumn | None]
-    # For each reply to the move its text, s_2, s_(D-1) and s_D (`storage.decisions.reply_scores`); null until
+    # For each reply to the move its text, s_2, s_(D-1) and s_D (`storage.ledger.decisions.reply_scores`);
+    # null until
     # the profile is complete.
     replies: Mapped[list[list[Any]] | None] = mapped_column(RepliesType)
     # `Decision.to_record`; the last column, so that reading the others never touches its pages.

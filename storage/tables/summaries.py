@@ -8,11 +8,11 @@ from storage.tables.types import BigInt
 
 
 class GameSummaryRow(Base):
-    """What one game adds to statistics; see `storage.statistics.summaries`."""
+    """What one game adds to statistics; see `storage.evidence.statistics.summaries`."""
 
     __tablename__ = "game_summaries"
     __table_args__ = (
-        # For `storage.statistics.kept_summaries`, which adds the stamps up.
+        # For `storage.evidence.statistics.kept_summaries`, which adds the stamps up.
         Index("ix_game_summaries_stamp", "layout", "rule", "forecast_rule", "game_id", "stamp"),
     )
 
@@ -23,32 +23,33 @@ class GameSummaryRow(Base):
     forecast_rule: Mapped[int]
     # Drawn anew whenever the row is written.
     stamp: Mapped[int] = mapped_column(BigInt)
-    # Decisions that `storage.statistics.facts.count_outdated` counts.
+    # Decisions that `storage.evidence.statistics.facts.count_outdated` counts.
     outdated: Mapped[int]
-    # The fields of `storage.statistics.encounters.BaitCounts`.
+    # The fields of `storage.evidence.statistics.encounters.BaitCounts`.
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # `storage.statistics.lots.LotCounts`.
+    # `storage.evidence.statistics.lots.LotCounts`.
     lots: Mapped[int]
     lots_answered: Mapped[int]
-    # `storage.statistics.packed_games`: labels of the game, and its packed row.
+    # `storage.evidence.statistics.packed_games`: labels of the game, and its packed row.
     labels: Mapped[str] = mapped_column(Text)
-    # JSON: a list of the models that made the forecasts, by `storage.statistics.facts.model_text`.
+    # JSON: a list of the models that made the forecasts, by `storage.evidence.statistics.facts.model_text`.
     models: Mapped[str] = mapped_column(Text)
     facts: Mapped[bytes] = mapped_column(LargeBinary)
-    # `storage.statistics.reply_sums.packed`: of all replies by model, and by phase and model.  Larger columns
+    # `storage.evidence.statistics.reply_sums.packed`: of all replies by model, and by phase and model.
+    # Larger columns
     # are the last ones, so that reading the others never touches their pages.
     sums: Mapped[bytes] = mapped_column(LargeBinary)
-    # `storage.statistics.set_baits.packed_phases`.
+    # `storage.evidence.statistics.set_baits.packed_phases`.
     bait_phases: Mapped[bytes] = mapped_column(LargeBinary)
     phase_sums: Mapped[bytes] = mapped_column(LargeBinary)
-    # `storage.statistics.reply_sums.packed_forecasts`.
+    # `storage.evidence.statistics.reply_sums.packed_forecasts`.
     forecasts: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class GameBaitRow(Base):
-    """A confirmed bait of a game that has a summary; see `storage.statistics.set_baits`."""
+    """A confirmed bait of a game that has a summary; see `storage.evidence.statistics.set_baits`."""
 
     __tablename__ = "game_baits"
     __table_args__ = (
@@ -60,7 +61,7 @@ class GameBaitRow(Base):
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
-    # `storage.statistics.set_baits.line_key`.
+    # `storage.evidence.statistics.set_baits.line_key`.
     line: Mapped[int] = mapped_column(BigInt)
     # Probability times cost.
     surprise: Mapped[float]

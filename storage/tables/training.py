@@ -25,7 +25,7 @@ class TrainingPosition(Base):
 
     id: Mapped[IntPk]
     key: Mapped[int] = mapped_column(BigInt, unique=True)
-    """`storage.training.positions.position_key`."""
+    """`storage.arena.puzzles.positions.position_key`."""
     game: Mapped[KeyColumn]
     rating: Mapped[float] = mapped_column(Float)
     """How hard it is, on the scale of the people's ratings (Glicko-2)."""

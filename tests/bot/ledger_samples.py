@@ -13,11 +13,11 @@ from engine.judgement import classify_reply
 from engine.temptation import RULE as FORECAST_RULE
 from engine.temptation import ReplyForecast
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.events import list_events
-from storage.games import get_game
+from storage.evidence.statistics.summaries import games_over, games_to_summarise, remake
+from storage.ledger.decisions import list_decisions
+from storage.ledger.events import list_events
+from storage.ledger.games import get_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
-from storage.statistics.summaries import games_over, games_to_summarise, remake
 from storage.tables.games import ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer
 from tests.patience import PATIENCE_S

@@ -6,10 +6,10 @@ from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
 from engine.temptation import ExpectedReplies, confirmed_by, forecast
-from storage.decisions import commit_decision
-from storage.forecasts import store_forecast
-from storage.games import finish_game, get_game
-from storage.outcomes import record_outcome
+from storage.ledger.decisions import commit_decision
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game, get_game
+from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, StoredGame
 from tests.storage.samples import ARENA, opened
 

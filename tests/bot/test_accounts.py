@@ -18,7 +18,7 @@ from bot.control.control_socket import ControlError, ask
 from bot.daemon import play
 from storage.database import Database
 from storage.filters import Filters
-from storage.games import list_games
+from storage.ledger.games import list_games
 from storage.records import AccountKey, GameStatus
 from tests.bot.test_daemon import is_there, person
 from tests.patience import PATIENCE_S

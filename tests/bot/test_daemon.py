@@ -32,9 +32,9 @@ from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError,
 from bot.daemon import ArenaHost, open_server, play, run, without_taken_levels
 from bot.servers.lichess import LichessServer
 from storage.database import Database
-from storage.decisions import list_decisions, list_unsettled
 from storage.errors import RoleLost, RoleTaken, StorageError
-from storage.games import get_game
+from storage.ledger.decisions import list_decisions, list_unsettled
+from storage.ledger.games import get_game
 from storage.records import GameStatus, TimeSource
 from storage.tables.games import ReplyTimeRow
 from tests.bot.fakes import FakeServer

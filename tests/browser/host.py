@@ -12,8 +12,8 @@ from bot.arena.blind_report import blind_report
 from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
 from storage.database import Database
-from storage.games import list_games_by_site_id
-from storage.report import game_report
+from storage.evidence.trap_report import game_report
+from storage.ledger.games import list_games_by_site_id
 from tests.bot.arena.training.samples import add_fall
 from tests.browser.opponent import NAME, Opponent
 from tests.patience import PATIENCE_S

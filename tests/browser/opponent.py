@@ -20,10 +20,10 @@ from engine.stop import StopFlag
 from engine.temptation import forecast
 from engine.time_management import Limits
 from storage.database import Database
-from storage.decisions import commit_decision, mark_confirmed
-from storage.forecasts import store_forecast
-from storage.games import finish_game, open_game
-from storage.outcomes import record_outcome
+from storage.ledger.decisions import commit_decision, mark_confirmed
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game, open_game
+from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, NewGame
 
 Json = dict[str, Any]

@@ -20,9 +20,9 @@ from bot.dashboard.menu import pages
 from bot.dashboard.rendering import opponent_path
 from bot.dashboard.server import Dashboard
 from storage.database import Database
+from storage.evidence.statistics.monthly import monthly_report
 from storage.filters import Filters
 from storage.records import MATCH_SITE
-from storage.statistics.monthly import monthly_report
 from storage.tables.games import DecisionRow, GameRow, OpponentRow
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of, firing_board, sample_status
 from tests.bot.dashboard.numbers.sample_database import NOW, fill

@@ -13,7 +13,7 @@ from bot.base.config import DashboardConfig
 from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
 from storage.database import Database
-from storage.games import finish_game
+from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.dashboard.samples import NAMES, met_bait
 from tests.browser.page import Page

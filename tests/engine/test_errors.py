@@ -13,12 +13,12 @@ ROOT = Path(__file__).parents[2]
 
 # Where a bare ValueError may be caught, and what raises it there: never the engine, whose own have types.
 PARSING = {
-    "storage/queries/baits.py": {"bait_counts"},
-    "storage/queries/filter_language.py": {"parse_filters", "parse_moment"},
+    "storage/evidence/queries/baits.py": {"bait_counts"},
+    "storage/evidence/queries/filter_language.py": {"parse_filters", "parse_moment"},
     "storage/packing/records.py": {"pack", "unpack"},
     "storage/packing/columns.py": {"_write_floats"},
     "storage/maintenance/copied_rows.py": {"_canonical_json"},
-    "storage/exports/games.py": {"_chance"},
+    "storage/evidence/exports/games.py": {"_chance"},
     "storage/ask/question.py": {"ask"},
     "bot/dashboard/controls.py": {"_minutes"},
     "bot/dashboard/access.py": {"_host_of", "is_loopback", "read_form"},
@@ -30,7 +30,7 @@ PARSING = {
     "bot/arena/proxies.py": {"_parsed"},
     "bot/arena/traffic/assets.py": {"_languages"},  # JSON
     "bot/base/config.py": {"_placeholders_are_known", "_read", "_require_host", "_token_in"},
-    "bot/cli/analyse.py": {"_settings"},  # quotes of a command
+    "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_phase_of", "_settings_of"},
     "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
@@ -47,7 +47,7 @@ PARSING = {
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
     "storage/damage.py": {"decode_json", "read_json"},
-    "storage/recheck.py": {"_read"},  # JSON
+    "storage/maintenance/recheck.py": {"_read"},  # JSON
 }
 
 

@@ -35,7 +35,7 @@ from engine.time_management import Limits
 from engine.uci.link import SearchRequest
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EnginePool, EngineSource
-from storage.intervals import share
+from storage.evidence.intervals import share
 from tests.engine.human.fakes import FakeModel
 from tests.engine.positions import random_position
 from tests.engine.uci.test_source import Scripted, decide, source

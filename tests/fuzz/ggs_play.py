@@ -18,9 +18,9 @@ from bot.servers.ggs import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, PROBE_S, PROBES,
 from bot.servers.ggs_account import WAITED_S
 from bot.servers.ggs_archive import TELLING_PLIES
 from storage.database import Database
-from storage.decisions import list_decisions
 from storage.filters import Filters
-from storage.games import list_games
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import list_games
 from storage.records import AccountKey, DecisionState, GameResult, GameStatus, StoredGame
 from tests.fuzz.ggs_faults import Fault, schedule
 from tests.fuzz.ggs_site import BOT, EPOCH_S, PASSWORD, Person, Site

@@ -20,7 +20,7 @@ from bot.game.search_pool import JobStop
 from engine.search.searchers import make_searcher
 from engine.time_management import Limits
 from storage.database import Database
-from storage.events import list_events
+from storage.ledger.events import list_events
 from tests.fuzz.one_thread import run
 
 THINKS_S = 0.3

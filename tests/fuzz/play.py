@@ -14,8 +14,8 @@ from bot.base.events import EndReason
 from bot.game.services import Services
 from bot.servers.lichess import LichessServer
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.games import get_game
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import get_game
 from storage.records import AccountKey, DecisionState, GameResult
 from tests.fuzz.faults import Fault, Place, schedule
 from tests.fuzz.harness import THINKS_S, ErrorLog, Outcome, QuickPool, run_bot, troubles

@@ -20,9 +20,9 @@ from engine.choice import verify
 from engine.game import replay
 from engine.games import get_game
 from storage.database import Database
-from storage.decisions import list_decisions
 from storage.filters import Filters
-from storage.games import list_games
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import list_games
 from storage.records import AccountKey, DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.bot.fakes import config, services
 from tests.ggs.client import Client, Habits, Over, Seat

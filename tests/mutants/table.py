@@ -107,13 +107,13 @@ TABLE = (
         fixed=(("score < certain", "score <= certain"),),
     ),
     Guarded(
-        "storage/statistics/encounters.py",
-        ("tests/storage/statistics/test_encounters.py", "-k", "not postgresql"),
+        "storage/evidence/statistics/encounters.py",
+        ("tests/storage/evidence/statistics/test_encounters.py", "-k", "not postgresql"),
     ),
-    Guarded("storage/intervals.py", ("tests/storage/test_intervals.py",)),
+    Guarded("storage/evidence/intervals.py", ("tests/storage/evidence/test_intervals.py",)),
     Guarded(
-        "storage/inference/any_time.py",
-        ("tests/storage/inference/test_any_time.py",),
+        "storage/evidence/inference/any_time.py",
+        ("tests/storage/evidence/inference/test_any_time.py",),
         sample=12,
         fixed=(
             (
@@ -123,10 +123,20 @@ TABLE = (
             ("np.maximum(self.spread, self.person_spread)", "self.spread"),
         ),
     ),
-    Guarded("storage/inference/fixed.py", ("tests/storage/inference/test_fixed.py",), sample=12),
-    Guarded("storage/inference/trial.py", ("tests/storage/inference/test_trial.py",), sample=12),
-    Guarded("storage/inference/games.py", ("tests/storage/inference/test_games.py",), sample=12),
-    Guarded("storage/inference/decisions.py", ("tests/storage/inference/test_decisions.py",), sample=12),
+    Guarded(
+        "storage/evidence/inference/fixed.py", ("tests/storage/evidence/inference/test_fixed.py",), sample=12
+    ),
+    Guarded(
+        "storage/evidence/inference/trial.py", ("tests/storage/evidence/inference/test_trial.py",), sample=12
+    ),
+    Guarded(
+        "storage/evidence/inference/games.py", ("tests/storage/evidence/inference/test_games.py",), sample=12
+    ),
+    Guarded(
+        "storage/evidence/inference/decisions.py",
+        ("tests/storage/evidence/inference/test_decisions.py",),
+        sample=12,
+    ),
     Guarded("bot/game/session.py", ("tests/bot/game/test_session.py",)),
     Guarded(
         "bot/game/selection.py",

@@ -14,9 +14,9 @@ from engine.players import Player
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from storage.decisions import commit_decision
-from storage.games import open_game
-from storage.outcomes import record_outcome
+from storage.ledger.decisions import commit_decision
+from storage.ledger.games import open_game
+from storage.ledger.outcomes import record_outcome
 from storage.records import AccountKey, NewGame, StoredGame
 
 OPENING = "8/8/8/3wb3/3bw3/8/8/8 b"

@@ -24,9 +24,9 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import reply_trappiness
 from storage.database import Database
-from storage.decisions import list_decisions
 from storage.filters import Filters
-from storage.games import list_games
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import list_games
 from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.system.daemon import Daemon
 

@@ -10,11 +10,11 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from storage import arena
+from storage.arena import accounts as arena
 from storage.damage import damage_stops
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import record_event
+from storage.ledger.events import record_event
 from storage.records import AccountKey
 from storage.tables.types import now_utc
 

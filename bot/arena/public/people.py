@@ -18,8 +18,8 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from engine.games import get_game
-from storage.arena import STARTED, AccountRecord
-from storage.queries.arena_people import ArenaGameLine, RatedPlayer, TrapHistory
+from storage.arena.accounts import STARTED, AccountRecord
+from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer, TrapHistory
 
 RANKED_DEVIATION = 75.0
 """Who has a larger deviation is not ranked yet, as on Lichess; it takes some twenty games."""

@@ -45,9 +45,9 @@ from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.once import Once
 from bot.arena.variants import VARIANTS, ArenaVariant
-from storage.arena import AccountRecord, ArenaAccess
+from storage.arena.accounts import AccountRecord, ArenaAccess
 from storage.database import Database
-from storage.queries.arena_people import (
+from storage.evidence.queries.arena_people import (
     ArenaGameLine,
     arena_ratings,
     best_rated,
@@ -55,7 +55,7 @@ from storage.queries.arena_people import (
     trap_histories,
     trap_replies,
 )
-from storage.statistics.reply_progress import PlayedReplies
+from storage.evidence.statistics.reply_progress import PlayedReplies
 
 _KEPT_BYTES = 16 * 1024 * 1024
 _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
 from bot.arena.training.ratings import start_rating
+from storage.arena.puzzles import positions
+from storage.arena.puzzles.positions import NewFall
 from storage.damage import read_batch
 from storage.database import Database
 from storage.errors import StorageError
-from storage.training import positions
-from storage.training.positions import NewFall
 
 logger = logging.getLogger(__name__)
 

@@ -20,10 +20,10 @@ from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.temptation import ReplyForecast, TemptingReply
+from storage.arena.puzzles.positions import TOLERANCE, FallSource
 from storage.damage import VALUE_ERRORS, reason_of
+from storage.evidence.trap_report import decision_report
 from storage.records import StoredDecision, StoredGame
-from storage.report import decision_report
-from storage.training.positions import TOLERANCE, FallSource
 
 LINE_PLIES = 5
 """Moves that are shown after a bait."""

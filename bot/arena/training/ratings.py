@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.arena import glicko
 from bot.arena.glicko import Rating
-from storage.training.positions import NewFall, TrainingRating
+from storage.arena.puzzles.positions import NewFall, TrainingRating
 
 _NEW = Rating()
 NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)

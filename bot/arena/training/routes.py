@@ -7,7 +7,7 @@ from bot.arena.referee import Referee
 from bot.arena.traffic.assets import assets
 from bot.arena.training.trainer import ReplyTrainer
 from bot.arena.variants import VARIANTS
-from storage.arena import AccountRecord, ArenaAccess
+from storage.arena.accounts import AccountRecord, ArenaAccess
 
 GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 

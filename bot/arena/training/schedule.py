@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from storage.training.solvers import ReviewRecord
+from storage.arena.puzzles.solvers import ReviewRecord
 
 WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
 """From a miss, and from each right answer on its day, to the next time; then it is done."""

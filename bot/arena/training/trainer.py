@@ -25,14 +25,14 @@ from bot.arena.training.intake import Intake
 from bot.arena.training.problem import Problem, bait_line, make_problem
 from bot.arena.wire import Json
 from engine.errors import RecordError
+from storage.arena.puzzles import positions, solvers
+from storage.arena.puzzles.positions import FallSource
+from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
-from storage.decisions import get_decision
-from storage.forecasts import get_forecast
-from storage.games import get_game_by_id
+from storage.ledger.decisions import get_decision
+from storage.ledger.forecasts import get_forecast
+from storage.ledger.games import get_game_by_id
 from storage.tables.types import now_utc
-from storage.training import positions, solvers
-from storage.training.positions import FallSource
-from storage.training.solvers import ReviewRecord, SolverRecord
 
 MOST_PROBLEMS = 200
 """Problems that are kept."""

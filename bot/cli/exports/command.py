@@ -8,8 +8,8 @@ import typer
 
 from bot.cli.common import ask_database
 from bot.cli.exports.writers import RowsFormat, rows_writer
-from storage.exports.rows import EXPORTS, What, export_rows
-from storage.statistics.suspect_rows import suspect_games
+from storage.evidence.exports.rows import EXPORTS, What, export_rows
+from storage.evidence.statistics.suspect_rows import suspect_games
 
 if TYPE_CHECKING:
     from storage.database import Database

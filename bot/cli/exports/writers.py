@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import IO, Any
 
 from bot.base.errors import DesdemonaError
-from storage.exports.columns import ColumnKind, ExportColumn, Value
-from storage.exports.csv_cells import cells
+from storage.evidence.exports.columns import ColumnKind, ExportColumn, Value
+from storage.evidence.exports.csv_cells import cells
 
 GROUP = 20_000
 """Rows of one group of a Parquet file, which are in memory together."""

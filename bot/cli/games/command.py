@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from storage.database import Database
+    from storage.evidence.inference.suspects import Flags
+    from storage.evidence.trap_report import GameReport
     from storage.filters import Filters
-    from storage.inference.suspects import Flags
     from storage.records import StoredGame
-    from storage.report import GameReport
 
 _NAMED = 4
 """So many keys are named where a beginning fits several."""
@@ -43,9 +43,9 @@ def games(
     JSON and CSV name the reasons for which games are suspect, as --suspect does.
     """
     from bot.cli.games import listing
+    from storage.evidence.statistics.suspect_rows import suspect_games
     from storage.filters import Filters
-    from storage.games import list_games, require_readable
-    from storage.statistics.suspect_rows import suspect_games
+    from storage.ledger.games import list_games, require_readable
 
     async def read(database: "Database") -> "tuple[list[StoredGame], Flags | None]":
         async with database.read() as session:
@@ -91,8 +91,8 @@ def show(
     Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
     from bot.cli import rich_tables
-    from storage.games import require_readable
-    from storage.report import game_report
+    from storage.evidence.trap_report import game_report
+    from storage.ledger.games import require_readable
 
     async def read(database: "Database") -> "GameReport":
         async with database.read() as session:
@@ -119,7 +119,7 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
     Raises:
         UsageError: There is none, or more than one; the message names some of them.
     """
-    from storage.games import list_games_by_site_id
+    from storage.ledger.games import list_games_by_site_id
 
     if not key:
         raise UsageError("the game's key is empty; `desdemona games` lists the keys")

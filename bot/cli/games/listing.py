@@ -8,11 +8,11 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from bot.cli.rich_tables import NONE, account_text, printable_name, result_text, variant_name
-from storage.own_game_records import match_of
+from storage.ledger.own_game_records import match_of
 from storage.records import StoredGame
 
 if TYPE_CHECKING:
-    from storage.inference.suspects import Flags
+    from storage.evidence.inference.suspects import Flags
 
 
 class GamesTable:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from storage.database import Database
-    from storage.queries.opponent_report import GameProgress, OpponentReport
-    from storage.statistics.reply_progress import ReplyQuality
+    from storage.evidence.queries.opponent_report import GameProgress, OpponentReport
+    from storage.evidence.statistics.reply_progress import ReplyQuality
 
 _NAMED = 4
 """So many accounts are named where a name fits several."""
@@ -33,7 +33,7 @@ def opponent(
     """
 
     async def read(database: "Database") -> "OpponentReport":
-        from storage.queries.opponent_report import find_opponents, opponent_report
+        from storage.evidence.queries.opponent_report import find_opponents, opponent_report
 
         async with database.read() as session:
             known = await find_opponents(session, name, site)
@@ -61,7 +61,7 @@ def opponent(
     for found in report.progress:
         console().print(_progress_table(found))
     if report.progress:
-        from storage.statistics.reply_progress import LEAST_GAMES, LEAST_REPLIES
+        from storage.evidence.statistics.reply_progress import LEAST_GAMES, LEAST_REPLIES
 
         console().print(
             "Replies in positions that were not decided, all games. An error costs 10 % of expected score or "

@@ -9,8 +9,8 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from bot.cli.analyse import counting
 from bot.cli.common import UsageError, config_of
+from lab.cli.analyse import counting
 from storage.maintenance.backups import OnPages, back_up, dump_command, sqlite_file
 
 

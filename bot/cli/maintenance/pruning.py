@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from bot.base.rounding import counted
-from bot.cli.analyse import counting
 from bot.cli.common import UsageError, ask_database
+from lab.cli.analyse import counting
 from storage.database import Database
 from storage.maintenance.pruning import Pruned, count_old, prune
 

@@ -15,8 +15,8 @@ from bot.cli.filters import selects_games
 
 if TYPE_CHECKING:
     from storage.database import Database
+    from storage.evidence.statistics.monthly import MonthlyReport
     from storage.filters import Filters
-    from storage.statistics.monthly import MonthlyReport
 
 
 @selects_games
@@ -37,7 +37,7 @@ def report_command(
     --month, it is about another time.
     """
     from bot.cli.monthly.page import report_page
-    from storage.statistics.monthly import monthly_report
+    from storage.evidence.statistics.monthly import monthly_report
 
     now = datetime.now(UTC)
     filters, title = _time_of(filters, month, now)

@@ -15,8 +15,8 @@ from bot.charts.lines import ChartLine, LineChart, Reference
 from bot.charts.markup import joined, tag
 from bot.charts.numbers import NumberStyle
 from engine.games import get_game
-from storage.statistics.groups import Expected, GroupStatistics
-from storage.statistics.monthly import DearBait, MonthlyReport, RatedGames
+from storage.evidence.statistics.groups import Expected, GroupStatistics
+from storage.evidence.statistics.monthly import DearBait, MonthlyReport, RatedGames
 
 _PER_CENT = NumberStyle(unit=" %")
 _POINTS = NumberStyle(decimals=1, is_signed=True)

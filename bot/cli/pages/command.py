@@ -76,7 +76,7 @@ def _page(name: str) -> "Page":
 def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> "View":
     from bot.dashboard.page import BadQuery
     from storage.errors import FilterError
-    from storage.queries.filter_language import filter_texts
+    from storage.evidence.queries.filter_language import filter_texts
 
     given = {**filter_texts(filters), **{name: text for name, text in own.items() if text}}
 

@@ -16,7 +16,7 @@ from bot.dashboard.pages.results import ResultsView
 from bot.dashboard.pages.traps import TrapCard, TrapsView, band_name, interval_words, phase_name
 from bot.dashboard.pages.works import Verdict, WorksView, stratum_text
 from bot.dashboard.rendering import NO_VALUE, ago, moment, number, percent, signed, title_of
-from storage.inference.any_time import AnyTimeEstimate
+from storage.evidence.inference.any_time import AnyTimeEstimate
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30

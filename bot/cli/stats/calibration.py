@@ -8,10 +8,10 @@ from rich.table import Table
 
 from bot.cli.rich_tables import NONE
 from bot.cli.stats.tables import ACROSS, points
-from storage.inference.any_time import AnyTimeEstimate
-from storage.inference.fixed import FixedInterval
-from storage.statistics.calibrations import GroupCalibration
-from storage.statistics.groups import flat_row
+from storage.evidence.inference.any_time import AnyTimeEstimate
+from storage.evidence.inference.fixed import FixedInterval
+from storage.evidence.statistics.calibrations import GroupCalibration
+from storage.evidence.statistics.groups import flat_row
 
 # The terminal wraps it, so it is one line.
 _LEGEND = (

@@ -21,11 +21,11 @@ from bot.cli.filters import Suspects, selects_moves
 
 if TYPE_CHECKING:
     from storage.database import Database
+    from storage.evidence.statistics.group_rows import GroupRows
+    from storage.evidence.statistics.groups import By
+    from storage.evidence.statistics.lots import LotTraffic
+    from storage.evidence.statistics.pace import Pace
     from storage.filters import Filters
-    from storage.statistics.group_rows import GroupRows
-    from storage.statistics.groups import By
-    from storage.statistics.lots import LotTraffic
-    from storage.statistics.pace import Pace
 
 
 @selects_moves
@@ -97,8 +97,8 @@ def stats(
 
 def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":
     """The games that are selected, with their summaries."""
-    from storage.statistics.group_rows import read_groups
-    from storage.statistics.suspect_rows import suspect_games
+    from storage.evidence.statistics.group_rows import read_groups
+    from storage.evidence.statistics.suspect_rows import suspect_games
 
     async def read(database: "Database") -> "GroupRows":
         async with database.read() as session:
@@ -118,10 +118,10 @@ def _calibration(
     output: OutputFormat,
 ) -> None:
     from bot.cli.stats import calibration
+    from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
+    from storage.evidence.statistics.facts import count_outdated
+    from storage.evidence.statistics.suspect_rows import suspect_games
     from storage.filters import of_games
-    from storage.statistics.calibrations import CalibrationRows, read_calibrations
-    from storage.statistics.facts import count_outdated
-    from storage.statistics.suspect_rows import suspect_games
 
     async def read(database: "Database") -> "tuple[CalibrationRows, int]":
         async with database.read() as session:
@@ -203,7 +203,7 @@ def _refuse_unused(given: dict[str, str]) -> None:
 
 
 def _keys(text: str) -> "list[By]":
-    from storage.statistics.groups import By
+    from storage.evidence.statistics.groups import By
 
     names = [name.strip() for name in text.split(",")]
     known = {key.value: key for key in By}
@@ -215,9 +215,9 @@ def _keys(text: str) -> "list[By]":
 def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> None:
     from bot.cli.stats.plan import plan_view
     from storage.errors import StorageError
-    from storage.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
-    from storage.statistics.lots import lot_traffic
-    from storage.statistics.pace import recent_pace
+    from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
+    from storage.evidence.statistics.lots import lot_traffic
+    from storage.evidence.statistics.pace import recent_pace
 
     async def read(database: "Database") -> "tuple[LotTraffic, Pace]":
         async with database.read() as session:
@@ -241,7 +241,7 @@ def _trial(
 ) -> None:
     from bot.cli.stats import tables
     from storage.errors import FilterError
-    from storage.queries.trial_report import TrialReport, trial_report
+    from storage.evidence.queries.trial_report import TrialReport, trial_report
 
     async def read(database: "Database") -> TrialReport | None:
         return await trial_report(database, name, arms, filters, datetime.now(UTC))

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from bot.base.rounding import counted
 from bot.cli.rich_tables import NONE
-from storage.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow
-from storage.statistics.lots import DRAWING, LotTraffic
-from storage.statistics.pace import RECENT_DAYS, Pace
+from storage.evidence.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow
+from storage.evidence.statistics.lots import DRAWING, LotTraffic
+from storage.evidence.statistics.pace import RECENT_DAYS, Pace
 
 _TITLES = {
     "games": "Whole games: until a difference in results shows",

@@ -10,15 +10,15 @@ from bot.base.log import printable
 from bot.base.rounding import counted, half_up
 from bot.cli.rich_tables import NONE, performance_text
 from storage.damage import Unreadable
-from storage.inference.any_time import AnyTimeEstimate, SequenceDesign
-from storage.inference.decisions import DecisionsReport
-from storage.inference.fixed import FixedInterval
-from storage.inference.games import EloDifference, GamesReport
-from storage.inference.plan import more_needed
-from storage.inference.trial import EndpointReport, LotGuard, TrialCounts
+from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
+from storage.evidence.inference.decisions import DecisionsReport
+from storage.evidence.inference.fixed import FixedInterval
+from storage.evidence.inference.games import EloDifference, GamesReport
+from storage.evidence.inference.plan import more_needed
+from storage.evidence.inference.trial import EndpointReport, LotGuard, TrialCounts
+from storage.evidence.statistics.groups import Expected, GroupStatistics, flat_row
+from storage.evidence.trials import StoredTrial
 from storage.records import Endpoint
-from storage.statistics.groups import Expected, GroupStatistics, flat_row
-from storage.trials import StoredTrial
 
 ACROSS = 4
 """Groups beside each other in a table."""

@@ -12,8 +12,8 @@ from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import NO_VALUE, number, query_text
 from bot.dashboard.words import mood_of
 from storage.database import Database
-from storage.queries.endings import EndingCount, count_endings
-from storage.queries.event_log import (
+from storage.evidence.queries.endings import EndingCount, count_endings
+from storage.evidence.queries.event_log import (
     EventCount,
     LoggedEvent,
     SiteTimes,
@@ -22,7 +22,7 @@ from storage.queries.event_log import (
     latest_events,
     site_times,
 )
-from storage.queries.thinking_times import ThinkingTimes, thinking_times
+from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
 
 SPANS = ("30", "1", "7", "90", "365")
 """Days that can be chosen; the first by default."""

@@ -28,12 +28,12 @@ from engine.game import if_it_goes_on
 from engine.games import GAMES
 from storage.damage import VALUE_ERRORS, reason_of, require_damage
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.games import get_game_by_id, require_readable
-from storage.own_game_records import record_of
-from storage.queries.game_list import MoveMark, list_marks
+from storage.evidence.queries.game_list import MoveMark, list_marks
+from storage.evidence.trap_report import CandidateReport, ReplyReport
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import get_game_by_id, require_readable
+from storage.ledger.own_game_records import record_of
 from storage.records import StoredGame
-from storage.report import CandidateReport, ReplyReport
 
 FORMATS = {
     GameFormat.PGN.value: "application/vnd.chess-pgn",

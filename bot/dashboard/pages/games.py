@@ -8,14 +8,14 @@ from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment
 from storage.database import Database
-from storage.filters import includes_matches
-from storage.queries.game_list import (
+from storage.evidence.queries.game_list import (
     GameLine,
     GameOrder,
     WhichResult,
     count_games,
     list_game_lines,
 )
+from storage.filters import includes_matches
 
 GAMES = 40
 """On one page."""

@@ -22,8 +22,8 @@ from bot.dashboard.page import Page, Query, Rows, View
 from bot.dashboard.questions import Question, questions
 from bot.dashboard.words import Headline, Pill, headline, pills, whereabouts
 from storage.database import Database
-from storage.queries.event_log import EventCount, count_events
-from storage.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
+from storage.evidence.queries.event_log import EventCount, count_events
+from storage.evidence.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
 
 DECLINED = "challenge_declined"
 _SECONDS = NumberStyle(decimals=2, unit=" s")

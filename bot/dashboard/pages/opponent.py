@@ -25,17 +25,17 @@ from bot.dashboard.pages.traps import TrapCard, read_card
 from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment, opponent_path, query_text, title_of
 from storage.database import Database
-from storage.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
-from storage.queries.filter_language import LONGEST, OF_GAMES
-from storage.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
-from storage.queries.opponent_report import (
+from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
+from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
+from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
+from storage.evidence.queries.opponent_report import (
     GameProgress,
     GameTally,
     OpponentReport,
     SeenRatings,
     opponent_report,
 )
-from storage.statistics.reply_progress import (
+from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
     LEAST_GAMES,
     LEAST_REPLIES,

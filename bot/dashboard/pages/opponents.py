@@ -9,8 +9,8 @@ from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
 from bot.dashboard.rendering import moment, query_text
 from storage.database import Database
+from storage.evidence.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
 from storage.filters import includes_matches
-from storage.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
 
 OPPONENTS = 50
 """On one page."""

@@ -14,8 +14,8 @@ from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import title_of
 from storage.database import Database
-from storage.queries.filter_language import OF_GAMES
-from storage.queries.rating_curves import RatingCurve, rating_curves
+from storage.evidence.queries.filter_language import OF_GAMES
+from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 
 SHOWN = 12
 """Curves that are drawn; the table has all."""

@@ -8,9 +8,9 @@ from typing import Any
 from bot.dashboard.page import BadQuery, Page, Query, Rows
 from bot.dashboard.rendering import query_text, title_of
 from storage.database import Database
-from storage.queries.filter_language import FIELDS
-from storage.statistics.group_rows import read_groups
-from storage.statistics.groups import By, GroupStatistics, flat_row
+from storage.evidence.queries.filter_language import FIELDS
+from storage.evidence.statistics.group_rows import read_groups
+from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 
 ALL = "week,game,rating-band"
 GROUPINGS = {

@@ -16,8 +16,7 @@ from bot.dashboard.trap_words import game_share
 from engine.expected import WHOLE
 from engine.judgement import ERROR
 from storage.database import Database
-from storage.filters import PHASE_PLIES, includes_matches
-from storage.queries.baits import (
+from storage.evidence.queries.baits import (
     BAND,
     LEAST_PERSONS,
     MOST_SEARCHED,
@@ -30,7 +29,8 @@ from storage.queries.baits import (
     list_baits,
     list_repeated,
 )
-from storage.queries.filter_language import FIELDS
+from storage.evidence.queries.filter_language import FIELDS
+from storage.filters import PHASE_PLIES, includes_matches
 
 CARDS = 12
 """On one page."""

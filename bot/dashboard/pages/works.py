@@ -20,16 +20,16 @@ from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import NO_VALUE, query_text, signed, title_of
 from storage.database import Database
-from storage.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
-from storage.inference.defaults import RATING_BAND
-from storage.inference.games import GamesReport, Stratum
-from storage.inference.persons import Floats
-from storage.queries.filter_language import OF_GAMES, filter_texts
-from storage.queries.trial_report import KnownGames, TrialReport, read_trial, terms_of
-from storage.statistics.group_rows import SUMS, groups_of_games
-from storage.statistics.groups import By, GroupStatistics, flat_row
-from storage.statistics.kept_summaries import KeptSummaries
-from storage.statistics.summary_rows import filtered_games
+from storage.evidence.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
+from storage.evidence.inference.defaults import RATING_BAND
+from storage.evidence.inference.games import GamesReport, Stratum
+from storage.evidence.inference.persons import Floats
+from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
+from storage.evidence.queries.trial_report import KnownGames, TrialReport, read_trial, terms_of
+from storage.evidence.statistics.group_rows import SUMS, groups_of_games
+from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
+from storage.evidence.statistics.kept_summaries import KeptSummaries
+from storage.evidence.statistics.summary_rows import filtered_games
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""

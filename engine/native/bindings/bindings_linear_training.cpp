@@ -1,4 +1,4 @@
-// The Python interface of the training of linear evaluations (engine/training/linear.py).
+// The Python interface of the training of linear evaluations (lab/training/linear.py).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>

@@ -1,4 +1,4 @@
-// The Python interface of self-play for learning networks (engine/training/networks.py).
+// The Python interface of self-play for learning networks (lab/training/networks.py).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 

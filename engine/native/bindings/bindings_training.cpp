@@ -1,4 +1,4 @@
-// The Python interface of the training of the Othello evaluation (engine/training/).
+// The Python interface of the training of the Othello evaluation (lab/training/).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>

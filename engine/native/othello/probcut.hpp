@@ -1,7 +1,7 @@
 // ProbCut's error model for Othello: how much scores of different depths differ (strong.hpp).
 //
 // Written by
-//     python -m engine.training.othello_probcut --positions 100 --depth 10
+//     python -m lab.training.othello_probcut --positions 100 --depth 10
 // on 2026-11-24; strong.hpp explains the numbers.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Games of the strong search against itself, recorded to learn a network from (engine/training/networks.py).
+// Games of the strong search against itself, recorded to learn a network from (lab/training/networks.py).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The features of the xiangqi evaluation by number, and its weights as plain values; see chess_features.hpp.
-// engine/games/xiangqi_evaluation.py has the same list, and engine/training/xiangqi.py learns the weights.
+// engine/games/xiangqi_evaluation.py has the same list, and lab/training/xiangqi.py learns the weights.
 #pragma once
 
 #include <cstdint>

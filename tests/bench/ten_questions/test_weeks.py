@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from bench.ten_questions.weeks import LEFT_S, spread
 from storage.database import Database
-from storage.events import record_event
-from storage.games import finish_game
+from storage.ledger.events import record_event
+from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 from tests.storage.samples import ARENA, FELL, decision, opened, settled

@@ -39,8 +39,8 @@ from bot.game.machine_limit import MachineLimit
 from bot.game.player import GamePlayer, first_error
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import list_events
-from storage.games import finish_game, list_games
+from storage.ledger.events import list_events
+from storage.ledger.games import finish_game, list_games
 from storage.records import GameStatus, StoredEvent
 from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, HeldPool, config, picker, services

@@ -29,8 +29,8 @@ from bot.base.events import (
 )
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import list_events, record_event
-from storage.games import finish_game
+from storage.ledger.events import list_events, record_event
+from storage.ledger.games import finish_game
 from storage.records import AccountKey, GameResult
 from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, FakeServer, config, services

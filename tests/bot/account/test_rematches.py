@@ -10,7 +10,7 @@ from bot.base.config import MannersConfig
 from bot.base.errors import RefusedError
 from bot.base.events import Clock, Proposal, Reply
 from storage.database import Database
-from storage.games import finish_game
+from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.fakes import FakeServer, config, services
 from tests.storage.samples import opened

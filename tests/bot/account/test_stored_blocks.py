@@ -1,9 +1,9 @@
 import pytest
 
 from bot.account.stored_blocks import StoredBlocks
-from storage.control.blocks import add_block
 from storage.database import Database
 from storage.errors import StorageError
+from storage.ledger.blocks import add_block
 
 
 async def test_the_list_stays_when_the_database_fails(

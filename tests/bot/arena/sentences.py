@@ -29,7 +29,14 @@ _COMMENT = re.compile(r"(?m)(?<![:\"'])//.*$|/\*[\s\S]*?\*/")
 _UNSAID = re.compile(r"""(["`])([A-Z][a-z]*[ ,.:…!?'][^"`\n]*)\1|\}, (["`])([A-Z][a-z]+)\3""")
 _NO_WORDS = ("Bearer ", "Content-")
 _FORMS = {"zero", "one", "two", "few", "many", "other"}
-_WRITES = ("bot/arena/", "bot/base/config", "bot/charts/", "bot/game/chat", "engine/games/", "storage/report")
+_WRITES = (
+    "bot/arena/",
+    "bot/base/config",
+    "bot/charts/",
+    "bot/game/chat",
+    "engine/games/",
+    "storage/evidence/trap_report",
+)
 """Where the server's sentences are written."""
 
 

@@ -189,7 +189,7 @@ async def test_a_failure_is_one_line_without_a_traceback(
         raise StorageError("the disk is full")
 
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
-        patch.setattr("storage.arena.save_game", fail)
+        patch.setattr("storage.arena.accounts.save_game", fail)
         status, body = await person.act(game, "move/f5")
         assert (status, "cannot reach its database" in body["error"]) == (503, True)
     assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [
@@ -312,7 +312,7 @@ async def test_failures_fill_no_log(
 
     person = await house.person("Anna")
     house.clock.advance(11)  # its token is looked up again
-    monkeypatch.setattr("storage.arena.find_token", fail)
+    monkeypatch.setattr("storage.arena.accounts.find_token", fail)
     for _ in range(30):
         assert (await person.request("GET", f"/api/account?{'y' * 4000}"))[0] == 503
     told = [record for record in caplog.records if record.name == "bot.arena.http"]

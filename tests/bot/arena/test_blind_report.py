@@ -9,11 +9,11 @@ import pytest
 from bot.arena.blind_report import blind_report, plain_share
 from bot.arena.server import stored_report
 from storage.database import Database
-from storage.decisions import commit_decision, list_decisions
-from storage.games import finish_game, get_game, settle_game
-from storage.outcomes import record_outcome
+from storage.evidence.trap_report import game_report
+from storage.ledger.decisions import commit_decision, list_decisions
+from storage.ledger.games import finish_game, get_game, settle_game
+from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
-from storage.report import game_report
 from tests.bot.tempted import tempting_game
 from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened
 

@@ -12,7 +12,7 @@ from bot.arena.public.downloads import as_file
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.formats.files import GameFormat
 from engine.game import replay
-from storage.arena import STARTED, AccountRecord, ArenaGameRecord
+from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 NOUGHTS = ArenaVariant("tictactoe", "Tic-tac-toe", "Ttt", "tictactoe", ("white", "black"))

@@ -6,7 +6,7 @@ from bot.arena.owner import OwnerError
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
-from storage.arena import ArenaAccess
+from storage.arena.accounts import ArenaAccess
 from storage.database import Database
 from storage.errors import RoleTaken
 from tests.bot.arena.conftest import House, Street

@@ -8,7 +8,7 @@ import pytest
 
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
-from storage import arena
+from storage.arena import accounts as arena
 from storage.database import Database
 from storage.errors import StorageError
 from tests.bot.arena.conftest import FakeClock, House, Player, Street

@@ -10,10 +10,10 @@ from bot.base import game_summaries
 from bot.base.game_summaries import check_summaries, make_summaries, summarise_in_background
 from storage.database import Database
 from storage.errors import StorageError
-from storage.statistics.summaries import games_over
+from storage.evidence.statistics.summaries import games_over
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.conftest import backend, database, url
-from tests.storage.statistics.drawn_database import fill
+from tests.storage.evidence.statistics.drawn_database import fill
 
 __all__ = ["backend", "database", "url"]  # fixtures
 

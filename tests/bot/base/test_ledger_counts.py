@@ -12,9 +12,9 @@ from engine.decision import Decision
 from engine.judgement import expected_scale_centi
 from engine.temptation import ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from storage.database import Database, Role
-from storage.decisions import commit_decision, get_decision
 from storage.errors import StorageError
-from storage.statistics.set_baits import named_bait
+from storage.evidence.statistics.set_baits import named_bait
+from storage.ledger.decisions import commit_decision, get_decision
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.ledger_samples import stored_game

@@ -11,7 +11,7 @@ from bot.arena.server import Arena
 from bot.base.config import ArenaConfig, Config, EngineConfig, ServerConfig, StorageConfig
 from bot.cli.check import check
 from engine.human.calibrated import FEATURES
-from engine.training.calibrated import Part, to_onnx
+from lab.training.calibrated import Part, to_onnx
 from storage.database import Database
 from tests.ggs.server import FakeGgs
 

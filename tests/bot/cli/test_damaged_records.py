@@ -9,9 +9,9 @@ from sqlalchemy import select, update
 from engine.judgement import expected_scale_centi
 from engine.temptation import confirmed_by, forecast
 from storage.database import Database
-from storage.decisions import mark_confirmed
-from storage.forecasts import store_forecast
-from storage.games import finish_game
+from storage.ledger.decisions import mark_confirmed
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow
 from tests.bot.cli.test_main import in_database

@@ -12,11 +12,11 @@ import pytest
 from bot.cli.filters import filters_of
 from engine.params import TrapParams
 from storage.database import Database
+from storage.evidence.queries.filter_language import FIELDS
+from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import Filters, GamePhase, TrapSettings
-from storage.games import finish_game
-from storage.queries.filter_language import FIELDS
+from storage.ledger.games import finish_game
 from storage.records import GameResult
-from storage.trials import NewTrial, start_trial
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
 from tests.storage.samples import opened

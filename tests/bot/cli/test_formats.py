@@ -11,10 +11,10 @@ from bot.cli import formats as cli_formats
 from engine.formats import files, ggf, pgn
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
-from storage.archive import count_games
 from storage.database import Database
-from storage.games import finish_game
+from storage.ledger.games import finish_game
 from storage.records import GameResult
+from storage.research.archive import count_games
 from tests.bot.conftest import Command
 from tests.engine.formats.test_ggf import GGS, NBOARD
 from tests.engine.formats.test_pgn import LICHESS, XIANGQI

@@ -19,7 +19,7 @@ from bot.match.player_specs import MatchError
 from bot.workers.pools import LocalWorkers
 from storage.database import Database
 from storage.filters import Filters
-from storage.games import list_games
+from storage.ledger.games import list_games
 from storage.records import MATCH_SITE, GameStatus, StoredGame
 from tests.bot.match.samples import fake
 from tests.patience import PATIENCE_S

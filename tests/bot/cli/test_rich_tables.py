@@ -10,13 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.cli.rich_tables import game_view
 from storage.database import Database
-from storage.decisions import commit_decision
+from storage.evidence.statistics.encounters import BaitCounts, bait_counts, encounters
+from storage.evidence.statistics.facts import game_facts, reply_facts
+from storage.evidence.statistics.group_sums import group_statistics
+from storage.evidence.trap_report import GameReport, game_report
 from storage.filters import Filters
+from storage.ledger.decisions import commit_decision
 from storage.records import StoredGame
-from storage.report import GameReport, game_report
-from storage.statistics.encounters import BaitCounts, bait_counts, encounters
-from storage.statistics.facts import game_facts, reply_facts
-from storage.statistics.group_sums import group_statistics
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 from tests.storage.samples import drawn_decision, opened
 

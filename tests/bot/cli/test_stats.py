@@ -12,11 +12,11 @@ from sqlalchemy import func, select, text, update
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.temptation import confirmed_by, forecast
 from storage.database import Database
-from storage.forecasts import store_forecast
-from storage.games import finish_game
+from storage.evidence.trials import NewTrial, start_trial
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game
 from storage.records import Endpoint, GameResult
 from storage.tables.games import ForecastRow
-from storage.trials import NewTrial, start_trial
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
 from tests.storage.samples import ERRED, FELL, decision, drawn_decision, opened, settled
@@ -429,13 +429,13 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
 @pytest.mark.parametrize(
     ("where", "command"),
     [
-        ("storage.queries.trial_report.games_report_and_looks", ("--trial", "m1")),
-        ("storage.queries.trial_report.decisions_report", ("--trial", "m1")),
-        ("storage.statistics.trial_rows.trial_decision", ("--trial", "m1")),
-        ("storage.statistics.trial_rows._trial_rows", ("--trial", "m1")),
-        ("storage.statistics.suspect_rows.suspects", ("--without-suspects",)),
-        ("storage.statistics.group_rows.grouped_sums", ()),
-        ("storage.statistics.calibrations.game_table", ("--calibration",)),
+        ("storage.evidence.queries.trial_report.games_report_and_looks", ("--trial", "m1")),
+        ("storage.evidence.queries.trial_report.decisions_report", ("--trial", "m1")),
+        ("storage.evidence.statistics.trial_rows.trial_decision", ("--trial", "m1")),
+        ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),
+        ("storage.evidence.statistics.suspect_rows.suspects", ("--without-suspects",)),
+        ("storage.evidence.statistics.group_rows.grouped_sums", ()),
+        ("storage.evidence.statistics.calibrations.game_table", ("--calibration",)),
     ],
 )
 def test_a_bug_of_ours_is_no_damaged_record(

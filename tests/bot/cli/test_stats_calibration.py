@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from bot.cli.stats.calibration import calibration_view
-from tests.storage.statistics.by_reply import calibrations_by_reply
-from tests.storage.statistics.test_group_sums import GAME, REPLY
+from tests.storage.evidence.statistics.by_reply import calibrations_by_reply
+from tests.storage.evidence.statistics.test_group_sums import GAME, REPLY
 
 
 @pytest.mark.parametrize(

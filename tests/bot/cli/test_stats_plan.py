@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from bot.cli.stats.plan import plan_view
-from storage.inference.plan import plan_decisions, plan_games, plan_traps
-from storage.statistics.lots import LotTraffic
-from storage.statistics.pace import Pace
+from storage.evidence.inference.plan import plan_decisions, plan_games, plan_traps
+from storage.evidence.statistics.lots import LotTraffic
+from storage.evidence.statistics.pace import Pace
 
 
 def lines(pace: Pace | None, rate: float = 1.0) -> list[str]:

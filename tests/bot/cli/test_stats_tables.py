@@ -12,14 +12,22 @@ from rich.console import Console
 
 from bot.cli.stats.calibration import calibration_view
 from bot.cli.stats.tables import decisions_view, groups_view, trial_view
-from storage.inference.decisions import decisions_report
-from storage.inference.games import GamesReport, games_report
-from storage.inference.plan import any_time_needed
-from storage.inference.suspects import SuspectFlag
-from storage.inference.trial import TrialTerms
+from storage.evidence.inference.decisions import decisions_report
+from storage.evidence.inference.games import GamesReport, games_report
+from storage.evidence.inference.plan import any_time_needed
+from storage.evidence.inference.suspects import SuspectFlag
+from storage.evidence.inference.trial import TrialTerms
+from storage.evidence.trials import StoredTrial
 from storage.records import Endpoint
-from storage.trials import StoredTrial
-from tests.storage.inference.samples import NOW, Game, decision, game, games_of, played_games, suspect
+from tests.storage.evidence.inference.samples import (
+    NOW,
+    Game,
+    decision,
+    game,
+    games_of,
+    played_games,
+    suspect,
+)
 
 ARMS = ("trappy", "standard")
 

@@ -15,7 +15,7 @@ from bot.control.actions import ControlActions, Program
 from bot.control.audit import ACTION
 from bot.game.machine_limit import MachineLimit
 from storage.database import Database
-from storage.events import list_events
+from storage.ledger.events import list_events
 from tests.bot.fakes import GAME_ID, FakeServer, config, services
 from tests.bot.times import FakeTime
 from tests.patience import PATIENCE_S

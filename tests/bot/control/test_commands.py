@@ -11,7 +11,7 @@ import pytest
 from bot.control.commands import OperatorCommands, flag, number, parse_minutes, text
 from bot.control.control_socket import ControlError
 from storage.database import Database
-from storage.events import list_events
+from storage.ledger.events import list_events
 from tests.bot.test_accounts import HOME, Program, online
 
 

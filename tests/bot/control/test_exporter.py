@@ -7,7 +7,7 @@ from typing import Any
 from bot.base.metrics import Metrics
 from bot.control.exporter import exposition
 from bot.control.health_watch import Form
-from storage.queries.rating_curves import RatingCurve, RatingPoint
+from storage.evidence.queries.rating_curves import RatingCurve, RatingPoint
 from tests.bot.dashboard.desk_samples import NOW, sample_status
 
 

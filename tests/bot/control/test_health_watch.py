@@ -29,7 +29,7 @@ from bot.game.search_pool import PoolLoad
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import list_events
+from storage.ledger.events import list_events
 from tests.bot.dashboard.desk_samples import FakeActions, live_game, sample_status
 from tests.bot.times import FakeTime
 from tests.patience import PATIENCE_S

@@ -37,8 +37,8 @@ from engine.game import replay
 from engine.games import get_game
 from engine.human.registry import ModelRegistry
 from storage.database import Database
-from storage.queries.event_log import EventCount
-from storage.queries.overview import BaitEvent, Day, MoveTimes
+from storage.evidence.queries.event_log import EventCount
+from storage.evidence.queries.overview import BaitEvent, Day, MoveTimes
 from tests.bot.charts.samples import MOVES
 
 NOW = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)

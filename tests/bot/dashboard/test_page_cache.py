@@ -9,8 +9,8 @@ from bot.dashboard.page import Page, Query
 from bot.dashboard.page_cache import MOST, OLDEST_S, WATCH_S, PageCache
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import record_event
-from storage.queries.changes import ChangeWatch
+from storage.evidence.queries.changes import ChangeWatch
+from storage.ledger.events import record_event
 from storage.records import AccountKey
 from tests.bot.dashboard.conftest import Clock, CountingLoad, SimpleView
 

@@ -13,7 +13,7 @@ from bot.dashboard.trap_words import (
     score_text,
     short_name,
 )
-from storage.report import ReplyReport
+from storage.evidence.trap_report import ReplyReport
 
 DASH = "\N{EN DASH}"
 

@@ -7,7 +7,7 @@ from bot.charts.boards import MarkKind
 from bot.dashboard.verdicts import MomentVerdict, VerdictKind, judge_moment
 from engine.decision import OutcomeKind, Pick, SourceInfo
 from storage.database import Database
-from storage.report import DecisionReport, game_report
+from storage.evidence.trap_report import DecisionReport, game_report
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 
 

@@ -20,7 +20,7 @@ from bot.game.selection import NUMBER_BITS
 from bot.game.services import Services
 from storage.database import Database
 from storage.errors import StorageError
-from storage.games import finish_game, open_game
+from storage.ledger.games import finish_game, open_game
 from storage.records import GameResult, NewGame
 from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services

@@ -13,7 +13,7 @@ from engine.games import get_game
 from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
 from engine.temptation import ReplyForecast, TemptingReply
-from storage.statistics.encounters import Encounters
+from storage.evidence.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision
 
 FACTS = ChatFacts(

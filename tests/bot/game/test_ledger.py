@@ -17,10 +17,10 @@ from engine.judgement import expected_scale_centi
 from engine.params import TrapParams
 from engine.temptation import forecast
 from storage.database import Database, Role
-from storage.decisions import get_decision, mark_sent
 from storage.errors import StorageError
-from storage.forecasts import get_forecast, store_forecast
-from storage.outcomes import record_outcome
+from storage.ledger.decisions import get_decision, mark_sent
+from storage.ledger.forecasts import get_forecast, store_forecast
+from storage.ledger.outcomes import record_outcome
 from storage.records import DecisionState, ReplyTime, StoredDecision, TimeSource
 from tests.bot.fakes import GAME_ID, FakeServer
 from tests.storage.samples import ARENA, ERRED, decision

@@ -29,15 +29,15 @@ from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
 from storage.database import Database
-from storage.decisions import commit_decision, void_after
-from storage.events import list_events
-from storage.forecasts import lacking_forecasts
-from storage.games import list_open_games
-from storage.inference.trial import Exclusion
+from storage.evidence.inference.trial import Exclusion
+from storage.evidence.statistics.trial_rows import trial_decisions
+from storage.evidence.trials import NewTrial, start_trial
+from storage.ledger.decisions import commit_decision, void_after
+from storage.ledger.events import list_events
+from storage.ledger.forecasts import lacking_forecasts
+from storage.ledger.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
-from storage.statistics.trial_rows import trial_decisions
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
-from storage.trials import NewTrial, start_trial
 from tests.bot.fakes import GAME_ID, FakeServer, HeldPool, config, picker, services
 from tests.bot.ledger_samples import (
     check_books,

@@ -19,8 +19,8 @@ from bot.game.player import GamePlayer
 from engine.decision import Decision
 from engine.games import get_game as get_rules
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.games import get_game
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import get_game
 from storage.tables.base import Base
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_forecasts

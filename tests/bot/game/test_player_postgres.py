@@ -9,7 +9,7 @@ import pytest
 from bot.base.errors import RefusedError, TransientError
 from bot.game.player import UNKNOWN_TRIES, GamePlayer
 from storage.database import Database
-from storage.events import list_events
+from storage.ledger.events import list_events
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
 from tests.bot.game.test_player_kill import make_server, play
 from tests.bot.ledger_samples import check_books

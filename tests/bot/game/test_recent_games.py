@@ -15,9 +15,9 @@ from engine.choice import verify
 from engine.games import get_game
 from engine.variety import Detour
 from storage.database import Database
-from storage.decisions import list_decisions
 from storage.errors import StorageError
-from storage.games import finish_game, list_games, open_game, set_moves
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import finish_game, list_games, open_game, set_moves
 from storage.records import GameResult, StoredGame
 from tests.bot.fakes import FakeServer, config, services
 from tests.patience import PATIENCE_S

@@ -10,7 +10,7 @@ from bot.game.recheck import recheck
 from bot.game.record_checks import RecordChecks
 from engine.errors import RecordError
 from storage.database import Database
-from storage.recheck import RecordedDecision, count_decisions, decisions_between
+from storage.maintenance.recheck import RecordedDecision, count_decisions, decisions_between
 from storage.records import GameStatus
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.game.test_recheck import play

@@ -34,9 +34,9 @@ from engine.temptation import ReplyForecast
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EnginePool
 from storage.database import Database
+from storage.evidence.statistics.encounters import encounters
+from storage.evidence.trap_report import game_report
 from storage.filters import Filters
-from storage.report import game_report
-from storage.statistics.encounters import encounters
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions, stored_forecasts, stored_game

@@ -11,11 +11,11 @@ from bot.match.play import End, GameTask, Played, play
 from bot.match.player_specs import MatchError
 from engine.decision import OutcomeKind
 from storage.database import Database
-from storage.decisions import list_decisions
+from storage.evidence.trap_report import game_report
 from storage.filters import Filters
-from storage.games import get_game, list_games
+from storage.ledger.decisions import list_decisions
+from storage.ledger.games import get_game, list_games
 from storage.records import MATCH_SITE, AccountKey, DecisionState, GameResult, GameStatus
-from storage.report import game_report
 from tests.bot.match.samples import fake, played, terms
 
 

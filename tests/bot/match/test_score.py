@@ -18,7 +18,7 @@ from bot.match.score import (
     share_of,
     t_95,
 )
-from storage.intervals import share
+from storage.evidence.intervals import share
 from tests.bot.match.samples import finished
 
 SCORES = some.lists(some.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)), min_size=1, max_size=60)

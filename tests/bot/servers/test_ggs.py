@@ -18,7 +18,7 @@ from bot.base.events import Clock, Proposal
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
 from storage.database import Database
-from storage.games import list_games
+from storage.ledger.games import list_games
 from storage.records import AccountKey, GameResult, GameStatus, StoredGame
 from tests.bot.fakes import config, services
 from tests.bot.virtual_time import run

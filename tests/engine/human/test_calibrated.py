@@ -20,8 +20,8 @@ from engine.human.calibrated import (
 from engine.human.model import BadModel
 from engine.human.odds import checked_odds, default_path
 from engine.human.onnx import OnnxNetwork
-from engine.training.calibrated import Part, to_onnx
 from engine.trappy import trappiness
+from lab.training.calibrated import Part, to_onnx
 
 GAME = Othello()
 AFTER = GAME.play(GAME.initial(), GAME.parse_move(GAME.initial(), "f5"))

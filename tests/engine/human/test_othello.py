@@ -16,10 +16,10 @@ from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 from engine.human.onnx import OnnxNetwork
 from engine.human.othello import DEFAULT_FILE, PLANES, OthelloHumanModel, encode, sight_of
 from engine.human.othello_boards import TURNED
-from engine.training.human_othello import card_path, some_games
-from engine.training.human_othello_data import measure, read_wthor, replay, report
-from engine.training.human_othello_graph import TABLES, first_weights, to_onnx
-from tests.engine.training.othello_games import lot_game, played_positions
+from lab.training.human_othello import card_path, some_games
+from lab.training.human_othello_data import measure, read_wthor, replay, report
+from lab.training.human_othello_graph import TABLES, first_weights, to_onnx
+from tests.lab.training.othello_games import lot_game, played_positions
 from tests.shared_data import shared_path
 
 GAME = Othello()

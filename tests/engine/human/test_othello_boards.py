@@ -18,7 +18,7 @@ from engine.human.othello_boards import (
     turned,
     upright,
 )
-from tests.engine.training.othello_games import played_positions
+from tests.lab.training.othello_games import played_positions
 
 
 @pytest.fixture(scope="module")

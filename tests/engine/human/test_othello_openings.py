@@ -12,7 +12,7 @@ from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel
 from engine.human.othello_boards import TURNED, turned, upright
 from engine.human.othello_openings import NETWORK_GAMES, OpeningTable, keys_of
-from engine.training.human_othello_graph import first_weights, to_onnx
+from lab.training.human_othello_graph import first_weights, to_onnx
 
 GAME = Othello()
 AFTER_F5 = GAME.play(GAME.initial(), GAME.parse_move(GAME.initial(), "f5"))

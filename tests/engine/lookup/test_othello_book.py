@@ -29,8 +29,8 @@ from engine.lookup.othello_book import (
 from engine.search.reference import exact_score, minimax
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
-from engine.training import othello_book
-from engine.training.given_games import BadGameFile, read_games
+from lab.training import othello_book
+from lab.training.given_games import BadGameFile, read_games
 from tests.engine.positions import positions
 from tests.shared_data import shared_path
 
@@ -389,7 +389,7 @@ def test_an_interrupted_book_goes_on_and_becomes_the_same(
 def test_a_killed_program_goes_on(tmp_path: Path) -> None:
     """`kill -9` in the middle: all but the position in work is kept."""
     path = tmp_path / "book.gz"
-    command = [sys.executable, "-m", "engine.training.othello_book", "--out", str(path)]
+    command = [sys.executable, "-m", "lab.training.othello_book", "--out", str(path)]
     command += ["--plies", "8", "--depth", "8", "--table-mb", "1"]
     part = othello_book.part_of(path)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

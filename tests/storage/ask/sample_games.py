@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import OutcomeKind, ReplyProfile
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.decisions import reply_scores
+from storage.ledger.decisions import reply_scores
 from storage.records import DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (
     DecisionRow,

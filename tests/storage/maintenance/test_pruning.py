@@ -8,15 +8,15 @@ from sqlalchemy import select, text, update
 from engine.decision import Decision
 from engine.pruning import pruned
 from storage.database import Database
-from storage.decisions import commit_decision, list_decisions, list_seeds
-from storage.games import get_game_by_id
+from storage.evidence.statistics import trial_rows
+from storage.evidence.statistics.facts import game_facts, reply_facts
+from storage.evidence.trap_report import game_report
+from storage.ledger.decisions import commit_decision, list_decisions, list_seeds
+from storage.ledger.games import get_game_by_id
 from storage.maintenance import pruning
 from storage.maintenance.pruning import Pruned, count_old, prune
 from storage.packing.records import pack
 from storage.records import GameStatus
-from storage.report import game_report
-from storage.statistics import trial_rows
-from storage.statistics.facts import game_facts, reply_facts
 from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 from tests.storage.maintenance.elsewhere import another_program

@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.errors import RecordError
 from storage.database import Database
-from storage.decisions import commit_decision
+from storage.ledger.decisions import commit_decision
 from storage.packing.records import unpack
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow

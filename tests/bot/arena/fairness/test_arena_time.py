@@ -17,14 +17,14 @@ from bot.arena.fairness.arena_time import OUTAGE, ArenaTime
 from bot.arena.game import ReplayedGame
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
-from storage import arena
-from storage.arena import STARTED, AccountRecord, ArenaGameRecord, SavedTime
+from storage.arena import accounts as arena
+from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord, SavedTime
 from storage.database import Database
 from storage.errors import StorageError
-from storage.events import list_events
+from storage.ledger.events import list_events
 from storage.tables.types import now_utc
 from tests.bot.arena.conftest import FakeClock
-from tests.storage.test_arena import AT, game
+from tests.storage.arena.test_accounts import AT, game
 
 LIMIT_S, GRACE_S = 8.0, 3.0
 SAVED_EVERY_S = 1.0
@@ -48,7 +48,7 @@ class Memory:
         self._record = record
         self._elapsed_ms = 0
         for name in ("get_account", "get_game", "list_open_ids", "load_time", "save_game", "save_time"):
-            monkeypatch.setattr(f"storage.arena.{name}", getattr(self, name))
+            monkeypatch.setattr(f"storage.arena.accounts.{name}", getattr(self, name))
         monkeypatch.setattr("bot.arena.fairness.arena_time.record_event", self.nothing)
         for routes in ("routes_play.PlayRoutes", "routes_site.SiteRoutes"):
             monkeypatch.setattr(f"bot.arena.{routes}.table", lambda _self: [])  # they take long to make

@@ -7,12 +7,12 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-import storage.arena
+import storage.arena.accounts
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
-from storage.events import list_events
+from storage.ledger.events import list_events
 from tests.bot.arena.conftest import House, Player, Street
 
 ENDLESS = {"clock.limit": 30, "clock.increment": 0, "rated": "true"}
@@ -99,8 +99,8 @@ async def test_the_wait_for_the_database_costs_the_other_side_nothing(
         house.clock.advance(2)
         await save_game(*arguments)
 
-    save_game = storage.arena.save_game
-    monkeypatch.setattr("storage.arena.save_game", slow)
+    save_game = storage.arena.accounts.save_game
+    monkeypatch.setattr("storage.arena.accounts.save_game", slow)
     await person.move(game, OPENING[2])
     assert await clocks(house, game) == (30_000, 30_000)
 
@@ -111,7 +111,7 @@ async def test_a_damaged_row_stops_no_clock(house: House, monkeypatch: pytest.Mo
     async def fail(*_: object) -> None:
         raise UnreadableRow("one row")
 
-    monkeypatch.setattr("storage.arena.save_game", fail)
+    monkeypatch.setattr("storage.arena.accounts.save_game", fail)
     assert (await person.act(game, f"move/{OPENING[2]}"))[0] == 500
     house.clock.advance(5)
     assert await clocks(house, game) == (25_000, 30_000)
@@ -134,7 +134,7 @@ async def test_a_failed_request_alone_is_no_outage(house: House, monkeypatch: py
 
     for _ in range(3):
         with monkeypatch.context() as patch:
-            patch.setattr("storage.arena.save_game", fail)
+            patch.setattr("storage.arena.accounts.save_game", fail)
             assert (await person.act(game, f"move/{OPENING[2]}"))[0] == 503
         await house.arena.tick()
         await house.advance(8)

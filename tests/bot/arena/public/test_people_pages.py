@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import text
 
 from bot.arena.public.people import RANKED_DEVIATION, trap_courses
-from storage import arena
-from storage.arena import ArenaGameRecord, RatingRecord
+from storage.arena import accounts as arena
+from storage.arena.accounts import ArenaGameRecord, RatingRecord
 from storage.database import Database
-from storage.queries.arena_people import TrapHistory, list_arena_games
-from storage.statistics.reply_progress import GameReplies, PlayedReplies, block_of, progress
+from storage.evidence.queries.arena_people import TrapHistory, list_arena_games
+from storage.evidence.statistics.reply_progress import GameReplies, PlayedReplies, block_of, progress
 from storage.tables.types import now_utc
 from tests.bot.arena.conftest import House, Street
 from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns

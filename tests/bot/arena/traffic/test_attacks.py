@@ -7,7 +7,7 @@ import pytest
 
 from bot.arena.proxies import FORWARDED
 from bot.base.config import ArenaConfig
-from storage import arena
+from storage.arena import accounts as arena
 from tests.bot.arena.conftest import House, Lines, Player, Street
 from tests.bot.arena.test_connection_limit import connect
 

@@ -14,7 +14,7 @@ from bot.arena.public import routes as public_routes
 from bot.arena.traffic import budgets, once
 from bot.arena.traffic.assets import Assets, assets
 from bot.arena.traffic.once import Once
-from storage.arena import RatingRecord
+from storage.arena.accounts import RatingRecord
 from storage.database import Database
 from tests.bot.arena.conftest import House, Street
 

@@ -15,15 +15,15 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.temptation import ReplyForecast, forecast
 from engine.time_management import Limits
-from storage import arena
-from storage.decisions import commit_decision
-from storage.forecasts import store_forecast
-from storage.games import finish_game
-from storage.outcomes import record_outcome
+from storage.arena import accounts as arena
+from storage.ledger.decisions import commit_decision
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game
+from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from storage.tables.types import now_utc
+from tests.storage.arena.test_accounts import game as arena_game
 from tests.storage.samples import opened
-from tests.storage.test_arena import game as arena_game
 
 _DEPTH = 4
 

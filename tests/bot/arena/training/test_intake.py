@@ -9,11 +9,11 @@ from sqlalchemy import LargeBinary, func, select, type_coerce, update
 
 from bot.arena.training import intake as module
 from bot.arena.training.intake import POLL_S, Intake
+from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.games import ForecastRow, GameRow
 from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition
-from storage.training import positions
 from tests.bot.arena.training.samples import add_fall
 
 

@@ -11,8 +11,8 @@ from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import replay
 from engine.temptation import ReplyForecast
+from storage.arena.puzzles.positions import FallSource
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
-from storage.training.positions import FallSource
 from tests.bot.arena.training.samples import TRAPS, analysed
 from tests.storage.samples import NEW_GAME
 

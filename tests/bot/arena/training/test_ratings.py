@@ -7,7 +7,7 @@ import pytest
 from bot.arena import glicko
 from bot.arena.glicko import Rating
 from bot.arena.training.ratings import NEWCOMER, START_DEVIATION, is_provisional, rate, start_rating
-from storage.training.positions import NewFall, TrainingRating
+from storage.arena.puzzles.positions import NewFall, TrainingRating
 
 FALL = NewFall(1, 1, 1, 1600, "chess", 1, 0.5)
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from bot.arena.training.schedule import after_answer, after_hint, after_skip
-from storage.training.solvers import ReviewRecord
+from storage.arena.puzzles.solvers import ReviewRecord
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -11,12 +11,12 @@ from sqlalchemy import LargeBinary, type_coerce, update
 
 from bot.arena.traffic.budgets import COSTS
 from bot.arena.training.trainer import ReplyTrainer
-from storage.arena import ArenaAccess
-from storage.control.arena_accounts import set_access
+from storage.arena.account_actions import set_access
+from storage.arena.accounts import ArenaAccess
+from storage.arena.puzzles import positions, solvers
+from storage.arena.puzzles.positions import TrainingRating
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, GameRow
-from storage.training import positions, solvers
-from storage.training.positions import TrainingRating
 from tests.bot.arena.conftest import House, Json, Player, Street
 from tests.bot.arena.training.samples import TRAPS, add_fall
 

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from storage.database import Database
-from storage.exports.rows import EXPORTS, What
+from storage.evidence.exports.rows import EXPORTS, What
 from tests.bot.conftest import Command
 from tests.storage.samples import FELL, decision, opened, settled
 

@@ -10,7 +10,7 @@ from pyarrow import parquet
 from bot.base.errors import DesdemonaError
 from bot.cli.exports import writers
 from bot.cli.exports.writers import Rows, RowsFormat, rows_writer
-from storage.exports.columns import ColumnKind, ExportColumn
+from storage.evidence.exports.columns import ColumnKind, ExportColumn
 
 COLUMNS = (
     ExportColumn("key", ColumnKind.WHOLE, "its key"),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.control.blocks import add_block
 from storage.database import Database
-from storage.games import finish_game
+from storage.ledger.blocks import add_block
+from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command

@@ -14,8 +14,8 @@ from storage.database import Database
 from storage.records import GameResult, GameStatus
 from storage.tables.games import GameRow
 from tests.bot.conftest import Command
+from tests.storage.evidence.statistics.test_monthly import SINCE, game
 from tests.storage.samples import opened
-from tests.storage.statistics.test_monthly import SINCE, game
 
 
 class _Page(HTMLParser):

@@ -12,10 +12,10 @@ import pytest
 from bot.cli.pages.texts import bars
 from bot.dashboard.questions import QUESTIONS, Question, questions
 from storage.database import Database
-from storage.events import record_event
-from storage.games import finish_game
+from storage.evidence.trials import NewTrial, start_trial
+from storage.ledger.events import record_event
+from storage.ledger.games import finish_game
 from storage.records import GameResult
-from storage.trials import NewTrial, start_trial
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
 from tests.bot.dashboard.samples import met_bait

@@ -8,7 +8,7 @@ import pytest
 from bot.dashboard.page import BadQuery
 from bot.dashboard.pages.events import EventsView, events_page
 from storage.database import Database
-from storage.queries.event_log import LoggedEvent
+from storage.evidence.queries.event_log import LoggedEvent
 
 
 async def test_a_kind_that_no_database_holds(database: Database) -> None:

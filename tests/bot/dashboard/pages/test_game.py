@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import text, update
 
 from storage.database import Database
-from storage.decisions import list_decisions
-from storage.forecasts import forecasts_of_game
-from storage.games import finish_game, get_game, get_game_by_id
+from storage.evidence.trap_report import game_report
+from storage.ledger.decisions import list_decisions
+from storage.ledger.forecasts import forecasts_of_game
+from storage.ledger.games import finish_game, get_game, get_game_by_id
 from storage.records import GameResult
-from storage.report import game_report
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.bot.dashboard.samples import met_bait

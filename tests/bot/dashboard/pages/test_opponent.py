@@ -12,16 +12,16 @@ from sqlalchemy import update
 
 from bot.dashboard.pages.opponent import opponent_page
 from bot.dashboard.rendering import opponent_path
-from storage.control.blocks import add_block
 from storage.database import Database
+from storage.ledger.blocks import add_block
 from storage.tables.games import GameRow, OpponentRow
 from tests.bot.dashboard.conftest import Opened
 from tests.bot.dashboard.desk_samples import FakeActions
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.bot.dashboard.samples import NAMES, met_bait
+from tests.storage.evidence.statistics.test_suspect_rows import answered
 from tests.storage.samples import ERRED, FELL, OPTIMAL
 from tests.storage.samples import opened as begun
-from tests.storage.statistics.test_suspect_rows import answered
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 KEYS = (

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.dashboard.questions import questions
 from storage.database import Database
-from storage.games import finish_game
+from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.storage.samples import opened

@@ -9,8 +9,8 @@ from sqlalchemy import select, text, update
 from bot.dashboard.pages.traps import interval_words, phase_name
 from engine.expected import WHOLE
 from storage.database import Database
-from storage.inference.fixed import fixed_mean_of_persons
-from storage.queries.baits import BaitGroup
+from storage.evidence.inference.fixed import fixed_mean_of_persons
+from storage.evidence.queries.baits import BaitGroup
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.bot.dashboard.samples import NAMES, met_bait

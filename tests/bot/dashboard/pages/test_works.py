@@ -12,22 +12,22 @@ import pytest
 from bot.dashboard.pages import works
 from bot.dashboard.pages.works import Verdict, games_until_known, games_until_narrower, verdict_of
 from storage.database import Database
+from storage.evidence.inference.any_time import SequenceDesign
+from storage.evidence.inference.decisions import decisions_report
+from storage.evidence.inference.games import GamesReport
+from storage.evidence.inference.trial import TrialTerms
+from storage.evidence.queries.trial_report import TrialReport, trial_report
+from storage.evidence.statistics import kept_summaries
+from storage.evidence.statistics.summaries import summarise
+from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import Filters
-from storage.games import finish_game
-from storage.inference.any_time import SequenceDesign
-from storage.inference.decisions import decisions_report
-from storage.inference.games import GamesReport
-from storage.inference.trial import TrialTerms
-from storage.queries.trial_report import TrialReport, trial_report
+from storage.ledger.games import finish_game
 from storage.records import Endpoint, GameResult
-from storage.statistics import kept_summaries
-from storage.statistics.summaries import summarise
-from storage.trials import NewTrial, start_trial
 from tests.bot.dashboard.numbers.recount import signed
 from tests.bot.dashboard.pages.conftest import Visitor
-from tests.storage.inference.samples import NOW, decision
+from tests.storage.evidence.inference.samples import NOW, decision
+from tests.storage.evidence.statistics.rows_read import note_rows
 from tests.storage.samples import opened
-from tests.storage.statistics.rows_read import note_rows
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}

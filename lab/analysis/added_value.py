@@ -1,0 +1,116 @@
+"""Does trappiness tell anything that a model of people, the cost and the shallow scores do not tell already?
+
+Two conditional logits (McFadden 1974) predict the reply among those of its position.  The smaller one knows
+the logarithm of a model's probability, the cost, and how far the reply falls short of the others at shallower
+depths; the larger one also the paper's trappiness in its three forms, alone and times the cost.  Both are
+fitted on four fifths of the persons and judged on the others, so the larger one need not do better.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.calibrated import FEATURES
+from engine.params import Assessment
+from lab.analysis.measures import Estimate, mean_of
+from lab.analysis.population import Population
+from lab.training.calibrated import ReplyRows, losses, softmax
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+_LOOKS = ("gap_first", "gap_median", "gap_best", "gap_last")
+_STEPS, _PENALTY = 12, 1.0
+"""Newton steps, which converge within ten; ridge penalty on standardised features."""
+_EQUAL = 1e-9
+_LEAST_P = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class AddedValue:
+    """What trappiness adds to one model of people."""
+
+    model: str
+    """Whose probabilities both logits know."""
+    nats: Estimate
+    """Mean of -ln p(reply) of the smaller logit, in nats a reply."""
+    gain: Estimate
+    """By how much the larger one's is less."""
+
+
+def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: int = 1) -> list[AddedValue]:
+    """Compare the logits for each model.
+
+    Args:
+        odds: Each model's odds of the replies.
+        seed: Of the folds.
+
+    Returns:
+        None at all with fewer persons than folds.
+    """
+    persons = people.persons
+    if int(persons.max()) + 1 < FOLDS:
+        return []
+    folds = folds_of(persons, seed)
+    traps = np.stack([_column(people, f"trappiness_{kind}") for kind in Assessment], axis=1)
+    more = np.concatenate([traps, traps * people.loss[:, None]], axis=1)
+    found = []
+    for name, p in odds.items():
+        known = np.stack(
+            [np.log(np.maximum(p, _LEAST_P)), people.loss, *(_column(people, look) for look in _LOOKS)],
+            axis=1,
+        )
+        before = held_out(known, people.rows, folds)
+        after = held_out(np.concatenate([known, more], axis=1), people.rows, folds)
+        found.append(AddedValue(name, mean_of(before, persons), mean_of(before - after, persons)))
+    return found
+
+
+def _column(people: Population, name: str) -> Floats:
+    return np.asarray(people.rows.features[:, FEATURES.index(name)], np.float64)
+
+
+def folds_of(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The fold of each position, by its person's number: `FOLDS` or more persons are dealt out by lot."""
+    count = int(persons.max()) + 1
+    return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
+
+
+def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Floats:
+    """-ln p of each position's reply by a logit that was fitted on the other folds.
+
+    Args:
+        features: A row for each reply; those of `rows` are not used.
+    """
+    spread = features.std(axis=0)
+    scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    found = np.zeros(len(rows.starts))
+    of_reply = np.repeat(folds, rows.counts)
+    for fold in range(FOLDS):
+        weights = _logit(scaled[of_reply != fold], rows.take(np.flatnonzero(folds != fold)))
+        inside = folds == fold
+        found[inside] = losses(softmax(scaled @ weights, rows), rows)[inside]
+    return found
+
+
+def _logit(features: Floats, rows: ReplyRows) -> Floats:
+    """The weights of a conditional logit, by Newton's method; a step that makes it worse is halved."""
+    weights = np.zeros(features.shape[1])
+
+    def likelihood(at: Floats) -> float:
+        return -float(losses(softmax(features @ at, rows), rows).sum() + _PENALTY * at @ at / 2)
+
+    reached = likelihood(weights)
+    for _ in range(_STEPS):
+        p = softmax(features @ weights, rows)
+        means = np.add.reduceat(p[:, None] * features, rows.starts)
+        away = features - np.repeat(means, rows.counts, axis=0)
+        slope = (features[rows.played] - means).sum(axis=0) - _PENALTY * weights
+        bend = (p[:, None] * away).T @ away + _PENALTY * np.eye(len(weights))
+        step = np.linalg.solve(bend, slope)
+        while (found := likelihood(weights + step)) < reached - _EQUAL and np.abs(step).max() > _EQUAL:
+            step = step / 2
+        weights, reached = weights + step, found
+    return weights

@@ -1,0 +1,58 @@
+"""Errors expected and made, by the games that people had played before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
+from lab.analysis.persons import games_bands, is_person
+from lab.analysis.population import BAD, Population
+from storage.evidence.inference.fixed import fixed_ratio
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBand:
+    """The errors of people with about as many games behind them."""
+
+    people: str
+    errors: PersonShare
+    """Replies that cost 10 % of expected score or more, among all."""
+    expected: dict[str, Estimate]
+    """By model name: errors expected for one that happened."""
+
+
+def errors_by_experience(
+    people: Population, odds: Mapping[str, NDArray[np.float64]], games_before: Mapping[str, int] | None
+) -> tuple[ErrorBand, ...]:
+    """Errors by band of games before; bands without a reply are left out.
+
+    Args:
+        odds: Each model's odds of the replies, by model name.
+        games_before: Games that each person had played before, by name; a name that is missing had none.
+            None: unknown.
+
+    Returns:
+        Nothing if the games are unknown.  Replies of programs and of people without a name count nowhere.
+    """
+    if games_before is None:
+        return ()
+    games = [
+        games_before.get(stored.name, 0) if is_person(stored.name) else None for stored in people.positions
+    ]
+    erred = people.loss[people.rows.played] >= BAD
+    expected = {name: people.sums(np.where(people.loss >= BAD, p, 0.0)) for name, p in odds.items()}
+    made, persons = erred.astype(np.float64), people.persons
+    return tuple(
+        ErrorBand(
+            name,
+            person_share(erred[inside], persons[inside]),
+            {
+                model: estimate_of(fixed_ratio(sums[inside], made[inside], persons[inside]))
+                for model, sums in expected.items()
+            },
+        )
+        for name, inside in games_bands(games).items()
+        if inside.any()
+    )

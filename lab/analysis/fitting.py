@@ -1,0 +1,202 @@
+"""Fits a calibrated model to a database's analyses, and rejects one that learned nothing.
+
+A new model is accepted only if it beats the one that it replaces on moves that it has not seen: in
+cross-validation over whole games, and significantly.  Its part for positions without a human-move model must
+at least not be worse.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.base.errors import DesdemonaError
+from engine.human.calibrated import FEATURES_VERSION, CalibratedModel
+from engine.human.onnx import OnnxNetwork
+from lab.analysis.measures import Estimate, Resamples
+from lab.analysis.population import BAD, Population
+from lab.analysis.study import model_odds
+from lab.training.calibrated import (
+    FOLDS,
+    Part,
+    ReplyRows,
+    Tried,
+    fit_part,
+    losses,
+    softmax,
+    to_onnx,
+    tune,
+    without_human,
+)
+
+LEAST_POSITIONS, LEAST_GAMES, LEAST_ERRORS = 500, 100, 50
+"""With less data than this, a model learns noise."""
+LICENCE = "GPL-3.0-or-later"
+_NAMES = {True: "with a human-move model", False: "without a human-move model"}
+
+
+class FitRefused(DesdemonaError):
+    """The new model was rejected; the message gives the reason and the numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """Cross-validation result for one of a model's two parts."""
+
+    part: str
+    penalty: float
+    trees: int
+    nll: float
+    """Mean negative log-likelihood of the replies played in held-out games, natural logarithm."""
+    against: str
+    against_nll: float
+    better: Estimate
+    """Improvement in log-loss per reply."""
+    auc: Estimate
+    """AUC of "this bad reply is played", over all bad replies."""
+    auc_better: Estimate
+    """Improvement in that AUC."""
+    tried: tuple[Tried, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A fitted model and its validation."""
+
+    data: bytes
+    """The ONNX file."""
+    model: CalibratedModel
+    human: str
+    """Name of the human-move model among its inputs; empty: none."""
+    validated: tuple[Validated, ...]
+
+    def card(self, about: dict[str, Any]) -> dict[str, Any]:
+        """The model's card as plain JSON values, beginning with `about`."""
+        return {
+            **about,
+            "human_model": self.human,
+            "sha256": self.model.info.sha256,
+            "features": FEATURES_VERSION,
+            "method": "conditional logit with L2 penalty, and boosted trees; a softmax over the replies",
+            "cross_validation": [
+                {**asdict(each), "tried": [asdict(one) for one in each.tried[:5]]} for each in self.validated
+            ],
+        }
+
+
+def fit(
+    people: Population,
+    *,
+    name: str,
+    against: CalibratedModel | None,
+    seed: int = 1,
+    resamples: int = 1000,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Fitted:
+    """Fit a model and validate it.
+
+    Args:
+        against: The model to beat; None: the human-move model, or, without one, equal odds for all replies.
+        on_step: Called with the name of each step before it begins.
+
+    Raises:
+        FitRefused: There is too little data, or the model is no better, or worse without a human-move model.
+        NoScikit: scikit-learn is not installed.
+    """
+    _require_enough(people)
+    parts: dict[bool, Part] = {}
+    validated = []
+    for has_human in (True, False) if people.has_human else (False,):
+        on_step(f"learning {_NAMES[has_human]}")
+        rows = people.rows if has_human else without_human(people.rows)
+        tried, odds = tune(rows, seed)
+        validated.append(_validated(people, rows, has_human, tried, odds, against, resamples, seed))
+        parts[has_human] = fit_part(rows, tried[0].penalty, tried[0].trees, seed)
+    human = next(iter(people.models), "")
+    metadata = {
+        "human": human,
+        "game": people.game.name,
+        "name": name,
+        "licence": LICENCE,
+        "date": date.today().isoformat(),  # noqa: DTZ011 - a day, for people
+    }
+    # Without a human-move model to learn from, both parts are the same.
+    data = to_onnx(parts.get(True, parts[False]), parts[False], metadata)
+    _check_gain(validated)
+    return Fitted(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
+
+
+def _require_enough(people: Population) -> None:
+    games = int(people.games.max()) + 1
+    errors = int((people.loss[people.rows.played] >= BAD).sum())
+    for what, found, least in (
+        ("positions", len(people.positions), LEAST_POSITIONS),
+        ("games", games, LEAST_GAMES),
+        ("errors", errors, LEAST_ERRORS),
+    ):
+        if found < least:
+            raise FitRefused(
+                f"too little to learn from: {len(people.positions)} positions of {games} games with {errors} "
+                f"errors; at least {least} {what} are needed"
+            )
+
+
+def _validated(
+    people: Population,
+    rows: ReplyRows,
+    has_human: bool,
+    tried: list[Tried],
+    odds: NDArray[np.float64],
+    against: CalibratedModel | None,
+    resamples: int,
+    seed: int,
+) -> Validated:
+    if against is not None:
+        name = f"{against.info.name} {against.info.sha256[:12]}"
+        other = model_odds(people, against, has_human)
+    elif has_human:
+        name, other = next(iter(people.models.items()))
+    else:
+        name, other = "all replies alike", softmax(np.zeros(len(rows.features)), rows)
+    drawn = Resamples(people.games, resamples, seed)
+    ours, theirs = losses(odds, rows), losses(other, rows)
+    bad = people.loss >= BAD
+    games = np.unique(people.games[people.of_position[bad]], return_inverse=True)[1].astype(np.int64)
+    of_bad = Resamples(games, resamples, seed)
+    played = people.is_played[bad]
+    area, other_area = of_bad.auc(odds[bad], played), of_bad.auc(other[bad], played)
+    return Validated(
+        part=_NAMES[has_human],
+        penalty=tried[0].penalty,
+        trees=tried[0].trees,
+        nll=float(ours.mean()),
+        against=name,
+        against_nll=float(theirs.mean()),
+        better=drawn.mean(theirs - ours).estimate,
+        auc=area.estimate,
+        auc_better=area.minus(other_area).estimate,
+        tried=tuple(tried),
+    )
+
+
+def _check_gain(validated: list[Validated]) -> None:
+    """Raise `FitRefused` unless the first part is significantly better and no other is significantly worse.
+
+    The first part serves wherever its inputs exist; the other serves where there is no human-move model.
+    """
+    for at, each in enumerate(validated):
+        if at == 0 and not each.better.low > 0:
+            what = "not better"
+        elif each.better.high < 0:
+            what = "worse"
+        else:
+            continue
+        raise FitRefused(
+            f"the model {each.part} is {what} beyond chance than {each.against}: "
+            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} a reply against "
+            f"{each.against_nll:.4f}, better by {each.better.value:+.4f} "
+            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not kept"
+        )

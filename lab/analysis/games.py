@@ -1,0 +1,295 @@
+"""Reads games from files and picks the moves that have a reply."""
+
+import hashlib
+import heapq
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.base.files import open_regular
+from bot.base.game_files import lines_of, wthor_games
+from engine.formats import files, pgn
+from engine.formats.files import GameFormat
+from engine.formats.record import BadGame, GameRecord, start_of, steps
+from engine.game import Game
+from engine.games import get_game
+from lab.analysis.reply_profiles import AnalysisError
+from storage.research.archive import content_key
+
+_CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
+_MOST_REPORTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GivenGame:
+    """A game of a file."""
+
+    record: GameRecord
+    key: str
+    """The record's `storage.research.archive.content_key`."""
+    clocks_s: tuple[float, ...]
+    """Clock of the mover after each move, in seconds; empty: unknown."""
+    source: str
+    """The file's name."""
+    source_format: str
+
+    @property
+    def year(self) -> int | None:
+        """Year of the game; None: unknown."""
+        return year_of(self.record.date)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveFilter:
+    """Selects the moves to analyse."""
+
+    from_year: int | None = None
+    to_year: int | None = None
+    players: tuple[str, ...] = ()
+    """Only replies of players whose name contains one of these, in any case; empty: of all players."""
+    min_rating: int | None = None
+    max_rating: int | None = None
+    """Limits on the replying person's rating; if either is set, unrated people are excluded."""
+    from_ply: int = 1
+    """Only replies after at least this many moves."""
+    to_ply: int | None = None
+    every: int = 1
+    """Only every n-th move of a game; the first one differs from game to game."""
+    sample: int | None = None
+    """Number of moves to draw at most; a larger sample contains the smaller one."""
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A move and the reply to it, where there were at least two legal replies."""
+
+    game: GivenGame
+    ply: int
+    """Ply of the reply."""
+    position: str
+    """Position before the move, as the root of a search."""
+    move: str
+    reply: str
+    side: int
+    """Side of the person who replied."""
+    logistic_centi: float
+    """`Game.expected_scale_centi` of the position."""
+
+    @property
+    def rating(self) -> int | None:
+        """Rating of the person who replied."""
+        found = self.game.record.ratings[self.side]
+        return None if found is None else round(found)
+
+    @property
+    def clock_s(self) -> float | None:
+        """The person's clock before the reply, recorded after their previous move."""
+        clocks = self.game.clocks_s
+        return clocks[self.ply - 2] if clocks and self.ply >= 2 else None
+
+
+def year_of(date: str) -> int | None:
+    """The year in a date as game files write it; None: the date has no year."""
+    found = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
+    return None if found is None else int(found[1])
+
+
+def is_within(number: float | None, least: int | None, most: int | None) -> bool:
+    """Whether a year or rating lies within the limits; None: no limit, or an unknown number."""
+    if least is None and most is None:
+        return True
+    return number is not None and (least is None or number >= least) and (most is None or number <= most)
+
+
+def half_of(key: str, seed: int) -> int:
+    """The half of all games to which a game belongs, 0 or 1: learn from one and test on the other.
+
+    Args:
+        key: The game's `storage.research.archive.content_key`, so that the halves are the same in every
+        database.
+    """
+    return _draw(seed, key, "half") & 1
+
+
+def half_of_person(name: str, seed: int) -> int:
+    """The half of all persons to which a person belongs, 0 or 1."""
+    return _draw(seed, name, "person") & 1
+
+
+def read_games(
+    paths: Sequence[Path],
+    game: str,
+    form: GameFormat | None = None,
+    on_bad: Callable[[str], None] = lambda _: None,
+) -> Iterator[GivenGame]:
+    """Read one game's records from files, in order, skipping records of other games.
+
+    Args:
+        form: The files' format; None: detect it from each file's contents.
+        on_bad: Called with a line for each of the first few unreadable games of a file.
+
+    Raises:
+        AnalysisError: A file cannot be read.
+    """
+    names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
+    for path in paths:
+        if path in names:
+            continue
+        bad = 0
+        try:
+            for given in _file(path, form, game, names, on_bad):
+                if isinstance(given, BadGame):
+                    bad += 1
+                    if bad <= _MOST_REPORTED:
+                        on_bad(f"{path}: {given}")
+                elif given.record.game == game and given.record.moves:
+                    yield given
+        except (OSError, BadGame) as error:
+            text = error.strerror if isinstance(error, OSError) else error
+            raise AnalysisError(f"{path}: {text}") from None
+        if bad > _MOST_REPORTED:
+            on_bad(f"{path}: and {bad - _MOST_REPORTED} more bad games")
+
+
+def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
+    """Each game once, by `GivenGame.key`: files may overlap or be named twice."""
+    found: dict[str, GivenGame] = {}
+    for given in games:
+        found.setdefault(given.key, given)
+    return list(found.values())
+
+
+def choose(
+    games: Sequence[GivenGame], choice: MoveFilter, on_look: Callable[[int], None] = lambda _: None
+) -> list[Answered]:
+    """The moves to analyse, in the games' order; a sample is in the order of the draw.
+
+    Args:
+        games: The games; only the first copy of each counts.
+        on_look: Called with the number of moves found so far.
+    """
+    games = first_copies(games)
+    wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]
+    sample = choice.sample
+    if sample is None:
+        return list(_answered(games, wanted, len(wanted), on_look))
+    drawn = sample + sample // 8 + 64  # some leave no choice of replies
+    while True:
+        draws = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
+        first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, draws)]
+        found = list(_answered(games, first, sample, on_look))
+        if len(found) == sample or drawn >= len(wanted):
+            return found
+        drawn *= 2
+
+
+def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
+    record = given.record
+    if not is_within(given.year, choice.from_year, choice.to_year):
+        return
+    wanted = [_is_wanted(record, side, choice) for side in (0, 1)]
+    if not any(wanted):
+        return
+    first = _draw(0, given.key, "every") % choice.every
+    game: Game[Any] = get_game(record.game)
+    start_side = 0 if record.start is None else game.side_to_move(start_of(record))
+    last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
+    for ply in range(max(1, choice.from_ply), last + 1):
+        # Passes are moves, so sides alternate.
+        if ply % choice.every == first and wanted[(start_side + ply) % 2]:
+            yield ply
+
+
+def _is_wanted(record: GameRecord, side: int, choice: MoveFilter) -> bool:
+    name, rating = record.players[side].casefold(), record.ratings[side]
+    if choice.players and not any(part.casefold() in name for part in choice.players):
+        return False
+    return is_within(rating, choice.min_rating, choice.max_rating)
+
+
+def _answered(
+    games: Sequence[GivenGame],
+    wanted: Sequence[tuple[int, int]],
+    most: int,
+    on_look: Callable[[int], None],
+) -> Iterator[Answered]:
+    """The first `most` of these moves that left a choice of replies."""
+    plies: dict[int, list[int]] = {}
+    for at, ply in wanted:
+        plies.setdefault(at, []).append(ply)
+    known: dict[tuple[int, int], Answered] = {}
+    count = 0
+    for at, ply in wanted:
+        if count == most:
+            return
+        if at in plies:
+            known |= {(at, each.ply): each for each in _of_game(games[at], set(plies.pop(at)))}
+        found = known.pop((at, ply), None)
+        if found is not None:
+            count += 1
+            on_look(count)
+            yield found
+
+
+def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
+    record = given.record
+    game: Game[Any] = get_game(record.game)
+    before = None
+    for ply, (position, move) in enumerate(steps(record)):
+        if ply in plies and before is not None:
+            root, ours = before
+            root = game.for_search(root)
+            after = game.play(root, ours)
+            replies = game.legal_moves(after)
+            if len(replies) > 1 and move in replies:
+                yield Answered(
+                    given,
+                    ply,
+                    game.position_text(root),
+                    game.move_text(ours),
+                    game.move_text(move),
+                    game.side_to_move(after),
+                    game.expected_scale_centi(root),
+                )
+        before = position, move
+
+
+def _file(
+    path: Path, form: GameFormat | None, game: str, names: list[Path], on_bad: Callable[[str], None]
+) -> Iterator[GivenGame | BadGame]:
+    with open_regular(path) as file:
+        length = os.fstat(file.fileno()).st_size
+        form = form or files.detect(file.read(files.HEAD_BYTES), length)
+        if form is None:
+            raise BadGame("its beginning does not show the format; give it with --format")
+        file.seek(0)
+        if form is GameFormat.PGN:
+            yield from _pgn(pgn.split(lines_of(file)), path.name)
+            return
+        found = wthor_games(path, names, on_bad) if form is GameFormat.WTHOR else None
+        for record in found or files.read(lines_of(file), form, game):
+            if isinstance(record, BadGame):
+                yield record
+            else:
+                yield GivenGame(record, content_key(record), (), path.name, form)
+
+
+def _pgn(texts: Iterator[str], name: str) -> Iterator[GivenGame | BadGame]:
+    for text in texts:
+        try:
+            record = pgn.parse(text)
+        except BadGame as error:
+            yield error
+            continue
+        clocks = tuple(int(h) * 3600 + int(m) * 60 + float(s) for h, m, s in _CLOCK.findall(text))
+        known = clocks if len(clocks) == len(record.moves) else ()
+        yield GivenGame(record, content_key(record), known, name, GameFormat.PGN)
+
+
+def _draw(seed: int, key: str, what: object) -> int:
+    digest = hashlib.blake2b(f"{seed} {key} {what}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")

@@ -1,0 +1,249 @@
+"""Quality of a predictor: AUC, Brier score, log-loss, reliability; and intervals by groups, such as persons.
+
+Moves of one person are not independent.  A resample therefore draws groups with replacement and takes all
+their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between
+two predictors are taken within each resample, so they are much more precise than either predictor's own
+score.  There is none before 30 effective groups (docs/statistics.md): resamples of fewer vary too little, and
+say more than is known.  Shares, means and ratios have intervals by leaving out one person at a time
+(`storage.evidence.inference.fixed`).
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.evidence.inference.any_time import LEAST_PERSONS
+from storage.evidence.inference.calibration import only_of_enough_persons
+from storage.evidence.inference.fixed import FixedInterval, fixed_mean
+from storage.evidence.inference.persons import effective_persons
+from storage.evidence.intervals import share
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+RESAMPLES = 1000
+BINS = 10
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95 % interval; NaN: undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PersonShare:
+    """A count among cases, as a share in [0, 1] with its 95 % interval by persons; None without cases."""
+
+    count: int
+    of: int
+    persons: int
+    """Persons with a case."""
+    share: float | None
+    low: float | None
+    """None while there are too few persons."""
+    high: float | None
+    """None while there are too few persons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Cases with about the same predicted probability."""
+
+    predicted: float
+    """Mean predicted probability."""
+    actual: PersonShare
+
+
+class Drawn:
+    """A statistic, and its value in each resample."""
+
+    def __init__(self, value: float, draws: Floats) -> None:
+        self._value = value
+        self._draws = draws
+
+    def minus(self, other: "Drawn") -> "Drawn":
+        """The difference from another statistic over the same resamples."""
+        return Drawn(self._value - other._value, self._draws - other._draws)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval; ignores resamples in which the statistic is undefined."""
+        found = self._draws[np.isfinite(self._draws)]
+        if not len(found):
+            return Estimate(self._value, math.nan, math.nan)
+        low, high = np.quantile(found, [0.025, 0.975])
+        return Estimate(self._value, float(low), float(high))
+
+
+class Resamples:
+    """Resamples of groups, shared by all statistics on a set of cases; none before 30 effective groups.
+
+    Args:
+        groups: The person of each case, or the game, as a number from 0.
+    """
+
+    def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
+        self._groups = groups
+        self._size = int(groups.max()) + 1
+        if effective_persons(np.bincount(groups).astype(np.float64)) < LEAST_PERSONS:
+            count = 0  # a statistic then has no interval
+        rng = np.random.default_rng(seed)
+        # The first row is the original data.
+        drawn = rng.multinomial(self._size, np.full(self._size, 1 / self._size), count)
+        self._weights = np.concatenate([np.ones((1, self._size)), drawn])
+
+    def ratio(self, above: Floats, below: Floats) -> Drawn:
+        """The sum of one value over all cases, divided by the sum of another."""
+        sums = self._sums(above), self._sums(below)
+        tops, bottoms = (self._weights @ each for each in sums)
+        found = np.divide(tops, bottoms, out=np.full(len(tops), math.nan), where=bottoms != 0)
+        if np.count_nonzero(sums[1]) == 1:
+            found[1:] = math.nan  # every resample has the same single group below the line
+        return _drawn(found)
+
+    def mean(self, values: Floats) -> Drawn:
+        """The mean of a value over all cases."""
+        return self.ratio(values, np.ones(len(values)))
+
+    def brier(self, odds: Floats, hits: Bools) -> Drawn:
+        """Mean squared error of probabilities."""
+        return self.mean((odds - hits) ** 2)
+
+    def log_loss(self, odds: Floats, hits: Bools) -> Drawn:
+        """Mean negative log-likelihood of probabilities, natural logarithm."""
+        inside = np.clip(odds, _LEAST, 1 - _LEAST)
+        return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
+
+    def auc(self, scores: Floats, hits: Bools) -> Drawn:
+        """Probability that a hit scores above a miss, ties counting half (Mann-Whitney)."""
+        order = np.argsort(scores, kind="stable")
+        hit, groups, ordered = hits[order].astype(np.float64), self._groups[order], scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        found = np.full(len(self._weights), math.nan)
+        for at, weights in enumerate(self._weights):
+            inside = weights[groups]
+            hits_of = np.add.reduceat(inside * hit, starts)
+            misses_of = np.add.reduceat(inside, starts) - hits_of
+            below = np.cumsum(misses_of) - misses_of / 2
+            pairs = hits_of.sum() * misses_of.sum()
+            if pairs:
+                found[at] = hits_of @ below / pairs
+        return _drawn(found)
+
+    def _sums(self, values: Floats) -> Floats:
+        return np.asarray(np.bincount(self._groups, values, self._size), np.float64)
+
+
+def _drawn(found: Floats) -> Drawn:
+    return Drawn(float(found[0]), found[1:])
+
+
+def reliability(odds: Floats, hits: Bools, persons: Ints) -> list[Bin]:
+    """The reliability curve: predicted and actual frequency in each decile of the predictions."""
+    order = np.argsort(odds, kind="stable")
+    return [
+        Bin(float(odds[part].mean()), person_share(hits[part], persons[part]))
+        for part in np.array_split(order, BINS)
+        if len(part)
+    ]
+
+
+def person_share(hits: Bools, persons: Ints) -> PersonShare:
+    """A share with its interval by leaving out one person at a time.
+
+    Where none or all of the cases are hits, no omission changes anything; the interval is then Wilson's, as
+    if each of the effective persons had one case.
+
+    Args:
+        hits: Shape (n,).
+        persons: The person of each case, shape (n,).
+    """
+    count, of, number = int(hits.sum()), len(hits), len(np.unique(persons))
+    found = only_of_enough_persons(fixed_mean(hits.astype(np.float64), persons))
+    if found.value is None or found.low is None or found.high is None:
+        return PersonShare(count, of, number, found.value, None, None)
+    if count in (0, of):
+        effective = int(found.effective_persons)
+        one_each = share(effective if count else 0, effective)
+        return PersonShare(count, of, number, found.value, one_each.low, one_each.high)
+    return PersonShare(count, of, number, found.value, max(0.0, found.low), min(1.0, found.high))
+
+
+def estimate_of(found: FixedInterval) -> Estimate:
+    """A fixed interval as an estimate, with NaN for what is undefined or of too few persons."""
+    found = only_of_enough_persons(found)
+    low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
+    return Estimate(value, low, high)
+
+
+def mean_of(values: Floats, persons: Ints) -> Estimate:
+    """The mean of a value over all cases, with its interval by leaving out one person at a time."""
+    return estimate_of(fixed_mean(values, persons))
+
+
+def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
+    """For each position its own AUC: how often a hit scores above a miss of the same position.
+
+    Pooled over positions, an AUC also rewards telling apart positions in which hits are frequent; this one
+    does not.
+
+    Args:
+        scores: Shape (n,).
+        hits: Shape (n,).
+        positions: The position of each case, in ascending order, shape (n,).
+
+    Returns:
+        Shape (number of different positions,), in their order; NaN where all or none are hits.
+    """
+    starts = np.flatnonzero(np.diff(positions, prepend=-1))
+    found = np.full(len(starts), math.nan)
+    for at, (start, end) in enumerate(pairwise([*starts, len(positions)])):
+        hit = hits[start:end]
+        above, below = scores[start:end][hit], scores[start:end][~hit]
+        if len(above) and len(below):
+            gaps = above[:, None] - below[None, :]
+            found[at] = ((gaps > 0) + (gaps == 0) / 2).mean()
+    return found
+
+
+def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
+    """Turn scores of any scale into probabilities, with a logistic curve fitted on other groups.
+
+    NaN if there are no others.
+    """
+    spread = scores.std()
+    scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
+    found = np.zeros(len(scores))
+    for fold in range(folds):
+        held = groups % folds == fold
+        if held.all():
+            return np.full(len(scores), math.nan)
+        base, slope = _logistic(scaled[~held], hits[~held])
+        found[held] = 1 / (1 + np.exp(-np.clip(base + slope * scaled[held], -30, 30)))
+    return found
+
+
+def _logistic(scores: Floats, hits: Bools) -> tuple[float, float]:
+    """Intercept and slope of the log-odds, by Newton's method with a small penalty on the slope."""
+    inputs = np.stack([np.ones(len(scores)), scores], axis=1)
+    penalty = np.array([1e-9, 1.0])
+    share_of = np.clip(hits.mean() if len(hits) else 0.5, 1e-6, 1 - 1e-6)
+    found = np.array([np.log(share_of / (1 - share_of)), 0.0])
+    for _ in range(50):
+        odds = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
+        gradient = inputs.T @ (hits - odds) - penalty * found
+        curvature = (inputs * (odds * (1 - odds))[:, None]).T @ inputs + np.diag(penalty + 1e-9)
+        step = np.linalg.solve(curvature, gradient)
+        found = found + step
+        if np.abs(step).max() < 1e-8:
+            break
+    return float(found[0]), float(found[1])

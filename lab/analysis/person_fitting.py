@@ -1,0 +1,395 @@
+"""Fits the prior of the people model to a database's analyses, and measures it on other persons.
+
+Persons are halved by lot: the prior is learned from one half and measured on the other (log-loss, and errors
+expected for one that happened), with intervals by resampling persons.  A prior without a gain is rejected.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.person_prior import (
+    BULLET,
+    BULLET_BELOW_S,
+    CONSTANT,
+    NEW,
+    RAPID,
+    RAPID_FROM_S,
+    RATING,
+    BasePrior,
+    Gaussian,
+    Grid,
+    RatingScale,
+    base_record,
+    costs_of,
+    features_of,
+)
+from lab.analysis.elo import EloStanding
+from lab.analysis.fitting import FitRefused
+from lab.analysis.games import half_of_person
+from lab.analysis.measures import Estimate, Resamples
+from lab.analysis.persons import games_bands, is_person, rating_bands, seconds_of
+from lab.analysis.population import BAD, Population
+from lab.training.person_prior import STEPS, JudgedReplies, fit_gaussian, log_likelihoods, predicted
+from storage.research.analysed_games import StoredPosition
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+UNIFORM, FORGETTING = 0.003, 0.05
+"""See `engine.human.person_prior.PersonPrior`."""
+TILTS = Grid(tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2)))
+TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
+"""Grids: x and k; k alone, for people with few replies each."""
+LEAST_PERSONS, LEAST_REPLIES = 40, 1000
+"""With less data in either half, a prior learns noise."""
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class BaseOdds:
+    """The base model to tilt, with its odds of a population's replies."""
+
+    name: str
+    base: str
+    """`engine.human.person_prior.base_key`."""
+    odds: Floats
+    least: float
+    """See `engine.human.person_prior.BasePrior.least`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonReplies:
+    """The replies of persons, and what is known of these."""
+
+    replies: JudgedReplies
+    persons: Ints
+    """The person of each position, as a number from 0."""
+    names: tuple[str, ...]
+    ratings: tuple[float | None, ...]
+    """Before the game of each position."""
+    games: tuple[int | None, ...]
+    """Games behind that rating; None: enough."""
+    seconds: tuple[float | None, ...]
+    """`engine.human.person_prior.speed_s` at each position."""
+    experience: tuple[int | None, ...]
+    """Games that each person had played before the year of the first position; None: unknown."""
+
+    def features(self, names: tuple[str, ...], scale: RatingScale) -> Floats:
+        """The features of each position, shape (positions, features)."""
+        return np.array(
+            [
+                features_of(names, scale, *each)
+                for each in zip(self.ratings, self.seconds, self.games, strict=True)
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The measurement on some of the positions."""
+
+    name: str
+    persons: int
+    replies: int
+    errors: int
+    """Replies that cost 10 % of expected score or more."""
+    nats: Estimate
+    """Mean of -ln p(reply) of the base model."""
+    ratio: Estimate
+    """Errors that the base model expects for one that happened."""
+    gains: dict[str, Estimate]
+    """Nats gained by the tilt; with the prior ``unrated`` and ``rated``."""
+    ratios: dict[str, Estimate]
+    """As `ratio`, after the tilt."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedPrior:
+    """A fitted prior over one base model, and its measurement on other persons."""
+
+    game: str
+    base: BaseOdds
+    prior: BasePrior
+    persons: int
+    """Number of persons that it was learned from."""
+    replies: int
+    bands: tuple[Band, ...]
+
+    def record(self, about: dict[str, Any]) -> dict[str, Any]:
+        """The entry of the card, as plain JSON values: the prior, then where it is from."""
+        return {
+            "model": self.base.name,
+            **base_record(self.prior),
+            "method": f"EM, {STEPS} steps, over the persons of one half; measured on those of the other",
+            "date": date.today().isoformat(),  # noqa: DTZ011 - a day, for people
+            **about,
+            "persons": self.persons,
+            "replies": self.replies,
+            "measured": [_band_record(band) for band in self.bands],
+        }
+
+
+def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any]:
+    """A card with a new entry, which replaces one over the same base model.
+
+    Raises:
+        FitRefused: The known card is of another game, or its priors have another share or rate.
+    """
+    shared = {"game": game, "uniform": UNIFORM, "forgetting": FORGETTING}
+    if known is not None and (other := {key: known.get(key) for key in shared}) != shared:
+        raise FitRefused(f"the card there is for {other}, not for {shared}; give another file")
+    others = [] if known is None else [each for each in known["bases"] if each["base"] != entry["base"]]
+    return {**shared, "bases": [*others, entry]}
+
+
+def replies_of(
+    people: Population,
+    odds: Floats,
+    depth: int,
+    standings: Mapping[str, tuple[EloStanding, EloStanding]] | None,
+    experience: Mapping[str, int] | None,
+) -> PersonReplies:
+    """The replies of the persons in a population.
+
+    Args:
+        odds: Of its replies.
+        depth: D of the costs.
+        standings: Reconstructed ratings by game (`lab.analysis.elo`), to use instead of the recorded ones.
+        experience: Games that persons had played before; a name that is missing had none.
+
+    Raises:
+        FitRefused: No position has a person's name.
+    """
+    counts = people.rows.counts
+    wanted = [at for at, stored in enumerate(people.positions) if is_person(stored.name)]
+    if not wanted:
+        raise FitRefused("no position has a person's name")
+    numbers: dict[str, int] = {}
+    costs, persons, chosen = list[float](), [], []
+    for at in wanted:
+        stored = people.positions[at]
+        costs += _costs(people, stored, depth)
+        persons.append(numbers.setdefault(stored.name, len(numbers)))
+        chosen.append(stored)
+    starts = np.concatenate([[0], np.cumsum(counts[wanted])[:-1]]).astype(np.int64)
+    rows = np.repeat(people.rows.starts[wanted] - starts, counts[wanted]) + np.arange(len(costs))
+    known = [_standing(stored, standings) for stored in chosen]
+    return PersonReplies(
+        JudgedReplies(
+            odds[rows],
+            np.array(costs),
+            starts,
+            starts + (people.rows.played - people.rows.starts)[wanted],
+        ),
+        np.array(persons, np.int64),
+        tuple(numbers),
+        tuple(rating for rating, _ in known),
+        tuple(games for _, games in known),
+        tuple(seconds_of(stored.time_control) for stored in chosen),
+        tuple(None if experience is None else experience.get(name, 0) for name in numbers),
+    )
+
+
+def _costs(people: Population, stored: StoredPosition, depth: int) -> tuple[float, ...]:
+    game, found = people.game, stored.found
+    root = game.parse_position(found.position)
+    after = game.play(root, game.parse_move(root, found.move))
+    return costs_of(found.candidate, game.expected_scale_centi(after), depth)
+
+
+def _standing(
+    stored: StoredPosition, standings: Mapping[str, tuple[EloStanding, EloStanding]] | None
+) -> tuple[float | None, int | None]:
+    if standings is None:
+        return stored.found.rating, None
+    found = standings.get(stored.game_key)
+    return (
+        (None, None) if found is None else (found[stored.found.side].rating, found[stored.found.side].games)
+    )
+
+
+def fit_person_prior(
+    game: str,
+    data: PersonReplies,
+    base: BaseOdds,
+    depth: int,
+    grid: Grid,
+    scale: RatingScale,
+    *,
+    seed: int = 1,
+    resamples: int = 1000,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> FittedPrior:
+    """Fit a prior to one half of the persons and measure it on the other.
+
+    Args:
+        data: With the odds of `base` and costs at `depth`.
+        seed: Of the halves and of the resamples.
+        on_step: Called with the name of each step before it begins.
+
+    Raises:
+        FitRefused: There is too little data, or the prior gains nothing beyond chance.
+    """
+    halves = np.array([half_of_person(name, seed) for name in data.names], np.int64)[data.persons]
+    _require_enough(data, halves)
+    speeds = _speed_features(data.seconds)
+    blank = Gaussian((CONSTANT,), np.zeros((1, 2)), np.eye(2))
+    prior = BasePrior(base.base, depth, base.least, grid, scale, None, blank)
+    learned = _part(data, np.flatnonzero(halves == 0))
+    on_step("learning the prior without ratings")
+    prior = replace(prior, unrated=_fitted(learned, (CONSTANT, *speeds), prior))
+    rated = _part(learned, _with_rating(learned))
+    if len(rated.names) >= LEAST_PERSONS:
+        on_step("learning the prior with ratings")
+        names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
+        prior = replace(prior, rated=_fitted(rated, names, prior))
+    on_step("measuring on the other persons")
+    bands = _measured(_part(data, np.flatnonzero(halves == 1)), prior, resamples, seed)
+    kind, gain = list(bands[0].gains.items())[-1]
+    if not gain.low > 0:
+        raise FitRefused(
+            f"the prior ({kind}) over {base.name} is not better beyond chance than no tilt: on "
+            f"{bands[0].persons} other persons it gains {gain.value:+.4f} nats a reply ({gain.low:+.4f} to "
+            f"{gain.high:+.4f}, 95 %); it was not kept"
+        )
+    return FittedPrior(game, base, prior, len(learned.names), len(learned.persons), bands)
+
+
+def _require_enough(data: PersonReplies, halves: Ints) -> None:
+    for half in (0, 1):
+        inside = data.persons[halves == half]
+        persons = len(np.unique(inside))
+        if persons < LEAST_PERSONS or len(inside) < LEAST_REPLIES:
+            raise FitRefused(
+                f"too little to learn from: {len(inside)} replies of {persons} persons in a half; at least "
+                f"{LEAST_REPLIES} of {LEAST_PERSONS} are needed"
+            )
+
+
+def _part(data: PersonReplies, positions: Ints) -> PersonReplies:
+    """Some of the positions, with the persons numbered anew."""
+    given = data.replies
+    counts = np.diff(np.append(given.starts, len(given.costs)))[positions]
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    rows = np.repeat(given.starts[positions] - starts, counts) + np.arange(counts.sum())
+    old, persons = np.unique(data.persons[positions], return_inverse=True)
+    return PersonReplies(
+        JudgedReplies(
+            given.probabilities[rows],
+            given.costs[rows],
+            starts,
+            starts + (given.played - given.starts)[positions],
+        ),
+        persons.astype(np.int64),
+        tuple(data.names[at] for at in old),
+        tuple(data.ratings[at] for at in positions),
+        tuple(data.games[at] for at in positions),
+        tuple(data.seconds[at] for at in positions),
+        tuple(data.experience[at] for at in old),
+    )
+
+
+def _with_rating(data: PersonReplies) -> Ints:
+    return np.flatnonzero(np.array([rating is not None for rating in data.ratings]))
+
+
+def _speed_features(seconds: Sequence[float | None]) -> tuple[str, ...]:
+    """The speed features that differ within the data."""
+    known = np.array([np.nan if each is None else each for each in seconds])
+    columns = {BULLET: known < BULLET_BELOW_S, RAPID: known >= RAPID_FROM_S}
+    return tuple(name for name, column in columns.items() if column.any() and not column.all())
+
+
+def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Gaussian:
+    """A Gaussian as a card has it: with rounded numbers."""
+    size = len(data.names)
+    likely = log_likelihoods(data.replies, data.persons, size, prior.grid, prior.least, UNIFORM)
+    features = data.features(names, prior.scale)
+    sums = np.zeros((size, len(names)))
+    np.add.at(sums, data.persons, features)
+    means = sums / np.bincount(data.persons, minlength=size)[:, None]
+    found = fit_gaussian(names, means, likely, prior.grid)
+    return Gaussian(names, found.coefficients.round(_DIGITS), found.covariance.round(_DIGITS))
+
+
+# --- The measurement ------------------------------------------------------------------------------------
+
+
+def _measured(data: PersonReplies, prior: BasePrior, resamples: int, seed: int) -> tuple[Band, ...]:
+    replies = data.replies
+    odds = {"": np.maximum(replies.probabilities, prior.least)}
+    kinds = {"unrated": prior.unrated} | ({} if prior.rated is None else {"rated": prior.rated})
+    for name, kind in kinds.items():
+        features = data.features(kind.features, prior.scale)
+        odds[name] = predicted(replies, kind, features, prior, UNIFORM)
+    bands = []
+    for name, inside in _band_masks(data).items():
+        if inside.any():
+            bands.append(_band(name, data, odds, np.flatnonzero(inside), resamples, seed))
+    return tuple(bands)
+
+
+def _band_masks(data: PersonReplies) -> dict[str, NDArray[np.bool_]]:
+    experience = [data.experience[person] for person in data.persons]
+    return {
+        "all": np.ones(len(data.persons), bool),
+        **rating_bands(data.ratings),
+        **games_bands(experience),
+    }
+
+
+def _band(
+    name: str, data: PersonReplies, odds: dict[str, Floats], positions: Ints, resamples: int, seed: int
+) -> Band:
+    replies = data.replies
+    persons = np.unique(data.persons[positions], return_inverse=True)[1].astype(np.int64)
+    drawn = Resamples(persons, resamples, seed)
+    played = replies.played[positions]
+    happened = (replies.costs[played] >= BAD).astype(np.float64)
+    bad = replies.costs >= BAD
+
+    def expected(p: Floats) -> Estimate:
+        sums = np.add.reduceat(np.where(bad, p, 0.0), replies.starts)[positions]
+        return drawn.ratio(sums, happened).estimate
+
+    def nats(p: Floats) -> Floats:
+        return np.asarray(-np.log(np.maximum(p[played], 1e-12)))
+
+    before = odds[""]
+    tilted = {kind: p for kind, p in odds.items() if kind}
+    return Band(
+        name,
+        int(persons.max()) + 1,
+        len(positions),
+        int(happened.sum()),
+        drawn.mean(nats(before)).estimate,
+        expected(before),
+        {kind: drawn.mean(nats(before) - nats(p)).estimate for kind, p in tilted.items()},
+        {kind: expected(p) for kind, p in tilted.items()},
+    )
+
+
+def _band_record(band: Band) -> dict[str, Any]:
+    return {
+        "people": band.name,
+        "persons": band.persons,
+        "replies": band.replies,
+        "errors": band.errors,
+        "nats": _numbers(band.nats),
+        "expected_per_error": _numbers(band.ratio),
+        "gain": {kind: _numbers(each) for kind, each in band.gains.items()},
+        "expected_per_error_tilted": {kind: _numbers(each) for kind, each in band.ratios.items()},
+    }
+
+
+def _numbers(each: Estimate) -> list[float | None]:
+    """The value and its interval; None where it is undefined, for JSON has no NaN."""
+    return [
+        round(float(number), 4) if np.isfinite(number) else None
+        for number in (each.value, each.low, each.high)
+    ]

@@ -1,0 +1,67 @@
+"""What is known of the person who replied: who it was, the speed, and bands by rating and experience."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.formats.clock import BadClock, GgfClock
+from engine.human.person_prior import speed_s
+from storage.research.analysed_games import StoredPosition
+
+RATING_STEPS = (1300, 1700, 2100)
+GAMES_STEPS = (1, 31, 201)
+_INCREMENT = re.compile(r"(\d{1,6})(?:\+(\d{1,5}))?")
+
+
+def is_person(name: str) -> bool:
+    """Whether a name is a person's: WTHOR writes programs with the author in parentheses."""
+    return bool(name) and not set(name) & set("?(")
+
+
+def person_key(stored: StoredPosition) -> str:
+    """Who replied, for intervals by person: the name, or the game where the name is missing."""
+    return stored.name if stored.name.strip("? ") else f"game {stored.game_key}"
+
+
+def seconds_of(time_control: str) -> float | None:
+    """`engine.human.person_prior.speed_s` of a time control as PGN or GGF files write it; None: unknown."""
+    if found := _INCREMENT.fullmatch(time_control):
+        return speed_s(float(found[1]), float(found[2] or 0))
+    if ":" not in time_control:
+        return None
+    try:
+        clock = GgfClock.parse(time_control)
+    except BadClock:
+        return None
+    return speed_s(clock.initial_s, clock.increment_s)
+
+
+def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
+    """Which ratings lie in each band, by the band's name; the last band is of people without one."""
+    known = _numbers(ratings)
+    found = _bands("rated", known, (-np.inf, *RATING_STEPS, np.inf))
+    return found | {"without a rating": np.isnan(known)}
+
+
+def games_bands(games: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
+    """Which numbers of games before lie in each band, by the band's name; unknown numbers lie in none."""
+    return _bands("games before:", _numbers(games), (0, *GAMES_STEPS, np.inf))
+
+
+def _numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if each is None else each for each in values], np.float64)
+
+
+def _bands(what: str, values: NDArray[np.float64], edges: Sequence[float]) -> dict[str, NDArray[np.bool_]]:
+    return {_range_text(what, low, high): (values >= low) & (values < high) for low, high in pairwise(edges)}
+
+
+def _range_text(what: str, low: float, high: float) -> str:
+    if low == -np.inf:
+        return f"{what} under {high:.0f}"
+    if high == np.inf:
+        return f"{what} from {low:.0f}"
+    return f"{what} {low:.0f}" if high - low == 1 else f"{what} {low:.0f}-{high - 1:.0f}"

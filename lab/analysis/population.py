@@ -1,0 +1,164 @@
+"""The positions of an analysis as arrays, for studies and for fitting models."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.game import Game
+from engine.games import get_game
+from engine.human.calibrated import expected, profile_array, reply_features
+from lab.analysis.games import half_of, half_of_person, is_within, year_of
+from lab.analysis.persons import is_person, person_key
+from lab.training.calibrated import ReplyRows, join
+from storage.database import Database
+from storage.evidence.inference.persons import codes_of
+from storage.research.analysed_games import StoredPosition, each_position
+
+BAD = 0.10
+"""A reply is *bad*, or an *error*, when it costs at least this much expected score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """Filter on the positions of an analysis."""
+
+    half: int | None = None
+    """0 or 1: positions of one half of the games (`lab.analysis.games.half_of`); None: of all games."""
+    person_half: int | None = None
+    """0 or 1: replies of one half of the persons (`lab.analysis.games.half_of_person`), of no program; the
+    priors of the people model are learned from half 0.  None: of everybody."""
+    seed: int = 1
+    """Seeds the splits into halves."""
+    from_year: int | None = None
+    to_year: int | None = None
+    min_rating: int | None = None
+    max_rating: int | None = None
+    """Limits on the person's rating; if either is set, unrated people are excluded."""
+
+    def holds(self, stored: StoredPosition) -> bool:
+        """Whether a position passes the filter."""
+        if self.half is not None and half_of(stored.game_key, self.seed) != self.half:
+            return False
+        if self.person_half is not None and (
+            not is_person(stored.name) or half_of_person(stored.name, self.seed) != self.person_half
+        ):
+            return False
+        return is_within(year_of(stored.date), self.from_year, self.to_year) and is_within(
+            stored.found.rating, self.min_rating, self.max_rating
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Positions, with the replies of all of them concatenated."""
+
+    game: Game[Any]
+    positions: list[StoredPosition]
+    rows: ReplyRows
+    """Features of the replies; with those from a human-move model if every position has a prediction."""
+    models: dict[str, NDArray[np.float64]]
+    """Each human-move model's odds of the replies, by model name; the features use the first model's."""
+    loss: NDArray[np.float64]
+    """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
+    the trap arithmetic.  The features use the scale of the position after it, which hardly differs."""
+    of_position: NDArray[np.int64]
+    """Number of each reply's position."""
+    left_out: int
+    """Number of positions left out because the human-move model has no prediction for them."""
+
+    @property
+    def has_human(self) -> bool:
+        """Whether there are predictions of a human-move model."""
+        return bool(self.models)
+
+    @property
+    def games(self) -> NDArray[np.int64]:
+        """The game of each position, numbered from 0."""
+        return self.rows.games
+
+    @property
+    def persons(self) -> NDArray[np.int64]:
+        """The person who replied in each position, numbered from 0 (`person_key`)."""
+        return codes_of([person_key(stored) for stored in self.positions]).astype(np.int64)
+
+    @property
+    def is_played(self) -> NDArray[np.bool_]:
+        """Whether each reply was played."""
+        played = np.zeros(len(self.loss), bool)
+        played[self.rows.played] = True
+        return played
+
+    def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Sums over each position's replies."""
+        return np.asarray(np.add.reduceat(values.astype(np.float64), self.rows.starts))
+
+    def most(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Maxima over each position's replies."""
+        return np.asarray(np.maximum.reduceat(values.astype(np.float64), self.rows.starts))
+
+
+async def load(
+    database: Database, analysis_id: int, model_id: int | None, portion: Portion
+) -> list[StoredPosition]:
+    """The positions of an analysis that pass the filter."""
+    async with database.read() as session:
+        return [
+            stored async for stored in each_position(session, analysis_id, model_id) if portion.holds(stored)
+        ]
+
+
+def population(
+    game_name: str,
+    positions: Sequence[StoredPosition],
+    model: str = "",
+    others: Mapping[str, Mapping[int, Sequence[float]]] | None = None,
+    on_count: Callable[[int], None] = lambda _: None,
+) -> Population:
+    """Convert positions to arrays; there must be at least one.
+
+    If a human-move model has predictions for some of the positions, the others are left out
+    (`Population.left_out`).
+
+    Args:
+        model: The name of that model.
+        others: Odds of other models, by model name and position key; models without odds for all of the
+            positions are left out.
+        on_count: Called with the number of positions just done.
+    """
+    game = get_game(game_name)
+    predicted = [stored for stored in positions if stored.human is not None]
+    used = predicted or list(positions)
+    numbers: dict[str, int] = {}
+    parts, losses = [], []
+    for stored in used:
+        found = stored.found
+        root = game.parse_position(found.position)
+        after = game.play(root, game.parse_move(root, found.move))
+        scores = profile_array(found.candidate)
+        features = reply_features(
+            scores, game.expected_scale_centi(after), game.plies_left(after), stored.human, found.person
+        )
+        number = next(at for at, reply in enumerate(found.replies) if reply.reply == found.reply)
+        parts.append((features, number, numbers.setdefault(stored.game_key, len(numbers))))
+        worth = expected(-scores[:, -1], found.logistic_centi)
+        losses.append(worth.max() - worth)
+        on_count(1)
+    rows = join(parts)
+    models = {}
+    if predicted:
+        models[model] = np.concatenate([stored.human or () for stored in used]).astype(np.float64)
+        for name, odds in (others or {}).items():
+            if all(stored.id in odds for stored in used):
+                models[name] = np.concatenate([odds[stored.id] for stored in used]).astype(np.float64)
+    return Population(
+        game,
+        used,
+        rows,
+        models,
+        np.concatenate(losses),
+        np.repeat(np.arange(len(used)), rows.counts),
+        len(positions) - len(used),
+    )

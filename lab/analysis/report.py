@@ -1,0 +1,264 @@
+"""Formats a study as plain-text tables that fit a page."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from lab.analysis.added_value import AddedValue
+from lab.analysis.experience import ErrorBand
+from lab.analysis.fitting import Fitted
+from lab.analysis.measures import Estimate, PersonShare
+from lab.analysis.person_fitting import FittedPrior
+from lab.analysis.study import Judged, Study
+from lab.analysis.tempting_replies import BaitRow, BaitTable
+from lab.analysis.trap_counts import Figure9, Temptation
+from storage.evidence.inference.any_time import LEAST_PERSONS
+
+_NO_INTERVAL = "[-]"
+
+
+def study_text(found: Study) -> str:
+    """The whole study as text."""
+    models = [
+        f"  {name}: log-loss {_number(found.nll[name], 4)}, first guess right {_percent(found.top1[name])}"
+        for name in found.nll
+    ]
+    parts = [
+        f"{found.positions} positions of {found.games} games, {found.persons} persons "
+        f"(P {found.effective_persons:.0f}), {found.replies} replies, "
+        f"{found.bad_replies} of them bad (10 % of expected score or more)\n"
+        f"errors: {_share(found.errors)}; mean loss {_number(found.mean_loss, 4)}",
+        "" if found.baits is None else _baits(found.baits),
+        "Everything below explores; nothing in it was fixed as an endpoint beforehand.",
+        "\n".join(["Predictions of all replies, by model:", *models]) if models else "",
+        _section(
+            "Errors by the games that people had played before: made, and expected for one that was made",
+            _experience(found.experience),
+        ),
+        _section("Figure 9: traps that stood, and what people did", _figure9(found.figure9)),
+        *(
+            _section(f"Replies that cost the same, played: traps ({name}) and others", _temptation(rows))
+            for name, rows in found.temptation.items()
+        ),
+        _section("Which bad reply is played", _judged(found.bad_reply, found.human_models)),
+        _section(
+            "What trappiness adds to a logit of the model, the cost and the shallow scores, in nats a reply",
+            _added(found.added),
+        ),
+        _section("Which position provokes an error", _judged(found.error, found.human_models)),
+    ]
+    text = "\n\n".join(part for part in parts if part)
+    if found.effective_persons < LEAST_PERSONS:
+        persons = f"{math.floor(found.effective_persons)} of {LEAST_PERSONS:g} effective persons"
+        text += f"\n\nToo early for intervals: {persons} (docs/statistics.md)."
+    elif _NO_INTERVAL in text:
+        text += f"\n\n{_NO_INTERVAL}: no interval, from fewer than {LEAST_PERSONS:g} effective persons."
+    return f"{text}\n"
+
+
+def fitted_text(fitted: Fitted) -> str:
+    """A model's cross-validation results as text."""
+    lines = []
+    for each in fitted.validated:
+        lines += [
+            f"{each.part}: penalty {each.penalty:g}, {each.trees} trees",
+            f"  log-loss {each.nll:.4f} a reply, {each.against} {each.against_nll:.4f}: "
+            f"better by {_number(each.better, 4, signed=True)}",
+            f"  AUC of bad replies {_number(each.auc)}, better by {_number(each.auc_better, signed=True)}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def person_text(fitted: FittedPrior) -> str:
+    """A people model's prior and its measurement as text."""
+    prior = fitted.prior
+    lines = [
+        f"over {fitted.base.name}, costs at depth {prior.depth}; learned from {fitted.replies} replies of "
+        f"{fitted.persons} persons"
+    ]
+    kinds = {"unrated": prior.unrated} | ({} if prior.rated is None else {"rated": prior.rated})
+    for kind, gaussian in kinds.items():
+        for at, axis in enumerate(("x", "k")):
+            mean = " ".join(
+                f"{number:+.3f} {name}"
+                for name, number in zip(gaussian.features, gaussian.coefficients[:, at], strict=True)
+            )
+            deviation = math.sqrt(gaussian.covariance[at, at])
+            lines.append(f"  {kind}, {axis}: {mean}, standard deviation {deviation:.3f}")
+    head = ["people", "persons", "replies", "errors", "nats", "expected/happened"]
+    for kind in kinds:
+        head += [f"{kind}: gain", "expected/happened"]
+    body = []
+    for band in fitted.bands:
+        row = [band.name, str(band.persons), str(band.replies), str(band.errors)]
+        row += [_value(band.nats, ".3f"), _number(band.ratio, 2)]
+        for kind in kinds:
+            row += [_number(band.gains[kind], 4, signed=True), _number(band.ratios[kind], 2)]
+        body.append(row)
+    return "\n".join([*lines, table([head, *body])]) + "\n"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Align columns: the first to the left, the others to the right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _section(title: str, text: str) -> str:
+    return f"{title}\n{text}" if text else ""
+
+
+def _baits(found: BaitTable) -> str:
+    """The primary endpoint, and the table of tempting replies."""
+    first = found.primary
+    what = "baits" if first.is_confirmed else f"candidate baits ({found.unconfirmed})"
+    lines = [
+        f"Primary endpoint, {what}, {first.model}: expected to be played for one that was played: "
+        f"{_number(first.ratio, 2)}",
+        "Tempting replies are candidate baits, and baits if a search two plies deeper confirms them; of each",
+        "move the one of the greatest probability times cost counts",
+        _bait_rows(found.rows),
+        f"decided positions left out: {found.decided}"
+        + (f"; confirming searches that took too long: {found.unsearched}" if found.unsearched else ""),
+    ]
+    return "\n".join(lines)
+
+
+def _bait_rows(rows: Sequence[BaitRow]) -> str:
+    head = ["model", "people", "replies", "moves", "persons", "set one", "sets", "played"]
+    body = [
+        [
+            row.model,
+            row.people,
+            "baits" if row.is_confirmed else "candidates",
+            str(row.offered.of),
+            str(row.offered.persons),
+            _share(row.offered),
+            str(row.played.of),
+            _share(row.played),
+            "-" if row.predicted is None else f"{row.predicted:.1%}",
+            _number(row.ratio, 2),
+            _share(row.fell),
+        ]
+        for row in rows
+    ]
+    return table([[*head, "predicted", "predicted/played", "any tempting reply"], *body])
+
+
+def _experience(rows: Sequence[ErrorBand]) -> str:
+    if not rows:
+        return ""
+    names = list(rows[0].expected)
+    body = [
+        [
+            row.people,
+            str(row.errors.persons),
+            str(row.errors.of),
+            _share(row.errors),
+            *(_number(row.expected[name], 2) for name in names),
+        ]
+        for row in rows
+    ]
+    return table([["people", "persons", "replies", "errors", *names], *body])
+
+
+def _figure9(rows: Sequence[Figure9]) -> str:
+    head = ["trap", "set", "optimal", "fell", "for the best", "elsewhere", "optimal without a trap"]
+    body = [
+        [
+            row.trap,
+            str(row.set),
+            _share(row.optimal),
+            _share(row.fell),
+            str(row.fell_for_best.count),
+            _share(row.elsewhere),
+            _share(row.plain_optimal),
+        ]
+        for row in rows
+    ]
+    expected = [
+        [f"{row.trap}: {model}", _number(each)] for row in rows for model, each in row.expected.items()
+    ]
+    text = table([head, *body])
+    if expected:
+        text += "\n" + table([["falls expected by, for each that happened", ""], *expected])
+    return text
+
+
+def _temptation(rows: Sequence[Temptation]) -> str:
+    body = [
+        [
+            f"{row.low:.0%} to {row.high:.0%}",
+            _share(row.trap),
+            str(row.trap.of),
+            _share(row.other),
+            str(row.other.of),
+        ]
+        for row in rows
+    ]
+    return table([["cost", "traps", "of", "others", "of"], *body])
+
+
+def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
+    if not rows:
+        return ""
+    inside = any(row.within is not None for row in rows)
+    within = ["AUC within positions", *(f"above {name}" for name in models)] if inside else []
+    head = ["predictor", "AUC", *(f"above {name}" for name in models), *within, "Brier", "log-loss"]
+    body = [
+        [
+            row.name if row.is_probability else f"{row.name} *",
+            _number(row.auc),
+            *_above(row.above, models),
+            *([] if row.within is None else [_number(row.within), *_above(row.within_above, models)]),
+            _value(row.brier, ".5f"),
+            _value(row.log_loss, ".5f"),
+        ]
+        for row in rows
+    ]
+    note = "* no probability: Brier and log-loss are of a logistic curve, fitted on other people"
+    return f"{table([head, *body])}\n{note}"
+
+
+def _added(rows: Sequence[AddedValue]) -> str:
+    if not rows:
+        return ""
+    body = [[row.model, _value(row.nats, ".4f"), _number(row.gain, 4, signed=True)] for row in rows]
+    return table([["model", "without trappiness", "gain"], *body])
+
+
+def _above(above: Mapping[str, Estimate], models: Sequence[str]) -> list[str]:
+    return [_number(above[name], signed=True) if name in above else "" for name in models]
+
+
+def _number(each: Estimate, digits: int = 3, *, signed: bool = False) -> str:
+    return _estimate(each, f"{'+' if signed else ''}.{digits}f")
+
+
+def _percent(each: Estimate) -> str:
+    return _estimate(each, ".1%")
+
+
+def _estimate(each: Estimate, form: str) -> str:
+    value = _value(each, form)
+    if math.isnan(each.low):
+        return value if math.isnan(each.value) else f"{value} {_NO_INTERVAL}"
+    return f"{value} [{each.low:{form}}, {each.high:{form}}]"
+
+
+def _value(each: Estimate, form: str) -> str:
+    """The value without its interval; a dash: undefined."""
+    return "-" if math.isnan(each.value) else f"{each.value:{form}}"
+
+
+def _share(each: PersonShare) -> str:
+    if each.share is None:
+        return "-"
+    digits = 2 if each.share < 0.1 else 1
+    if each.low is None or each.high is None:
+        return f"{each.share:.{digits}%} {_NO_INTERVAL}"
+    return f"{each.share:.{digits}%} [{each.low:.{digits}%}, {each.high:.{digits}%}]"

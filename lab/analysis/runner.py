@@ -1,0 +1,202 @@
+"""Runs an analysis: distributes moves to workers, stores each result, and resumes after a stop."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from bot.base.errors import DesdemonaError
+from bot.workers.jobs import finished_jobs
+from bot.workers.pools import Workers
+from engine.formats.record import GameRecord, steps
+from engine.games import get_game
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
+from engine.uci.settings import EngineSettings
+from lab.analysis.games import Answered, GivenGame
+from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
+from storage.database import Database
+from storage.research.analysed_games import (
+    AnalysedPosition,
+    AnalysisSettings,
+    add_positions,
+    add_predictions,
+    keep_analysis,
+    keep_games,
+    keep_model,
+    known_plies,
+    unpredicted,
+)
+
+_AHEAD = 4
+"""Moves queued for each worker."""
+_MOST_FAILURES = 3
+"""Limit on failed moves before the first success."""
+_PREDICTED_AT_ONCE = 64
+
+OnCount = Callable[[int], None]
+"""Called with the number of items just done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts of the moves to analyse, by result."""
+
+    known: int
+    """Already analysed before this run."""
+    new: int
+    failed: int
+    """The engine failed on them; a later run tries them again."""
+
+
+async def run_analysis(
+    analysis: AnalysisSettings,
+    engine: EngineSettings | None,
+    wanted: Sequence[Answered],
+    database: Database,
+    workers: Workers,
+    on_count: OnCount,
+    stop: asyncio.Event,
+) -> tuple[int, Tally]:
+    """Analyse the moves that this analysis lacks.
+
+    Args:
+        engine: The engine to use; None: the native search.
+        stop: Ends the run early; results so far are stored.
+
+    Returns:
+        The analysis's key, and a tally.
+
+    Raises:
+        AnalysisError: The analysis cannot go on.
+        StorageError: A result cannot be stored.
+        WorkersError: The workers die, or are gone.
+    """
+    async with database.write() as session:
+        analysis_id = await keep_analysis(session, analysis)
+        known = await known_plies(session, analysis_id)
+    todo = [(at, each) for at, each in enumerate(wanted) if (each.game.key, each.ply) not in known]
+    resumed = len(wanted) - len(todo)
+    on_count(resumed)
+    ids: dict[str, int] = {}
+    new = failed = 0
+
+    def start(job: tuple[int, Answered]) -> Future[ProfiledMove]:
+        return workers.run(profile, _task(*job, analysis, engine))
+
+    finished = finished_jobs(todo, start, lambda job: f"move {job[0] + 1}", workers, stop, ahead=_AHEAD)
+    async with aclosing(finished):
+        async for batch in finished:
+            found: list[ProfiledMove] = []
+            for _, future in batch:
+                try:
+                    found.append(future.result())
+                except AnalysisError as error:
+                    failed += 1
+                    if failed >= _MOST_FAILURES and not new:
+                        raise AnalysisError(f"{failed} moves failed and none succeeded: {error}") from None
+                except DesdemonaError:
+                    raise
+                except Exception as error:
+                    raise AnalysisError(f"a worker failed: {type(error).__name__}: {error}") from error
+            if found:
+                await _store(database, analysis_id, wanted, found, ids)
+                new += len(found)
+                on_count(len(found))
+    return analysis_id, Tally(known=resumed, new=new, failed=failed)
+
+
+async def predict(
+    analysis_id: int, model: HumanModel, database: Database, on_count: OnCount, stop: asyncio.Event
+) -> int:
+    """Add a model's reply odds to the positions that lack them; return the number of positions.
+
+    Raises:
+        BadModel: The model gives no answer.
+    """
+    async with database.write() as session:
+        model_id = await keep_model(session, model.info)
+    count = 0
+    while not stop.is_set():
+        async with database.read() as session:
+            batch = await unpredicted(session, analysis_id, model_id, _PREDICTED_AT_ONCE)
+        if not batch:
+            break
+        # A batch of queries takes a while, and the event loop must still handle signals.
+        odds = await asyncio.to_thread(_odds, model, [(found, record) for _, found, record in batch])
+        predictions = [(position_id, each) for (position_id, _, _), each in zip(batch, odds, strict=True)]
+        async with database.write() as session:
+            await add_predictions(session, model_id, predictions)
+        count += len(batch)
+        on_count(len(batch))
+    return count
+
+
+def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
+    """The model query for a position, with as much of the game as the model uses."""
+    latest: deque[object] = deque(maxlen=model.plies_wanted)
+    for ply, (position, _) in enumerate(steps(record)):
+        latest.append(position)
+        if ply == found.ply:
+            break
+    return PredictionQuery(tuple(latest), found.person)
+
+
+def _odds(model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]) -> list[tuple[float, ...]]:
+    game = get_game(model.game)
+    queries = [query_of(model, found, record) for found, record in batch]
+    answers = []
+    for (found, _), query, odds in zip(batch, queries, predicted(model, game, queries), strict=True):
+        moves = [game.move_text(move) for move in game.legal_moves(query.positions[-1])]
+        if moves != [reply.reply for reply in found.replies]:
+            raise BadModel(f"{model.info.name}: {found.position}: its moves are not those that were analysed")
+        answers.append(odds)
+    return answers
+
+
+def _task(at: int, each: Answered, analysis: AnalysisSettings, engine: EngineSettings | None) -> ProfileTask:
+    return ProfileTask(at, analysis.game, each.position, each.move, analysis.depth, engine)
+
+
+async def _store(
+    database: Database,
+    analysis_id: int,
+    wanted: Sequence[Answered],
+    found: Sequence[ProfiledMove],
+    ids: dict[str, int],
+) -> None:
+    """Store the results with their games, in one transaction."""
+    new = {wanted[each.number].game.key: wanted[each.number].game for each in found}
+    async with database.write() as session:
+        for group in _by_source([game for key, game in new.items() if key not in ids]):
+            records = [game.record for game in group]
+            ids |= await keep_games(
+                session, records, source=group[0].source, source_format=group[0].source_format
+            )
+        positions = [analysed(ids[wanted[each.number].game.key], wanted[each.number], each) for each in found]
+        await add_positions(session, analysis_id, positions)
+
+
+def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
+    sources = {(game.source, game.source_format) for game in games}
+    for source in sorted(sources):
+        yield [game for game in games if (game.source, game.source_format) == source]
+
+
+def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
+    """What a worker found of a move of a game that has this key."""
+    return AnalysedPosition(
+        game_id=game_id,
+        ply=each.ply,
+        side=each.side,
+        position=each.position,
+        move=each.move,
+        reply=each.reply,
+        rating=each.rating,
+        clock_s=each.clock_s,
+        logistic_centi=each.logistic_centi,
+        replies=found.replies,
+        nodes=found.nodes,
+        time_s=found.time_s,
+    )

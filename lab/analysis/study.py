@@ -1,0 +1,312 @@
+"""Computes a study: which replies tempt, Figure 9, and how well each predictor foresees errors.
+
+One endpoint is primary: how often the baits were played (candidate baits where none was confirmed), against
+the program's own forecast (`lab.analysis.tempting_replies`).  Everything else explores.  Intervals are by
+person, and there are none from fewer than 30 effective persons.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.calibrated import FEATURES, CalibratedModel
+from engine.params import Assessment, TrapParams
+from lab.analysis.added_value import AddedValue, added_by_trappiness
+from lab.analysis.experience import ErrorBand, errors_by_experience
+from lab.analysis.measures import (
+    Bin,
+    Estimate,
+    PersonShare,
+    Resamples,
+    as_probabilities,
+    mean_of,
+    person_share,
+    reliability,
+    within_auc,
+)
+from lab.analysis.population import BAD, Population
+from lab.analysis.tempting_replies import BaitTable
+from lab.analysis.trap_counts import (
+    Figure9,
+    Temptation,
+    falls,
+    figure9,
+    judgements,
+    temptation,
+    trap_kinds,
+    trap_qualities,
+)
+from storage.evidence.inference.persons import effective_persons
+
+CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
+PAPER = "trappiness, median"
+"""The paper's own predictor."""
+
+Odds = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Quality of a predictor."""
+
+    name: str
+    auc: Estimate
+    """Over all cases, whatever their position."""
+    above: dict[str, Estimate]
+    """Difference of its AUC from those of the human-move models and of the paper's trappiness."""
+    within: Estimate | None
+    """Mean of the positions' own AUCs (`lab.analysis.measures.within_auc`); None: a case is a position."""
+    within_above: dict[str, Estimate]
+    """As `above`, for `within`."""
+    is_probability: bool
+    """Whether it predicts probabilities; if not, a logistic curve fitted on other people supplies them."""
+    brier: Estimate
+    log_loss: Estimate
+    curve: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The complete result of a study."""
+
+    game: str
+    positions: int
+    games: int
+    persons: int
+    """People who replied; where a name is missing, its game counts as one."""
+    effective_persons: float
+    """P (`storage.evidence.inference.persons`): there are no intervals from fewer than 30."""
+    replies: int
+    bad_replies: int
+    errors: PersonShare
+    """Replies played that were bad."""
+    baits: BaitTable | None
+    """Tempting replies, with the primary endpoint; None: not asked for."""
+    experience: tuple[ErrorBand, ...]
+    """Errors by the games that people had played before; empty: unknown."""
+    mean_loss: Estimate
+    nll: dict[str, Estimate]
+    """By model name: mean negative log-likelihood of the replies played."""
+    top1: dict[str, Estimate]
+    """By model name: how often its likeliest reply was played."""
+    figure9: tuple[Figure9, ...]
+    human_models: tuple[str, ...]
+    """Names of the human-move models among the predictors; the first one's odds feed the calibrated model."""
+    temptation: dict[str, tuple[Temptation, ...]]
+    """By trap definition (`trap_kinds`)."""
+    bad_reply: tuple[Judged, ...]
+    """Predictors of "this bad reply is played", over all bad replies."""
+    added: tuple[AddedValue, ...]
+    """What trappiness adds to each model of people; empty: too few persons."""
+    error: tuple[Judged, ...]
+    """Predictors of "this position provokes an error", over all positions with a bad reply."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def study(
+    people: Population,
+    calibrated: CalibratedModel | None,
+    *,
+    baits: BaitTable | None = None,
+    tilted: Mapping[str, NDArray[np.float64]] | None = None,
+    games_before: Mapping[str, int] | None = None,
+    threshold_percent: float = TrapParams().threshold_percent,
+    resamples: int = 1000,
+    seed: int = 1,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Study:
+    """Run the study on a population.
+
+    Args:
+        calibrated: A model that was not fitted to these games; None: no model.
+        baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
+        tilted: Odds of the replies by models tilted to the person, by name, for errors by experience.
+        games_before: See `lab.analysis.experience.errors_by_experience`; None: unknown.
+        threshold_percent: Least quality of a trap that counts as set (`TrapParams.threshold_percent`).
+        resamples: Number of resamples of the persons, for the intervals of AUC, Brier score and log-loss.
+        on_step: Called with the name of each step before it begins.
+    """
+    on_step("models")
+    odds = _odds(people, calibrated)
+    on_step("traps")
+    kinds = trap_kinds(threshold_percent)
+    qualities = {name: trap_qualities(people, params) for name, params in kinds.items()}
+    judged = {name: judgements(people, params) for name, params in kinds.items()}
+    bad = people.loss >= BAD
+    on_step("bad replies")
+    of_replies = _reply_predictors(people, qualities, odds)
+    bad_reply = _judge(
+        {name: scores[bad] for name, scores in of_replies.items()},
+        people,
+        odds,
+        people.is_played[bad],
+        people.of_position[bad],
+        resamples,
+        seed,
+        is_within=True,
+    )
+    on_step("what trappiness adds")
+    added = added_by_trappiness(people, odds, seed)
+    on_step("positions")
+    has_bad = people.most(bad) > 0
+    of_positions = _position_predictors(people, qualities, odds, bad)
+    lost = people.loss[people.rows.played]
+    error = _judge(
+        {name: scores[has_bad] for name, scores in of_positions.items()},
+        people,
+        odds,
+        lost[has_bad] >= BAD,
+        np.flatnonzero(has_bad),
+        resamples,
+        seed,
+        is_within=False,
+    )
+    persons = people.persons
+    return Study(
+        game=people.game.name,
+        positions=len(people.positions),
+        games=int(people.games.max()) + 1,
+        persons=int(persons.max()) + 1,
+        effective_persons=effective_persons(np.bincount(persons).astype(np.float64)),
+        replies=len(people.loss),
+        bad_replies=int(bad.sum()),
+        errors=person_share(lost >= BAD, persons),
+        baits=baits,
+        experience=errors_by_experience(people, {**odds, **(tilted or {})}, games_before),
+        mean_loss=mean_of(lost, persons),
+        nll={
+            name: mean_of(-np.log(np.maximum(p[people.rows.played], 1e-12)), persons)
+            for name, p in odds.items()
+        },
+        top1={name: mean_of(_is_top(people, p), persons) for name, p in odds.items()},
+        figure9=tuple(figure9(people, name, kinds[name], judged[name], odds) for name in kinds),
+        human_models=tuple(people.models),
+        temptation={name: temptation(people, falls(judged[name])) for name in kinds},
+        bad_reply=bad_reply,
+        added=tuple(added),
+        error=error,
+    )
+
+
+def model_odds(people: Population, model: CalibratedModel, has_human: bool) -> NDArray[np.float64]:
+    """A calibrated model's odds of each reply."""
+    starts, counts = people.rows.starts, people.rows.counts
+    return np.concatenate(
+        [
+            model.probabilities(people.rows.features[start : start + count], has_human)
+            for start, count in zip(starts, counts, strict=True)
+        ]
+    )
+
+
+def _odds(people: Population, calibrated: CalibratedModel | None) -> Odds:
+    odds: Odds = dict(people.models)
+    if calibrated is not None:
+        if people.has_human:
+            odds[CALIBRATED] = model_odds(people, calibrated, True)
+        odds[ALONE] = model_odds(people, calibrated, False)
+    return odds
+
+
+def _is_top(people: Population, odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (odds[people.rows.played] >= people.most(odds) - 1e-12).astype(np.float64)
+
+
+# --- Predictors -----------------------------------------------------------------------------------------
+
+
+def _column(people: Population, name: str) -> NDArray[np.float64]:
+    return people.rows.features[:, FEATURES.index(name)].astype(np.float64)
+
+
+def _reply_predictors(
+    people: Population, qualities: dict[str, NDArray[np.float64]], odds: Odds
+) -> dict[str, NDArray[np.float64]]:
+    """Scores of each reply: the higher, the likelier it is to be played."""
+    return {
+        **{f"trappiness, {kind}": _column(people, f"trappiness_{kind}") for kind in Assessment},
+        **{f"trappiness x profit ({name})": quality for name, quality in qualities.items()},
+        "shallow score, 2 plies": -_column(people, "gap_first"),
+        "shallow score, median": -_column(people, "gap_median"),
+        "shallow score, best": -_column(people, "gap_best"),
+        "score at full depth": -people.loss,
+        **odds,
+    }
+
+
+def _position_predictors(
+    people: Population,
+    qualities: dict[str, NDArray[np.float64]],
+    odds: Odds,
+    bad: NDArray[np.bool_],
+) -> dict[str, NDArray[np.float64]]:
+    """Scores of each position: the higher, the likelier an error."""
+    never = -1e9
+    return {
+        **{
+            f"trappiness, {kind}": people.most(np.where(bad, _column(people, f"trappiness_{kind}"), never))
+            for kind in Assessment
+        },
+        **{f"trappiness x profit ({name})": people.most(quality) for name, quality in qualities.items()},
+        **{
+            f"shallow score, {text}": people.most(np.where(bad, -_column(people, name), never))
+            for text, name in (("2 plies", "gap_first"), ("median", "gap_median"), ("best", "gap_best"))
+        },
+        "bad replies' share": people.sums(bad) / people.rows.counts,
+        **{name: people.sums(np.where(bad, p, 0.0)) for name, p in odds.items()},
+    }
+
+
+def _judge(
+    predictors: dict[str, NDArray[np.float64]],
+    people: Population,
+    probabilities: Odds,
+    hits: NDArray[np.bool_],
+    positions: NDArray[np.int64],
+    count: int,
+    seed: int,
+    *,
+    is_within: bool,
+) -> tuple[Judged, ...]:
+    """Judge predictors of hits among cases.
+
+    Args:
+        positions: Each case's position, ascending.
+        is_within: Whether a position has several cases, so that there is an AUC within positions.
+    """
+    if not len(hits) or hits.all() or not hits.any():
+        return ()
+    persons = np.unique(people.persons[positions], return_inverse=True)[1].astype(np.int64)
+    resamples = Resamples(persons, count, seed)
+    areas = {name: resamples.auc(scores, hits) for name, scores in predictors.items()}
+    inside = {name: within_auc(scores, hits, positions) for name, scores in predictors.items() if is_within}
+    ranked = people.persons[np.unique(positions)]
+    found = []
+    for name, scores in predictors.items():
+        odds = scores if name in probabilities else as_probabilities(scores, hits, persons)
+        others = [other for other in (*people.models, PAPER) if other != name]
+        found.append(
+            Judged(
+                name,
+                areas[name].estimate,
+                {other: areas[name].minus(areas[other]).estimate for other in others},
+                _mean_known(inside[name], ranked) if is_within else None,
+                {other: _mean_known(inside[name] - inside[other], ranked) for other in others if is_within},
+                name in probabilities,
+                resamples.brier(odds, hits).estimate,
+                resamples.log_loss(odds, hits).estimate,
+                tuple(reliability(odds, hits, persons)),
+            )
+        )
+    return tuple(found)
+
+
+def _mean_known(values: NDArray[np.float64], persons: NDArray[np.int64]) -> Estimate:
+    known = np.isfinite(values)
+    return mean_of(values[known], persons[known])

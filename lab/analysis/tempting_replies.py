@@ -1,0 +1,291 @@
+"""Which replies tempted people in analysed games, by the program's own rule, and how often they were played.
+
+The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
+is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
+(R, `engine.temptation.looks_odds`).  The stored predictions stand in for the human-move network.  Tempting
+replies are candidate baits; those that a search two plies deeper confirms are baits.  Of each move the one of
+the greatest probability times cost counts.  Searches are made for positions with a candidate bait only.
+
+Decided positions are left out: where our move wins or loses by force, nothing is a distance.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decision import ModelInfo
+from engine.forecasts import confirm
+from engine.game import WIN_CENTI
+from engine.human.calibrated import CalibratedModel
+from engine.human.model import SHALLOW, PredictionQuery
+from engine.human.opponent_model_search import Models
+from engine.human.person_prior import PersonPrior
+from engine.human.reply_probabilities import predict_replies
+from engine.params import TrapParams
+from engine.search.reference import Searcher
+from engine.stop import StopFlag
+from engine.temptation import (
+    ExpectedReplies,
+    ReplyForecast,
+    TemptingReply,
+    confirmed_by,
+    forecast,
+)
+from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
+from lab.analysis.persons import rating_bands, seconds_of
+from lab.analysis.population import Population
+from lab.analysis.trap_counts import decision_of
+from storage.evidence.inference.fixed import fixed_ratio
+from storage.research.analysed_games import StoredPosition
+
+LOOKS_NAME = "R"
+"""The forecast from the scores alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecaster:
+    """A way to forecast replies, and its forecasts."""
+
+    name: str
+    forecasts: tuple[ReplyForecast | None, ...]
+    """Of each position; None: the models have no answer there."""
+
+    @property
+    def is_tilted(self) -> bool:
+        """Whether the forecasts were tilted to the person."""
+        return any(made is not None and made.prior for made in self.forecasts)
+
+    @property
+    def odds(self) -> NDArray[np.float64] | None:
+        """The odds of all replies; None: a position has no forecast."""
+        known = [made.odds for made in self.forecasts if made is not None]
+        return np.concatenate(known) if len(known) == len(self.forecasts) else None
+
+
+@dataclass(frozen=True, slots=True)
+class BaitRow:
+    """How often the baits, or the candidate baits, were played that some people were offered."""
+
+    model: str
+    people: str
+    """``all``, or a band of ratings."""
+    is_confirmed: bool
+    """Whether the row is about baits; False: about candidate baits, confirmed or not."""
+    offered: PersonShare
+    """Moves that set a tempting trap, among all."""
+    played: PersonShare
+    """Replies that were the bait, the tempting reply of the greatest probability times cost, among those to
+    moves that set one."""
+    predicted: float | None
+    """Mean probability of the bait; None: no move set one."""
+    ratio: Estimate
+    """Baits expected to be played for one that was."""
+    fell: PersonShare
+    """Replies that were tempting, among those to moves that set a tempting trap."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaitTable:
+    """Tempting replies in a population."""
+
+    primary: BaitRow
+    """The study's primary endpoint: the ratio of the first model's row for all people, of baits if any search
+    was made to confirm them, else of candidate baits.  The other rows explore."""
+    rows: tuple[BaitRow, ...]
+    decided: int
+    """Positions left out because our move won or lost by force."""
+    unconfirmed: str
+    """Why no candidate bait was confirmed; empty: they were."""
+    unsearched: int
+    """Positions whose confirming search took too long; their candidate baits do not count as baits."""
+
+
+class _StoredPredictions:
+    """A human-move model whose only answer is a stored one."""
+
+    plies_wanted = 1
+
+    def __init__(self, game: str, info: ModelInfo) -> None:
+        self.game, self.info = game, info
+        self.answer: tuple[float, ...] = ()
+
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
+        """See `engine.human.model.HumanModel.predict`."""
+        return [self.answer for _ in asks]
+
+
+_NO_NETWORK = ModelInfo(SHALLOW, "none", "")
+
+
+def forecasters(
+    people: Population,
+    calibrated: CalibratedModel | None,
+    human: ModelInfo | None,
+    prior: PersonPrior | None,
+    on_count: Callable[[int], None] = lambda _: None,
+) -> tuple[Forecaster, ...]:
+    """Forecast the replies in every position, in each way that there is; no candidate bait is confirmed yet.
+
+    Args:
+        calibrated: A model that was not fitted to these games; None: no model.
+        human: The model whose predictions the positions have; None: they have none.
+        prior: Tilts predictions to the person; None: nothing does.
+        on_count: Called with the number of positions just done.
+
+    Returns:
+        First the program's own way: with the calibrated model, if there is one; then the human-move model
+        without it, each also untilted if the tilt changes it; then the scores alone.
+    """
+    network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
+    ways: list[tuple[str, Models]] = []
+    for tilt in (prior, None):
+        if calibrated is not None:
+            ways.append(("calibrated model", Models(network, calibrated, person_prior=tilt)))
+        if human is not None:
+            ways.append((human.name, Models(network, person_prior=tilt)))
+    found: list[list[ReplyForecast | None]] = [[] for _ in range(len(ways) + 1)]
+    for stored in people.positions:
+        candidate, scale = stored.found.candidate, stored.found.logistic_centi
+        for at, (_, models) in enumerate(ways):
+            expected = _expected(people, stored, network, models)
+            found[at].append(None if expected is None else forecast(candidate, scale, expected))
+        found[-1].append(forecast(candidate, scale))
+        on_count(1)
+    named: dict[str, Forecaster] = {}
+    for name, made in zip([*(name for name, _ in ways), LOOKS_NAME], found, strict=True):
+        each = Forecaster(name, tuple(made))
+        if each.is_tilted:
+            each = replace(each, name=f"{name}, tilted")
+        named.setdefault(each.name, each)  # once where there is no tilt
+    return tuple(named.values())
+
+
+def _expected(
+    people: Population, stored: StoredPosition, network: _StoredPredictions, models: Models
+) -> ExpectedReplies | None:
+    """How likely each reply is, in the profile's order, which in old records may not be the game's."""
+    game, found = people.game, stored.found
+    root = game.parse_position(found.position)
+    after = game.play(root, game.parse_move(root, found.move))
+    legal = [game.move_text(move) for move in game.legal_moves(after)]
+    at = {reply.reply: number for number, reply in enumerate(found.replies)}
+    if at.keys() != set(legal):
+        return None  # recorded by rules that have changed since
+    order = [at[text] for text in legal]
+    candidate = replace(found.candidate, replies=tuple(found.replies[number] for number in order))
+    network.answer = () if stored.human is None else tuple(stored.human[number] for number in order)
+    seconds = seconds_of(stored.time_control)
+    made = predict_replies(game, (root, after), candidate, models, found.person, seconds)
+    if made is None:
+        return None
+    number_of = {text: number for number, text in enumerate(legal)}
+    back = [number_of[reply.reply] for reply in found.replies]
+    odds, base = (tuple(each[number] for number in back) for each in (made.probabilities, made.base))
+    return ExpectedReplies(odds, made.model, base if made.version else (), made.version)
+
+
+def confirm_all(
+    people: Population,
+    given: Sequence[Forecaster],
+    searcher: Searcher,
+    on_count: Callable[[int], None] = lambda _: None,
+) -> tuple[Forecaster, ...]:
+    """The forecasts with tempting replies searched two plies deeper, each once for all forecasters.
+
+    Args:
+        searcher: Of the kind and revision that made the profiles.
+        on_count: Called with the number of positions just done, those without a candidate bait included.
+    """
+    found: list[list[ReplyForecast | None]] = [[] for _ in given]
+    for at, stored in enumerate(people.positions):
+        made = [each.forecasts[at] for each in given]
+        confirmed = _confirmed(people.game.name, stored, made, searcher)
+        for of_position, each in zip(found, confirmed, strict=True):
+            of_position.append(each)
+        on_count(1)
+    return tuple(replace(each, forecasts=tuple(made)) for each, made in zip(given, found, strict=True))
+
+
+def _confirmed(
+    game: str, stored: StoredPosition, made: Sequence[ReplyForecast | None], searcher: Searcher
+) -> list[ReplyForecast | None]:
+    found = stored.found
+    tempting = {reply.reply: reply for each in made if each is not None for reply in each.tempting}
+    first = next((each for each in made if each is not None), None)
+    if first is None or not tempting:
+        return list(made)
+    decision = replace(
+        decision_of(game, found.position, found.candidate, TrapParams()), profile_source=searcher.source
+    )
+    searched = confirm(decision, replace(first, tempting=tuple(tempting.values())), searcher, StopFlag())
+    if searched.confirm_depth == 0:
+        return list(made)
+    costs = {reply.reply: reply.confirmed_cost for reply in searched.tempting}
+    return [None if each is None else _with_costs(each, searched, costs) for each in made]
+
+
+def _with_costs(made: ReplyForecast, searched: ReplyForecast, costs: dict[str, int | None]) -> ReplyForecast:
+    known = [cost for each in made.tempting if (cost := costs[each.reply]) is not None]
+    return confirmed_by(made, searched.confirm_depth, known, searched.confirm_source)
+
+
+def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str) -> BaitTable:
+    """Count the baits and the candidate baits offered and played.
+
+    Args:
+        given: The first is the one of the primary endpoint.
+        unconfirmed: Why no candidate bait was confirmed; empty: `confirm_all` did.
+    """
+    decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
+    bands = rating_bands([each.found.rating for each in people.positions])
+    masks = {"all": np.ones(len(decided), bool)} | {
+        name: inside for name, inside in bands.items() if inside.any() and not inside.all()
+    }
+    rows = [
+        _row(people, each, name, inside & ~decided, is_confirmed)
+        for is_confirmed in ([False] if unconfirmed else [True, False])
+        for each in given
+        for name, inside in masks.items()
+    ]
+    unsearched = sum(
+        any(made is not None and made.tempting and made.confirm_depth == 0 for made in of_position)
+        for of_position in zip(*(each.forecasts for each in given), strict=True)
+    )
+    return BaitTable(rows[0], tuple(rows), int(decided.sum()), unconfirmed, 0 if unconfirmed else unsearched)
+
+
+def _row(
+    people: Population, forecaster: Forecaster, name: str, inside: NDArray[Any], is_confirmed: bool
+) -> BaitRow:
+    known = [(at, made) for at in np.flatnonzero(inside) if (made := forecaster.forecasts[at]) is not None]
+    offers, hits, falls, odds, with_bait = [], [], [], [], []
+    for at, made in known:
+        tempting = made.confirmed if is_confirmed else made.tempting
+        offers.append(bool(tempting))
+        if tempting:
+            bait = _bait(tempting)
+            played = people.positions[at].found.reply
+            with_bait.append(at)
+            hits.append(bait.reply == played)
+            falls.append(any(each.reply == played for each in tempting))
+            odds.append(bait.odds)
+    persons = people.persons
+    offered = person_share(np.array(offers, np.bool_), persons[np.array([at for at, _ in known], np.intp)])
+    of = persons[np.array(with_bait, np.intp)]
+    return BaitRow(
+        forecaster.name,
+        name,
+        is_confirmed,
+        offered,
+        person_share(np.array(hits, np.bool_), of),
+        float(np.mean(odds)) if odds else None,
+        estimate_of(fixed_ratio(odds, np.array(hits, np.float64), of)),
+        person_share(np.array(falls, np.bool_), of),
+    )
+
+
+def _bait(tempting: Sequence[TemptingReply]) -> TemptingReply:
+    return max(tempting, key=lambda each: each.surprise)

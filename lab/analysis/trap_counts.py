@@ -1,0 +1,159 @@
+"""Figure 9 for a population of players, and how often replies of equal cost are played, traps and others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decision import Candidate, Decision, OutcomeKind
+from engine.judgement import Judgement, classify_reply, judge
+from engine.params import Assessment, Scale, TrapParams
+from engine.trappy import reply_quality
+from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
+from lab.analysis.population import Population
+from storage.evidence.inference.fixed import fixed_ratio
+
+LOSS_STEPS = (0.05, 0.10, 0.20, 0.40, 1.0 + 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure9:
+    """What people did with the traps in the positions, whether or not they were set on purpose."""
+
+    trap: str
+    """Name of the trap definition (`trap_kinds`)."""
+    set: int
+    optimal: PersonShare
+    fell: PersonShare
+    fell_for_best: PersonShare
+    elsewhere: PersonShare
+    plain_optimal: PersonShare
+    """Share of optimal replies to moves that set no trap: the base rate."""
+    expected: dict[str, Estimate]
+    """By model name: expected falls per actual fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Temptation:
+    """For replies of about the same cost, how often traps and others are played."""
+
+    low: float
+    high: float
+    """Bounds on the cost, in expected score."""
+    trap: PersonShare
+    other: PersonShare
+
+
+def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
+    """Trap definitions, by their names in the tables."""
+    kinds = {
+        f"paper, {kind.value}": TrapParams(assessment=kind, threshold_percent=threshold_percent)
+        for kind in Assessment
+    }
+    kinds["expected score, median"] = TrapParams(scale=Scale.EXPECTED, threshold_percent=threshold_percent)
+    return kinds
+
+
+def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
+    """The parameters for each position, with its own logistic function if the scale needs one."""
+    return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
+
+
+def trap_qualities(people: Population, params: TrapParams) -> NDArray[np.float64]:
+    """Quality of each reply as a trap."""
+    found: list[float] = []
+    for stored, filled in zip(people.positions, _filled(people, params), strict=True):
+        raw = stored.found.candidate.raw_centi
+        found += [reply_quality(reply.scores_centi, raw, filled) for reply in stored.found.replies]
+    return np.array(found)
+
+
+def judgements(people: Population, params: TrapParams) -> list[Judgement]:
+    """Every position's replies, judged."""
+    return [judge(each.found.candidate, params, each.found.logistic_centi) for each in people.positions]
+
+
+def falls(judged: Sequence[Judgement]) -> NDArray[np.bool_]:
+    """Whether each reply falls into a trap."""
+    return np.array([each.is_fall(reply) for each in judged for reply in each.replies], np.bool_)
+
+
+def figure9(
+    people: Population,
+    name: str,
+    params: TrapParams,
+    judged: Sequence[Judgement],
+    odds: Mapping[str, NDArray[np.float64]],
+) -> Figure9:
+    """Figure 9 by one trap definition.
+
+    Args:
+        name: Of the definition.
+        judged: Every position, judged by it.
+        odds: Each model's odds of the replies, by model name.
+    """
+    outcomes = []
+    for stored, filled in zip(people.positions, _filled(people, params), strict=True):
+        decision = decision_of(people.game.name, stored.found.position, stored.found.candidate, filled)
+        outcomes.append(classify_reply(decision, stored.found.reply))
+    is_set = np.array([each.is_trap for each in judged], np.bool_)
+    persons = people.persons
+
+    def count(hits: Sequence[bool], among: NDArray[np.bool_]) -> PersonShare:
+        return person_share(np.array(hits, np.bool_)[among], persons[among])
+
+    is_optimal = [outcome.kind is OutcomeKind.OPTIMAL for outcome in outcomes]
+    fell = [outcome.kind is OutcomeKind.FELL for outcome in outcomes]
+    elsewhere = [outcome.kind is OutcomeKind.ERRED_ELSEWHERE for outcome in outcomes]
+    could_fall = falls(judged)
+    return Figure9(
+        name,
+        int(is_set.sum()),
+        count(is_optimal, is_set),
+        count(fell, is_set),
+        count([outcome.fell_for_best for outcome in outcomes], is_set),
+        count(elsewhere, is_set),
+        count(is_optimal, ~is_set),
+        {
+            model: estimate_of(fixed_ratio(people.sums(np.where(could_fall, p, 0.0)), fell, persons))
+            for model, p in odds.items()
+            if any(fell)
+        },
+    )
+
+
+def decision_of(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
+    """A decision for the move, as `classify_reply` needs it."""
+    return Decision(
+        game=game,
+        position=position,
+        player="standard",
+        params=params,
+        move=candidate.move,
+        candidates=(candidate,),
+        depth=len(candidate.replies[0].scores_centi) + 1,
+        principal_variation=(candidate.move,),
+        nodes=0,
+        time_s=0.0,
+        profile_source="",
+        engine_version="",
+    )
+
+
+def temptation(people: Population, is_trap: NDArray[np.bool_]) -> tuple[Temptation, ...]:
+    """How often replies of about the same cost are played, by what they cost.
+
+    Args:
+        is_trap: Whether each reply is a trap.
+    """
+    played, persons = people.is_played, people.persons[people.of_position]
+    found = []
+    for low, high in pairwise(LOSS_STEPS):
+        inside = (people.loss >= low) & (people.loss < high)
+        traps, others = (
+            person_share(played[some], persons[some]) for some in (inside & is_trap, inside & ~is_trap)
+        )
+        found.append(Temptation(low, min(high, 1.0), traps, others))
+    return tuple(found)

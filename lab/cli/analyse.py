@@ -1,0 +1,267 @@
+"""`desdemona analyse`: profiles the replies in recorded games of people."""
+
+import asyncio
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bot.base.log import printable
+from bot.base.rounding import counted
+from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known, stop_on_signals
+from bot.workers.pools import ClusterWorkers, LocalWorkers
+from engine import SEARCH_REVISION
+from engine.errors import BadSettings
+from engine.formats.files import GameFormat
+from engine.games import GAMES, get_game
+from engine.human.model import BadModel, HumanModel
+from engine.process import EngineError
+from engine.uci.settings import EngineSettings
+from engine.uci.source import open_link
+from lab.analysis.games import Answered, MoveFilter, choose, read_games
+from lab.analysis.reply_profiles import AnalysisError
+from lab.analysis.runner import OnCount, Tally, predict, run_analysis
+from storage.database import LONG_PATIENCE_S, Database
+from storage.research.analysed_games import AnalysisSettings
+
+
+class Source(StrEnum):
+    """The engine whose scores make the profiles."""
+
+    NATIVE = "native"
+    UCI = "uci"
+
+
+def analyse_command(
+    context: typer.Context,
+    game: Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Files of games; with --model there may be none."),
+    ] = None,
+    source: Annotated[
+        Source, typer.Option(help="Scores by our own search, or by another engine.")
+    ] = Source.NATIVE,
+    engine: Annotated[str, typer.Option(help="The other engine's program and its arguments.")] = "stockfish",
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option to set in the other engine.")
+    ] = None,
+    depth: Annotated[int, typer.Option(min=3, max=64, help="D: plies from the first player's move on.")] = 8,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A human-move model, or a folder of several, whose predictions to store as well."),
+    ] = None,
+    narrow: Annotated[
+        bool,
+        typer.Option("--narrow", help="Of a folder of models, use only those nearest to a person's rating."),
+    ] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="Number of moves to draw at random, by --seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the sample.")] = 1,
+    every: Annotated[int, typer.Option(min=1, max=1000, help="Only every Nth move of each game.")] = 1,
+    from_ply: Annotated[
+        int, typer.Option(min=1, max=MOST, help="Only replies after at least this many moves.")
+    ] = 1,
+    to_ply: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="Only replies after at most this many moves.")
+    ] = None,
+    from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None,
+    to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None,
+    players: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only replies of people with this in the name.")
+    ] = None,
+    min_rating: Annotated[
+        int | None, typer.Option(max=MOST, help="Only replies of people rated this or more.")
+    ] = None,
+    max_rating: Annotated[
+        int | None, typer.Option(max=MOST, help="Only replies of people rated this or less.")
+    ] = None,
+    form: Annotated[
+        GameFormat | None,
+        typer.Option("--format", help="Format of the files; by default found from their contents."),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Moves at a time; by default 1, or what the cluster offers."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, whose workers search.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the tally as JSON.")] = False,
+) -> None:
+    """Analyse recorded games of people: PGN, WTHOR, GGF, transcripts.
+
+    For every move with a reply, searches all replies to every depth from 2 plies to --depth, and stores the
+    scores with the reply played; `study` reports on them.  The same command resumes a stopped run; with
+    --model it adds the model's predictions to all positions analysed in this way.  The exit status is 128
+    plus the signal's number when a signal stopped it.
+    """
+    config = config_of(context)
+    require_known("--game", game, GAMES)
+    if depth > get_game(game).deepest_search:
+        raise UsageError(f"--depth is {depth}, searches of {game} go {get_game(game).deepest_search} deep")
+    human = None if model is None else _open(model, game, narrow)
+    settings = _settings(game, engine, option or [], depth) if source is Source.UCI else None
+    if source is Source.NATIVE and option:
+        raise UsageError("--option is for --source uci")
+    analysis = AnalysisSettings(
+        game,
+        "native" if settings is None else _name_of(settings),
+        depth,
+        SEARCH_REVISION,
+        {} if settings is None else {"protocol": "uci", "options": dict(settings.options)},
+    )
+    choice = MoveFilter(
+        from_year=from_year,
+        to_year=to_year,
+        players=tuple(players or ()),
+        min_rating=min_rating,
+        max_rating=max_rating,
+        from_ply=from_ply,
+        to_ply=to_ply,
+        every=every,
+        sample=sample,
+        seed=seed,
+    )
+    if not paths and human is None:
+        raise UsageError("give files of games, or a --model for the games analysed before")
+    wanted = _wanted(paths, game, form, choice) if paths else []
+    workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
+    try:
+        tally, predicted, number = asyncio.run(
+            _run(config.storage.url, analysis, settings, human, wanted, workers)
+        )
+    except BadModel as error:
+        raise UsageError(f"--model: {error}") from None
+    finally:
+        workers.close()
+    if as_json:
+        print_json({"known": tally.known, "new": tally.new, "failed": tally.failed, "predicted": predicted})
+    else:
+        predictions = "" if human is None else f"; {predicted} predicted by {human.info.name}"
+        failed = f", {tally.failed} failed" if tally.failed else ""
+        text = f"{counted(tally.new, 'move')} analysed, {tally.known} known already{failed}{predictions}"
+        typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
+    if number is not None:
+        note("stopped; the same command resumes")
+        raise typer.Exit(128 + number)
+
+
+async def _run(
+    url: str,
+    analysis: AnalysisSettings,
+    settings: EngineSettings | None,
+    human: HumanModel | None,
+    wanted: list[Answered],
+    workers: LocalWorkers | ClusterWorkers,
+) -> tuple[Tally, int, int | None]:
+    """Return the tally, the number of positions predicted, and the signal that ended the run."""
+    stop, received = stop_on_signals()
+    database = await Database.open(url, patience_s=LONG_PATIENCE_S)
+    predicted = 0
+    try:
+        with counting("profiles", len(wanted)) as on_count:
+            analysis_id, tally = await run_analysis(
+                analysis, settings, wanted, database, workers, on_count, stop
+            )
+        if human is not None:
+            with counting(human.info.name, None) as on_count:
+                predicted = await predict(analysis_id, human, database, on_count, stop)
+    finally:
+        await database.close()
+    return tally, predicted, received[0] if received else None
+
+
+def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveFilter) -> list[Answered]:
+    with counting("games", None) as on_count:
+        given = []
+        try:
+            for each in read_games(paths, game, form, note):
+                given.append(each)
+                on_count(1)
+        except AnalysisError as error:
+            raise UsageError(str(error)) from None
+    if not given:
+        raise UsageError(f"no game of {game} in {', '.join(map(str, paths))}")
+    copies = Counter(each.key for each in given)
+    if again := sum(count > 1 for count in copies.values()):
+        note(f"games found more than once (only the first copy counts): {again}")
+    with counting("moves", choice.sample) as on_count:
+        wanted = choose(given, choice, lambda _: on_count(1))
+    if not wanted:
+        raise UsageError(f"none of the {len(copies)} games has a move with a reply that passes the filters")
+    note(f"{counted(len(copies), 'game')}, {counted(len(wanted), 'move')} with a reply")
+    return wanted
+
+
+def _open(path: Path, game: str, narrow: bool) -> HumanModel:
+    from engine.human.model_files import open_model  # slow to import
+
+    try:
+        model = open_model(path, narrow=narrow)
+    except BadModel as error:
+        raise UsageError(f"--model: {error}") from None
+    if model.game != game:
+        raise UsageError(f"--model: {path} is for {model.game}, not for {game}")
+    return model
+
+
+def _settings(game: str, engine: str, options: list[str], depth: int) -> EngineSettings:
+    pairs = []
+    for text in options:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise UsageError(f"--option: {text!r} is not NAME=VALUE")
+        pairs.append((name.strip(), value.strip()))
+    try:
+        command = tuple(shlex.split(engine))
+    except ValueError as error:
+        raise UsageError(f"--source uci: {error}") from None
+    try:
+        return EngineSettings(game=game, command=command, options=tuple(pairs), depth=depth)
+    except BadSettings as error:
+        raise UsageError(f"--source uci: {error}") from None
+
+
+def _name_of(settings: EngineSettings) -> str:
+    try:
+        link = open_link(settings)
+    except EngineError as error:
+        raise UsageError(f"--engine: {error}") from None
+    link.close()
+    return link.name
+
+
+@contextmanager
+def counting(what: str, total: int | None) -> Iterator[OnCount]:
+    """Show progress on standard error: a bar on a terminal, otherwise a line for every tenth."""
+    what = printable(what)
+    console = Console(stderr=True, markup=False, highlight=False)
+    if not console.is_terminal:
+        yield _report_tenths(what, total)
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda more: bar.advance(task, more)
+
+
+def _report_tenths(what: str, total: int | None) -> OnCount:
+    count = reported = 0
+
+    def on_count(more: int) -> None:
+        nonlocal count, reported
+        count += more
+        if total and count * 10 // total > reported:
+            reported = count * 10 // total
+            note(f"{what}: {count} of {total}")
+
+    return on_count

@@ -1,0 +1,244 @@
+"""`desdemona experiment`: repeats the papers' experiments, and tells what came out."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from bot.base.log import printable
+from bot.cli.common import (
+    MOST,
+    ShowFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    note,
+    print_json,
+    stop_on_signals,
+)
+from lab.analysis.svg_files import NoPlots, svg_files
+from lab.experiments.catalogue import EXPERIMENTS, get_experiment
+from lab.experiments.experiment import Experiment, Result, Size
+from lab.experiments.plots import draw
+from lab.experiments.report import report_json, report_text
+from lab.experiments.runner import RunState, run_experiment, run_of, state_of, stored_results
+from lab.experiments.words import counted
+
+if TYPE_CHECKING:
+    from bot.base.config import Config
+    from bot.workers.pools import ClusterWorkers, LocalWorkers
+    from storage.database import Database
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona experiment list`.")]
+Small = Annotated[
+    bool,
+    typer.Option(
+        "--small/--full", help="A minute or less, to see that it runs; or what docs/papers.md reports."
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Seed of everything that is drawn by lot.")]
+Plots = Annotated[
+    Path | None,
+    typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'fit'."),
+]
+Format = Annotated[ShowFormat, typer.Option("--format", help="How to write it.")]
+
+
+def list_command() -> None:
+    """List the experiments, with the figures and tables that each repeats."""
+    for name in EXPERIMENTS:
+        experiment = get_experiment(name)
+        jobs = {size: len(experiment.jobs(size)) for size in Size}
+        typer.echo(f"{name}: {experiment.title}")
+        typer.echo(f"    {experiment.source}; jobs: {jobs[Size.SMALL]} small, {jobs[Size.FULL]} full")
+        if experiment.needs:
+            typer.echo(f"    --full needs --folder, with {experiment.needs}")
+
+
+def run_command(
+    context: typer.Context,
+    name: Name,
+    small: Small = True,
+    seed: Seed = 1,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Jobs at a time; by default 1, or what the cluster offers."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the jobs.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of networks and games that some full experiments need; `list` says what for which."
+        ),
+    ] = None,
+    plots: Plots = None,
+    form: Format = ShowFormat.TABLE,
+) -> None:
+    """Run an experiment, and tell what came out.
+
+    Each job's result is stored when it is done; the same command resumes a stopped run, with the same numbers
+    as if it had never stopped.  The exit status is 128 plus the signal's number when a signal stopped it.
+    """
+    from bot.workers.pools import ClusterWorkers, LocalWorkers
+
+    experiment, size = _known(name), _size(small)
+    given = _given(experiment, size, folder)
+    _can_draw(plots)
+    config = config_of(context)
+    workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
+    try:
+        results, state, number = asyncio.run(_run(config, experiment, size, seed, workers, given))
+    finally:
+        workers.close()
+    if number is not None:
+        note("stopped; the same command resumes")
+        raise typer.Exit(128 + number)
+    _tell(experiment, results, state, size, plots, form)
+
+
+def tell_command(
+    context: typer.Context,
+    name: Name,
+    small: Small = True,
+    seed: Seed = 1,
+    plots: Plots = None,
+    form: Format = ShowFormat.TABLE,
+) -> None:
+    """Tell what an experiment found, as far as it was run."""
+    experiment, size = _known(name), _size(small)
+    _can_draw(plots)
+    run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
+
+    async def read(database: "Database") -> tuple[dict[str, Result], "RunState", str]:
+        results = await stored_results(database, run, jobs)
+        return results, await state_of(database, run, results, jobs), database.url
+
+    results, state, url = ask_database(context, read)
+    if not results:
+        options = "".join([" --full" if size is Size.FULL else "", f" --seed {seed}" if seed != 1 else ""])
+        raise UsageError(
+            f"{url} has no results of {name} ({size.value}, seed {seed}); "
+            f"`desdemona experiment run {name}{options}` makes them, and [storage] url or "
+            "DESDEMONA_STORAGE__URL names another database"
+        )
+    if len(results) < len(jobs):
+        note(f"{len(results)} of {len(jobs)} jobs are done: verdicts are on these")
+    _tell(experiment, results, state, size, plots, form)
+
+
+def _can_draw(plots: Path | None) -> None:
+    """Find out before the work, not after it."""
+    if plots is not None:
+        try:
+            with svg_files(plots):
+                pass
+        except NoPlots as error:
+            raise UsageError(f"--plots: {error}") from None
+        except OSError as error:
+            raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+def _known(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise UsageError(printable(f"there is no experiment {name!r}, only {', '.join(EXPERIMENTS)}"))
+    return get_experiment(name)
+
+
+def _given(experiment: Experiment, size: Size, folder: Path | None) -> str | None:
+    """The folder for the workers; the small runs need none."""
+    if not experiment.needs or size is Size.SMALL:
+        if folder is not None:
+            raise UsageError(f"--folder: {experiment.name} ({size.value}) reads no files")
+        return None
+    if folder is None:
+        raise UsageError(f"{experiment.name} --full needs --folder, with {experiment.needs}")
+    if not folder.is_dir():
+        raise UsageError(printable(f"--folder: {folder} is not a folder"))
+    return str(folder.resolve())
+
+
+def _size(small: bool) -> Size:
+    return Size.SMALL if small else Size.FULL
+
+
+def _tell(
+    experiment: Experiment,
+    results: dict[str, Result],
+    state: RunState,
+    size: Size,
+    plots: Path | None,
+    form: ShowFormat,
+) -> None:
+    report = experiment.report(results, size)
+    if form is ShowFormat.JSON:
+        print_json({"run": state.to_json(), **report_json(report)})
+    else:
+        typer.echo(f"# {experiment.title}\n\n{experiment.source}\n\n{state.text}\n\n{report_text(report)}")
+    if plots is not None:
+        try:
+            for path in draw(report.charts, plots, experiment.name):
+                note(f"wrote {path}")
+        except OSError as error:
+            raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+async def _run(
+    config: "Config",
+    experiment: Experiment,
+    size: Size,
+    seed: int,
+    workers: "LocalWorkers | ClusterWorkers",
+    folder: str | None,
+) -> tuple[dict[str, Result], RunState, int | None]:
+    """Return the results, how far they are, and the signal that ended the run, if any."""
+    from storage.database import LONG_PATIENCE_S, Database
+
+    stop, received = stop_on_signals()
+    database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
+    run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
+    note(
+        f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "
+        f"{database.url}"
+    )
+    progress = Progress(experiment.name, monotonic)
+    try:
+        results = await run_experiment(
+            experiment, size, seed, database, workers, progress.on_result, stop, folder
+        )
+        state = await state_of(database, run, results, jobs)
+    finally:
+        await database.close()
+    return results, state, received[0] if received else None
+
+
+class Progress:
+    """Says how far a run is: at first, at the end, and in between no more often than every half minute."""
+
+    EVERY_S: ClassVar = 30.0
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        self._name, self._clock = name, clock
+        self._started = self._told = clock()
+        self._before: int | None = None
+        """Jobs that an earlier run did."""
+
+    def on_result(self, done: int, jobs: int) -> None:
+        """See `lab.experiments.runner.OnResult`."""
+        now = self._clock()
+        if self._before is None:
+            self._before, self._started = done, now
+        elif done < jobs and now - self._told < self.EVERY_S:
+            return
+        self._told = now
+        more = done - self._before
+        left = ""
+        if more > 0 and done < jobs:
+            minutes = (now - self._started) / more * (jobs - done) / 60
+            left = f", about {minutes:.0f} minutes left" if minutes >= 1 else ", less than a minute left"
+        note(f"{self._name}: {done} of {jobs}{left}")

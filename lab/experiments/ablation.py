@@ -1,0 +1,339 @@
+"""Which part of the trap arithmetic earns anything?  Recorded replies, and games with one part replaced.
+
+In recorded games each part is a covariate of the reply (`lab.experiments.ablation_replies`).  In play the
+paper's player has one part replaced at a time: how a reply's looks become one number, what a trap is worth,
+what limits the bonus, the least size of a score.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bot.match.conditions import Terms
+from bot.match.human_players import HumanPlayer
+from bot.match.openings import Opening, read_openings
+from bot.match.play import play_game
+from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
+from bot.match.players import OurPlayer
+from engine.decision import Candidate
+from engine.external.settings import Allowance, ChosenMove
+from engine.game import if_it_goes_on
+from engine.params import TrapParams
+from engine.search.profiles import Profiler
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.temptation import forecast, looks_odds
+from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, standing, worth
+from lab.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
+from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.given_games import NEEDED, jobs_of_sample
+from lab.experiments.matches import discs, paired_jobs
+from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
+from lab.experiments.words import MeanEstimate, above_zero, in_points, mean_of, percent, tally, with_interval
+
+GAMES = ("chess", "othello")
+WORTH_HAVING = 0.005
+"""Nats a reply: a part that adds less may be measurable, but is not worth having."""
+_REPLIES = {"chess": 3000, "othello": 9000}
+_BATCH = 100
+CONTROL, PAPER = "standard", "paper"
+TEMPTATION, COST = "temptation for assessment", "expected cost for profit"
+ARMS = {
+    CONTROL: "standard",
+    PAPER: "trappy",
+    "assessment: best": "trappy:assessment=best",
+    "assessment: last": "trappy:assessment=last",
+    TEMPTATION: "trappy",
+    COST: "trappy",
+    "flat budget for scale": "trappy:scale=expected,risk_share_percent=100",
+    "margin: a disc": "trappy:margin_centi=100",
+}
+"""The players; two choose by an arithmetic of this module."""
+PLAY_GAME = "othello"
+PEOPLE = (1.5, 1.0, 0.5)
+"""Temperatures of the people: from careless to sure."""
+CORNERS = """\
+w7/8/8/3wb3/3bw3/8/8/8 b | b7/8/8/3wb3/3bw3/8/8/8 b
+w7/8/8/3wb3/3bw3/8/8/7w b | b7/8/8/3wb3/3bw3/8/8/7b b
+w6w/8/8/3wb3/3bw3/8/8/7w b | b6b/8/8/3wb3/3bw3/8/8/7b b
+"""
+"""Odds of one to three corners: from the usual start every player wins everything."""
+_DEPTH = {Size.SMALL: 3, Size.FULL: 4}
+_PAIRS = {Size.SMALL: 1, Size.FULL: 67}
+_PAIRS_A_JOB = 10
+
+
+class Ablation(Experiment):
+    """The parts in recorded games, and in play."""
+
+    name: ClassVar = "ablation"
+    title: ClassVar = "Which part of the trap arithmetic earns anything?"
+    source: ClassVar = "Gordon & Reda 2006, Figures 2, 3 and 5; and the temptation of this program"
+    version: ClassVar = "1"
+    needs: ClassVar = f"{NEEDED}, and Maia's networks in a folder maia"
+
+    def jobs(self, size: Size) -> Sequence[Job]:
+        """See `Experiment.jobs`; games in rounds, so that a part of them has every player."""
+        recorded = [
+            job
+            for game, most in _REPLIES.items()
+            if size is Size.FULL
+            for job in jobs_of_sample("replies", game, most, _BATCH)
+        ]
+        played = [
+            Job(
+                _name(arm, heat, first),
+                {
+                    "arm": arm,
+                    "heat": heat,
+                    "first": first,
+                    "pairs": min(_PAIRS_A_JOB, _PAIRS[size] - first),
+                    "depth": _DEPTH[size],
+                },
+            )
+            for first in range(0, _PAIRS[size], _PAIRS_A_JOB)
+            for heat in (PEOPLE if size is Size.FULL else PEOPLE[:1])
+            for arm in ARMS
+        ]
+        return [*recorded, *played]
+
+    def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
+        """Covariates of some replies, or ``games``: our points and margin in discs."""
+        if "arm" not in arguments:
+            return replies(
+                arguments["game"],
+                arguments[FOLDER],
+                seed,
+                arguments["first"],
+                arguments["count"],
+                arguments["most"],
+            )
+        first = arguments["first"]
+        numbers = range(2 * first, 2 * (first + arguments["pairs"]))
+        return {
+            "games": [
+                played(arguments["arm"], arguments["heat"], arguments["depth"], seed, at) for at in numbers
+            ]
+        }
+
+    def report(self, results: Mapping[str, Result], size: Size) -> Report:
+        """See `Experiment.report`."""
+        recorded = {
+            game: found
+            for game in GAMES
+            if (parts := [each for name, each in results.items() if name.startswith(f"replies: {game} ")])
+            and (found := gains(parts, 1, 0.05 / len(GAMES))) is not None
+        }
+        games = _games(results, size)
+        claims = [*_recorded_claims(recorded), *_played_claims(games)]
+        tables = [
+            *(_recorded_table(game, found) for game, found in recorded.items()),
+            *([_played_table(games)] if games else []),
+        ]
+        return Report(tuple(claims), tuple(tables), _charts(games))
+
+
+# --- Games ----------------------------------------------------------------------------------------------
+
+
+class AblatedPlayer(OurPlayer):
+    """The paper's player with one part replaced; it chooses from the whole table, and records nothing."""
+
+    def __init__(self, spec: OurSpec, game_name: str, seed: str, arm: str, depth: int) -> None:
+        super().__init__(spec, game_name, seed)
+        self._arm, self._depth, self._params = arm, depth, spec.params
+        self._table = make_searcher(game_name, spec.table_mb)
+
+    def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
+        """See `OurPlayer.choose`."""
+        position = if_it_goes_on(self._game, self._line.positions(moves)[-1])
+        root = self._game.for_search(position)
+        profiler = Profiler(self._game, self._table, position, self._params, stop)
+        depth = min(self._depth, self._game.most_plies_left(root))
+        scale_centi = self._game.expected_scale_centi(root)
+        move = chosen(profiler.naive_candidates(max(2, depth)), self._params, self._arm, scale_centi)
+        return ChosenMove(move, evaluation_centi=None, variation=(move,), depth=depth, time_s=0.0)
+
+
+def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi: float) -> str:
+    """The move of the greatest adjusted value, with one part of the paper's arithmetic replaced.
+
+    Args:
+        table: Every move with its whole profile.
+        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0.  `COST`: its profit
+            counts only as likely as the reply is.  Anything else: the paper's own.
+        scale_centi: s of the logistic function to expected score.
+    """
+    swindle = is_swindle(table, params)
+    if swindle:
+        return max(table, key=lambda each: standing(each, params, swindle)).move
+
+    def adjusted(each: Candidate) -> tuple[float, int]:
+        best = max(_qualities(each, params, arm, scale_centi), default=0.0)
+        return worth(each.raw_centi, params) + bonus(best, each.raw_centi, params), each.raw_centi
+
+    return max(table, key=adjusted).move
+
+
+def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: float) -> Iterator[float]:
+    known = [reply for reply in candidate.replies if reply.scores_centi]
+    odds = looks_odds([reply.scores_centi for reply in known], scale_centi) if arm == COST else ()
+    tempting = (
+        {each.reply for each in forecast(candidate, scale_centi).tempting} if arm == TEMPTATION else set()
+    )
+    for at, reply in enumerate(known):
+        scores = reply.scores_centi
+        profit = max(0, worth(scores[-1], params) - worth(candidate.raw_centi, params))
+        if arm == TEMPTATION:
+            yield float(profit) if reply.reply in tempting else 0.0
+        elif arm == COST:
+            yield profit * odds[at] * reply_trappiness(scores, params)
+        else:
+            yield reply_quality(scores, candidate.raw_centi, params)
+
+
+def played(arm: str, heat: float, depth: int, seed: int, at: int) -> list[float]:
+    """Play one game: our points and margin."""
+    text = ARMS[arm]
+    ours = parse_spec(f"{text}{',' if ':' in text else ':'}depth={depth}")
+    people = parse_spec(f"human:temperature={heat:g}")
+    assert isinstance(ours, OurSpec)  # noqa: S101 - as `ARMS` has it
+    assert isinstance(people, HumanSpec)  # noqa: S101
+    terms = Terms(game=PLAY_GAME, a=ours, b=people, depth=depth, openings=f"seed {seed}")
+    keys = [f"{seed} {heat} {at} {which}" for which in (0, 1)]
+    player = (
+        AblatedPlayer(ours, PLAY_GAME, keys[0], arm, depth)
+        if arm in (TEMPTATION, COST)
+        else OurPlayer(ours, PLAY_GAME, keys[0])
+    )
+    both = (player, HumanPlayer(people, PLAY_GAME, keys[1]))
+    game = play_game(terms, at, opening(at), both, keeps_decisions=False)
+    return [game.finished.points, game.finished.margin or 0]
+
+
+def opening(at: int) -> Opening:
+    """The opening of a game by its number."""
+    known = read_openings(CORNERS.encode(), PLAY_GAME, "corners")
+    return known[at // 2 % len(known)].of_game(at)
+
+
+def _name(arm: str, heat: float, first: int) -> str:
+    return f"{arm} v people at {heat:g}: pairs {first}"
+
+
+# --- The report -----------------------------------------------------------------------------------------
+
+
+def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[Any, Any]]:
+    """Pairs of games of every arm, of the pairs that all have played: pair, game, points and margin."""
+    found: dict[str, list[Any]] = {arm: [] for arm in ARMS}
+    for heat in PEOPLE:
+        for first in range(0, _PAIRS[size], _PAIRS_A_JOB):
+            for arm, part in paired_jobs(results, {arm: _name(arm, heat, first) for arm in ARMS}).items():
+                found[arm] += part["games"]
+    if not found[PAPER]:
+        return {}
+    return {arm: np.array(games, float).reshape(-1, 2, 2) for arm, games in found.items()}
+
+
+def _less(
+    games: Mapping[str, np.ndarray[Any, Any]], one: str, other: str, what: int, looks: int
+) -> MeanEstimate:
+    """One arm's points (0) or discs (1) a game less another's, pair by pair."""
+    return mean_of((games[one] - games[other])[..., what].mean(axis=1), looks)
+
+
+def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:
+    for game, found in recorded.items():
+        gain = found.of[PRIMARY]
+        verdict, words = worth_having(gain)
+        yield PaperClaim(
+            f"Primary: trappiness tells which reply people play ({game}), beyond {', '.join(KNOWN)}, by "
+            f"{WORTH_HAVING:g} nats or more",
+            verdict,
+            f"{with_interval(gain, 1, 4, '+')} nats a reply (97.5 %): {words}; {found.positions:,} replies "
+            f"of {found.persons:,} persons",
+        )
+
+
+def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
+    """Whether a gain is at least `WORTH_HAVING`, by its interval; and in words, also whether there is any."""
+    if gain.low >= WORTH_HAVING:
+        return ClaimVerdict.HOLDS, "worth having"
+    is_measurable = gain.low > 0
+    if gain.high < WORTH_HAVING:
+        return (
+            ClaimVerdict.FAILS,
+            f"{'measurable, but' if is_measurable else 'none measurable,'} not worth having",
+        )
+    return (
+        ClaimVerdict.OPEN,
+        f"{'' if is_measurable else 'none '}measurable; worth having or not cannot be told",
+    )
+
+
+def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperClaim]:
+    if not games:
+        return
+    whole = _less(games, PAPER, CONTROL, 0, 1)
+    yield PaperClaim(
+        "Primary: the paper's player scores more against people than minimax does",
+        above_zero(whole),
+        f"{in_points(whole)} points of 100, {2 * whole.n} games each",
+    )
+    others = [arm for arm in ARMS if arm not in (CONTROL, PAPER)]
+    for arm in others:
+        less = _less(games, PAPER, arm, 0, len(others))
+        yield PaperClaim(
+            f"The part earns something: the paper's player scores more than with {arm}",
+            above_zero(less),
+            f"{in_points(less)} points of 100 (all {len(others)} together 95 %)",
+        )
+
+
+def _recorded_table(game: str, found: Gains) -> Table:
+    return Table(
+        f"Recorded replies at {game}: what each part adds, one at a time",
+        ("part", "gain, nats a reply"),
+        tuple((name, with_interval(found.of[name], 1, 4, "+")) for name in PARTS),
+        f"{found.positions:,} replies of {found.persons:,} persons, {found.nats:.4f} nats a reply without "
+        "any part; each logit is fitted on other persons than it is judged on.  Only the first row is an "
+        "endpoint (97.5 %), the others explore (95 %).",
+    )
+
+
+def _played_table(games: Mapping[str, np.ndarray[Any, Any]]) -> Table:
+    rows = []
+    for arm, found in games.items():
+        cells = [
+            tally(found[..., 0]),
+            percent(mean_of(found[..., 0].mean(axis=1))),
+            discs(mean_of(found[..., 1].mean(axis=1))),
+        ]
+        for other in (CONTROL, PAPER):
+            for what, words in ((0, in_points), (1, discs)):
+                cells.append("" if arm == other else words(_less(games, arm, other, what, 1)))
+        rows.append((arm, *cells))
+    return Table(
+        "In play, at Othello with one to three corners given",
+        (
+            "player", "games", "score, %", "discs", "less standard, points", "discs", "less paper, points",
+            "discs",
+        ),
+        tuple(rows),
+        "All players meet the same people in the same openings; differences are pair by pair (95 % each).",
+    )  # fmt: skip
+
+
+def _charts(games: Mapping[str, np.ndarray[Any, Any]]) -> tuple[Chart, ...]:
+    if not games:
+        return ()
+    marks = []
+    for at, arm in enumerate(ARMS):
+        each = mean_of(games[arm][..., 0].mean(axis=1))
+        marks.append((float(at), each.value, each.low, each.high))
+    names = ", ".join(f"{at} {arm}" for at, arm in enumerate(ARMS))
+    return (
+        Chart("score", "Score against people, by player", names, "score", (Line("score", tuple(marks)),)),
+    )

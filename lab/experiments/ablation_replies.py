@@ -1,0 +1,232 @@
+"""The parts of the trap arithmetic as covariates of replies in recorded games, and what each adds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.match.human_players import opened
+from engine.games import get_game
+from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
+from engine.human.model import HumanModel, predicted
+from engine.human.odds import default_path
+from engine.human.registry import ModelSettings
+from engine.params import Assessment, Scale, TrapParams
+from engine.temptation import LIKELY
+from engine.trappy import reply_trappiness
+from lab.analysis.added_value import FOLDS, folds_of, held_out
+from lab.analysis.games import Answered, half_of, half_of_person
+from lab.analysis.persons import is_person, person_key
+from lab.analysis.population import BAD, population
+from lab.analysis.reply_profiles import ProfileTask, profile
+from lab.analysis.runner import analysed, query_of
+from lab.experiments.experiment import Result
+from lab.experiments.given_games import DEPTHS, given_games, sample_of
+from lab.experiments.words import MeanEstimate
+from lab.training.calibrated import ReplyRows
+from storage.evidence.inference.fixed import fixed_mean
+from storage.research.analysed_games import StoredPosition
+
+Floats = NDArray[np.float64]
+
+KNOWN = ("ln p", "cost", "look 2", "look median", "look best", "look last")
+"""What the smaller logit knows: a model of people, what the reply costs, and how it looks."""
+PRIMARY = "trappiness, median"
+"""The paper's own part; the endpoint is its gain."""
+PARTS: Mapping[str, Sequence[str]] = {
+    PRIMARY: (PRIMARY,),
+    "assessment: best": ("trappiness, best",),
+    "assessment: last": ("trappiness, last",),
+    "profit: trappiness x cost": (PRIMARY, "trappiness x cost"),
+    "scale: expected score": ("trappiness, expected scale",),
+    "margin: a disc or pawn": ("trappiness, margin",),
+    "temptation: error": ("error",),
+    "temptation: likely": ("likely",),
+    "temptation: deceptive": ("deceptive",),
+    "temptation: all three": ("tempting",),
+    "rank at a glance": ("rank",),
+}
+"""The columns that each row of the table adds, one row at a time."""
+COLUMNS = tuple(dict.fromkeys([*KNOWN, *(name for names in PARTS.values() for name in names)]))
+_MARGIN_CENTI = 100
+_DIGITS = 4
+_HALF = 1
+"""The half of the games (chess) or persons (Othello) that the calibrated models have not seen."""
+_SPLIT_SEED = 1
+
+
+# --- Finding them ---------------------------------------------------------------------------------------
+
+
+def replies(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
+    """The covariates of the replies to some of the moves of the sample.
+
+    Args:
+        folder: Games of people and networks (`Ablation.needs`).
+        first: Number of the first move in the sample's order.
+        most: Size of the sample.
+
+    Returns:
+        ``persons`` and ``counts``: of each position, who replied, and the number of replies; ``played``: the
+        reply's number among them; ``columns``: of each reply, by `COLUMNS`.
+    """
+    wanted = _sample(game, folder, seed, most)[first : first + count]
+    found = [_stored(at, each, _human(game, folder)) for at, each in enumerate(wanted)]
+    if not found:
+        return {"persons": [], "counts": [], "played": [], "columns": {name: [] for name in COLUMNS}}
+    people = population(game, found, "human")
+    odds = _calibrated(game).probabilities
+    p = np.concatenate(
+        [
+            odds(people.rows.features[start : start + size], True)
+            for start, size in zip(people.rows.starts, people.rows.counts, strict=True)
+        ]
+    )
+    features = {name: people.rows.features[:, at] for at, name in enumerate(FEATURES)}
+    error, likely = people.loss >= BAD, p >= LIKELY
+    deceives = np.concatenate([_deceives(each) for each in people.positions])
+    columns = {
+        "ln p": np.log(np.maximum(p, 1e-5)),
+        "cost": people.loss,
+        "look 2": features["gap_first"],
+        "look median": features["gap_median"],
+        "look best": features["gap_best"],
+        "look last": features["gap_last"],
+        **{f"trappiness, {kind}": _trappiness(people.positions, assessment=kind) for kind in Assessment},
+        "trappiness x cost": _trappiness(people.positions) * people.loss,
+        "trappiness, expected scale": _trappiness(people.positions, scale=Scale.EXPECTED),
+        "trappiness, margin": _trappiness(people.positions, margin_centi=_MARGIN_CENTI),
+        "error": error,
+        "likely": likely,
+        "deceptive": deceives,
+        "tempting": error & likely & deceives,
+        "rank": np.concatenate([_ranks(each) for each in people.positions]),
+    }
+    return {
+        "persons": [person_key(each) for each in people.positions],
+        "counts": people.rows.counts.tolist(),
+        "played": (people.rows.played - people.rows.starts).tolist(),
+        "columns": {name: [round(float(value), _DIGITS) for value in columns[name]] for name in COLUMNS},
+    }
+
+
+@lru_cache(maxsize=2)
+def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
+    """The moves of the sample, from the games or persons that no model was learned from."""
+    games = given_games(game, folder)
+    if game == "chess":
+        games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
+        return sample_of(games, game, most, seed)
+    kept = [each for each in sample_of(games, game, 3 * most, seed) if _is_other_half(_name(each))]
+    return kept[:most]
+
+
+def _name(each: Answered) -> str:
+    return each.game.record.players[each.side]
+
+
+def _is_other_half(name: str) -> bool:
+    return is_person(name) and half_of_person(name, _SPLIT_SEED) == _HALF
+
+
+@lru_cache(maxsize=2)
+def _human(game: str, folder: str) -> HumanModel:
+    """The network of people: of chess those in the folder together, of Othello the program's own."""
+    models = (str(Path(folder) / "maia"),) if game == "chess" else ()
+    return opened("ablation", ModelSettings(models=models), game).human
+
+
+@lru_cache(maxsize=2)
+def _calibrated(game: str) -> CalibratedModel:
+    return open_calibrated(default_path(game))
+
+
+def _stored(at: int, each: Answered, human: HumanModel) -> StoredPosition:
+    record = each.game.record
+    found = profile(ProfileTask(at, record.game, each.position, each.move, DEPTHS[record.game], None))
+    position = analysed(0, each, found)
+    [odds] = predicted(human, get_game(record.game), [query_of(human, position, record)])
+    return StoredPosition(
+        id=at, game_key=each.game.key, date=record.date, found=position, human=tuple(odds), name=_name(each)
+    )
+
+
+def _trappiness(positions: Sequence[StoredPosition], **settings: Any) -> Floats:
+    found = []
+    for each in positions:
+        params = TrapParams(**settings, logistic_centi=each.found.logistic_centi)
+        found += [reply_trappiness(reply.scores_centi, params) for reply in each.found.replies]
+    return np.array(found)
+
+
+def _scores(each: StoredPosition) -> Floats:
+    """The person's view of every reply, by depth."""
+    return -np.array([reply.scores_centi for reply in each.found.replies], float)
+
+
+def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
+    """Whether a reply looks, at some shallower depth, at least as good as all that are best in truth."""
+    scores = _scores(each)
+    best = scores[:, -1] == scores[:, -1].max()
+    return np.asarray((scores[:, :-1] >= scores[best, :-1].max(axis=0)).any(axis=1))
+
+
+def _ranks(each: StoredPosition) -> Floats:
+    """ln(1 + number of replies that look better after two and three plies together)."""
+    glances = _scores(each)[:, :2].sum(axis=1)
+    return np.asarray(np.log1p((glances[None, :] > glances[:, None]).sum(axis=1)))
+
+
+# --- What each adds -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What the parts add to {ln p, cost, looks}, in nats a reply."""
+
+    positions: int
+    persons: int
+    nats: float
+    """Mean -ln p(reply) without any of them."""
+    of: Mapping[str, MeanEstimate]
+    """By `PARTS`."""
+
+
+def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
+    """Fit the logits, each on four fifths of the persons, and judge them on the rest.
+
+    Args:
+        alpha: Chance that the interval of `PRIMARY` excludes the truth; the others' is 5 %.
+
+    Returns:
+        None: there are too few persons.
+    """
+    names = [name for part in parts for name in part["persons"]]
+    numbers = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    if len(numbers) < FOLDS:
+        return None
+    persons = np.array([numbers[name] for name in names])
+    counts = np.array([count for part in parts for count in part["counts"]])
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    played = starts + np.array([at for part in parts for at in part["played"]])
+    columns = {
+        name: np.array([value for part in parts for value in part["columns"][name]]) for name in COLUMNS
+    }
+    rows = ReplyRows(np.zeros((int(counts.sum()), 1), np.float32), starts, played, persons)
+    folds = folds_of(persons, seed)
+
+    def losses(more: Sequence[str]) -> Floats:
+        return held_out(np.stack([columns[name] for name in (*KNOWN, *more)], axis=1), rows, folds)
+
+    before = losses(())
+    of = {}
+    for name, more in PARTS.items():
+        found = fixed_mean(before - losses(more), persons, alpha if name == PRIMARY else 0.05)
+        low = float("-inf") if found.low is None else found.low
+        high = float("inf") if found.high is None else found.high
+        of[name] = MeanEstimate(found.value or 0.0, low, high, len(persons))
+    return Gains(len(persons), len(numbers), float(before.mean()), of)

@@ -1,0 +1,30 @@
+"""All experiments by name; a module is imported when its experiment is used."""
+
+from importlib import import_module
+
+from lab.experiments.experiment import Experiment
+
+EXPERIMENTS = {
+    "figure-6": "lab.experiments.gordon_reda.figure_6:Figure6",
+    "figure-8": "lab.experiments.gordon_reda.figure_8:Figure8",
+    "figure-9": "lab.experiments.gordon_reda.figure_9:TrapsAndPeople",
+    "figures-3-to-5": "lab.experiments.gordon_reda.formulas:Formulas",
+    "table-1": "lab.experiments.table_1:Table1",
+    "pathology": "lab.experiments.pathology:Pathology",
+    "deeper-search": "lab.experiments.deeper_search:DeeperSearch",
+    "blog-400": "lab.experiments.blog_400:Blog400",
+    "slides": "lab.experiments.slides:Slides",
+    "ablation": "lab.experiments.ablation:Ablation",
+}
+"""Where each experiment's class is, in the order of docs/papers.md."""
+
+
+def get_experiment(name: str) -> Experiment:
+    """The experiment with a name.
+
+    Raises:
+        KeyError: There is none.
+    """
+    module, _, made = EXPERIMENTS[name].partition(":")
+    experiment: Experiment = getattr(import_module(module), made)()
+    return experiment

@@ -1,0 +1,63 @@
+"""What an experiment is: jobs that do not depend on each other, and a report on their results."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from lab.experiments.report import Report
+
+FOLDER = "folder"
+"""Name of a job's argument, added when the job is handed out: the folder with what is not in the program."""
+
+Result = dict[str, Any]
+"""What a job found: plain JSON values."""
+
+
+class Size(StrEnum):
+    """How much of an experiment to run."""
+
+    SMALL = "small"
+    """A minute or less: shows that it runs, and little else."""
+    FULL = "full"
+    """What docs/papers.md reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A part of an experiment that one process does alone."""
+
+    name: str
+    """Unique within the run, whatever its size; at most 200 characters."""
+    arguments: Mapping[str, Any]
+    """Plain JSON values: together with the seed they decide the result."""
+
+
+class Experiment(ABC):
+    """One experiment; an instance has no state."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    """The paper, with figure or table."""
+    version: ClassVar[str]
+    """Changes with whatever changes the results."""
+    needs: ClassVar[str] = ""
+    """What the folder named by `FOLDER` must hold for a full run, in words; empty: nothing is read."""
+
+    @abstractmethod
+    def jobs(self, size: Size) -> Sequence[Job]:
+        """All jobs of a run."""
+
+    @abstractmethod
+    def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
+        """Do a job: the same result for the same arguments and seed."""
+
+    @abstractmethod
+    def report(self, results: Mapping[str, Result], size: Size) -> Report:
+        """What the results say, also while some are missing.
+
+        Args:
+            results: By the job's name.
+        """

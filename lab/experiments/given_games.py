@@ -1,0 +1,48 @@
+"""Games of people in the folder that a full run is given, and the moves of them that are judged."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from lab.analysis.games import Answered, GivenGame, MoveFilter, choose, read_games
+from lab.experiments.experiment import Job
+
+NEEDED = "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019"
+"""What the folder must hold, in words."""
+DEPTHS = {"chess": 6, "othello": 8}
+"""Plies of the search that judges a move's replies."""
+FROM_PLY = {"chess": 10, "othello": 6}
+"""The first moves are known by heart."""
+_YEARS = {"chess": (None, None), "othello": (2016, 2019)}
+"""Games that the Othello network has not seen."""
+_SUFFIXES = {"chess": (".pgn",), "othello": (".wtb", ".jou", ".trn")}
+
+
+@lru_cache(maxsize=2)
+def given_games(game: str, folder: str) -> Sequence[GivenGame]:
+    """All games of chess (.pgn) or Othello (WTHOR) in a folder, in the order of the files' names.
+
+    Raises:
+        AnalysisError: A file cannot be read.
+    """
+    paths = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in _SUFFIXES[game])
+    return tuple(read_games(paths, game))
+
+
+def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> list[Answered]:
+    """So many answered moves of some games, drawn by a seed."""
+    low, high = _YEARS[game]
+    return choose(
+        games, MoveFilter(sample=most, seed=seed, from_ply=FROM_PLY[game], from_year=low, to_year=high)
+    )
+
+
+def jobs_of_sample(kind: str, game: str, most: int, batch: int) -> list[Job]:
+    """The jobs that judge a sample of so many moves, a batch each; `kind` begins their names."""
+    return [
+        Job(
+            f"{kind}: {game} {first}",
+            {"game": game, "first": first, "count": min(batch, most - first), "most": most},
+        )
+        for first in range(0, most, batch)
+    ]

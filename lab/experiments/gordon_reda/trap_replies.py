@@ -1,0 +1,299 @@
+"""What replies did with the traps before them (Figure 9), and with what was to be had at the same cost."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.match.play import Played
+from engine.decision import Decision, OutcomeKind
+from engine.expected import WHOLE
+from engine.judgement import ERROR, ReplyVerdict, classify_reply, judge_decision
+from engine.params import TrapParams
+from lab.analysis.games import Answered
+from lab.analysis.measures import PersonShare, person_share
+from lab.analysis.persons import is_person
+from lab.analysis.reply_profiles import ProfileTask, profile
+from lab.analysis.runner import analysed
+from lab.analysis.trap_counts import decision_of
+from lab.experiments.experiment import Result
+from lab.experiments.given_games import DEPTHS, given_games, sample_of
+from lab.experiments.words import MeanEstimate, without_interval
+from storage.evidence.inference.calibration import only_of_enough_persons
+from storage.evidence.inference.fixed import FixedInterval, fixed_mean, leave_one_out
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+KINDS = tuple(OutcomeKind)
+LEAST = TrapParams().threshold_percent / 100
+"""The cost, in expected score, from which a reply can be a trap that counts."""
+STEPS = tuple(LEAST * 2 ** (step / 2) for step in range(9))
+"""Where the bands of equal cost begin: from one to the next it grows by a factor of 1.41."""
+_DIGITS = 6
+
+
+class TrapReply(NamedTuple):
+    """A reply to a move of ours, where there were at least two; shares and costs from 0 to 1."""
+
+    kind: int
+    """Number of `KINDS`."""
+    is_trap: int
+    """Our move set a trap."""
+    is_decided: int
+    """It won or lost by force."""
+    fell_for_best: int
+    erred: int
+    """The reply cost a tenth of expected score or more."""
+    random_optimal: float
+    """The share of all replies that are optimal, like the next two: somebody who moves at random."""
+    random_fell: float
+    random_erred: float
+    band: int
+    """Number of `STEPS`, by the reply's cost; -1: it cost less."""
+    traps: int
+    """Replies in this band that are traps, and others; 0 without a band."""
+    others: int
+    traps_cost: float
+    """Their mean costs; 0 where there are none."""
+    others_cost: float
+    traps_by_band: list[int]
+    """Of all replies."""
+    others_by_band: list[int]
+
+
+def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
+    """Judge a reply, as the bot's own games are judged; None: there was no choice, or no whole profile.
+
+    Args:
+        reply: None: the game ended first.
+    """
+    if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
+        return None
+    outcome, judgement = classify_reply(decision, reply), judge_decision(decision)
+    by_band = [_in_band(judgement.replies, band) for band in range(len(STEPS))]
+    traps = [[each for each in some if judgement.is_fall(each)] for some in by_band]
+    others = [[each for each in some if not judgement.is_fall(each)] for some in by_band]
+    band = -1 if outcome.reply is None else _band(judgement.of(outcome.reply))
+    count = len(judgement.replies)
+    return TrapReply(
+        kind=KINDS.index(outcome.kind),
+        is_trap=int(judgement.is_trap),
+        is_decided=int(judgement.is_decided),
+        fell_for_best=int(outcome.fell_for_best),
+        erred=int(outcome.cost >= ERROR),
+        random_optimal=round(sum(each.is_best for each in judgement.replies) / count, _DIGITS),
+        random_fell=round(sum(map(judgement.is_fall, judgement.replies)) / count, _DIGITS),
+        random_erred=round(sum(each.cost >= ERROR for each in judgement.replies) / count, _DIGITS),
+        band=band,
+        traps=len(traps[band]) if band >= 0 else 0,
+        others=len(others[band]) if band >= 0 else 0,
+        traps_cost=_mean_cost(traps[band]) if band >= 0 else 0.0,
+        others_cost=_mean_cost(others[band]) if band >= 0 else 0.0,
+        traps_by_band=[len(some) for some in traps],
+        others_by_band=[len(some) for some in others],
+    )
+
+
+def _band(judged: ReplyVerdict) -> int:
+    return bisect_right(STEPS, judged.cost / WHOLE) - 1
+
+
+def _in_band(replies: Sequence[ReplyVerdict], band: int) -> list[ReplyVerdict]:
+    return [each for each in replies if _band(each) == band]
+
+
+def _mean_cost(replies: Sequence[ReplyVerdict]) -> float:
+    costs = [each.cost / WHOLE for each in replies]
+    return round(sum(costs) / len(costs), _DIGITS) if costs else 0.0
+
+
+# --- Finding them ---------------------------------------------------------------------------------------
+
+
+def recorded(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
+    """Judge the replies to some of the moves of a sample of recorded games, whoever made the moves.
+
+    Args:
+        folder: Games of people (`lab.experiments.given_games`).
+        first: Number of the first move in the sample's order.
+        most: Size of the sample.
+
+    Returns:
+        ``replies``: `TrapReply`; ``groups``: who made each; ``games``: in which.
+    """
+    replies, groups, games = [], [], []
+    for at, each in enumerate(_sample(game, folder, seed, most)[first : first + count]):
+        task = ProfileTask(at, game, each.position, each.move, DEPTHS[game], None)
+        candidate = analysed(0, each, profile(task)).candidate
+        judged = trap_reply(decision_of(game, each.position, candidate, TrapParams()), each.reply)
+        if judged is not None:
+            replies.append(list(judged))
+            groups.append(each.game.record.players[each.side])
+            games.append(each.game.key)
+    return {"replies": replies, "groups": groups, "games": games}
+
+
+@lru_cache(maxsize=2)
+def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
+    """Moves of games between persons: WTHOR has programs, too."""
+    games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
+    return sample_of(games, game, most, seed)
+
+
+def of_game(played: Played) -> list[TrapReply]:
+    """Judge the replies to A's moves."""
+    moves = played.moves
+    found = [
+        trap_reply(decision, moves[ply + 1] if ply + 1 < len(moves) else None)
+        for ply, decision in played.decisions
+        if ply < len(moves) and moves[ply] == decision.move
+    ]
+    return [each for each in found if each is not None]
+
+
+# --- Sums -----------------------------------------------------------------------------------------------
+
+
+class TrapReplies:
+    """Judged replies as columns, in positions that were not decided.
+
+    Args:
+        replies: `TrapReply`, as lists.
+        groups: Whose values belong together: the person or the opening of each.
+        games: Number of games.
+    """
+
+    def __init__(self, replies: Sequence[Sequence[Any]], groups: Sequence[Any], games: int) -> None:
+        rows = [TrapReply(*each) for each in replies]
+        self.kept = [at for at, each in enumerate(rows) if not each.is_decided]
+        """Numbers of the given replies that count."""
+        self.games = games
+        self.rows = [rows[at] for at in self.kept]
+        groups = [groups[at] for at in self.kept]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(groups))}
+        self.groups = np.array([numbers[name] for name in groups], np.int64)
+        self.is_answered = self.column(lambda each: KINDS[each.kind] is not OutcomeKind.UNANSWERED) > 0
+        self.is_trap = (self.column(lambda each: each.is_trap) > 0) & self.is_answered
+        self.is_plain = ~self.is_trap & self.is_answered
+        """An answered move set no trap."""
+        self.erred = self.column(lambda each: each.erred)
+        self.random_erred = self.column(lambda each: each.random_erred)
+
+    @classmethod
+    def of_results(cls, parts: Sequence[Result]) -> Self:
+        """All replies of the results of `recorded`."""
+        return cls(
+            [each for part in parts for each in part["replies"]],
+            [each for part in parts for each in part["groups"]],
+            len({each for part in parts for each in part["games"]}),
+        )
+
+    def column(self, value: Callable[[TrapReply], float]) -> Floats:
+        """A value of each reply."""
+        return np.array([value(each) for each in self.rows], np.float64)
+
+    def is_kind(self, kind: OutcomeKind) -> Bools:
+        """Which replies are of a kind."""
+        return np.asarray(self.column(lambda each: KINDS[each.kind] is kind) > 0)
+
+    @property
+    def unanswered(self) -> int:
+        """Traps to which there was no reply."""
+        return int((self.column(lambda each: each.is_trap) * ~self.is_answered).sum())
+
+    def share(self, hits: Bools, among: Bools) -> PersonShare:
+        """A share with its interval by group."""
+        return person_share(hits[among], self.groups[among])
+
+    def mean(self, values: Floats, among: Bools, alpha: float = 0.05) -> MeanEstimate:
+        """A mean with its interval by group."""
+        return estimate(fixed_mean(values[among], self.groups[among], alpha))
+
+
+@dataclass(frozen=True, slots=True)
+class EqualCost:
+    """How often the trap was played, of errors where the position had traps and others in the same band."""
+
+    fell: PersonShare
+    random: float
+    """The mean share of traps among the replies of that band."""
+    beyond: MeanEstimate
+    costlier: float
+    """What the traps cost more than the others, on average."""
+
+
+def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
+    """Compare traps with equally bad replies of the same positions.
+
+    Whoever chooses by what replies cost alone plays each of them equally often, however many there are and
+    whatever the position is like.
+
+    Args:
+        alpha: Chance that the interval of `EqualCost.beyond` excludes the truth.
+    """
+    traps, others = found.column(lambda each: each.traps), found.column(lambda each: each.others)
+    both = (traps > 0) & (others > 0) & found.is_answered
+    is_fall = found.is_kind(OutcomeKind.FELL)
+    chance = traps / np.maximum(1, traps + others)
+    more = found.column(lambda each: each.traps_cost - each.others_cost)
+    return EqualCost(
+        found.share(is_fall, both),
+        float(chance[both].mean()) if both.any() else 0.0,
+        found.mean(is_fall - chance, both, alpha),
+        float(more[both].mean()) if both.any() else 0.0,
+    )
+
+
+def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
+    """Band by band, how often a reply was played that is a trap, and one that is none."""
+    played_band = found.column(lambda each: each.band)
+    is_fall = found.is_kind(OutcomeKind.FELL)
+    rows = []
+    for band in range(len(STEPS)):
+        pair = []
+        for name, of_kind in (("traps_by_band", is_fall), ("others_by_band", ~is_fall)):
+            counts = np.array([getattr(each, name)[band] for each in found.rows], np.int64)
+            counts = counts * found.is_answered
+            hits = (played_band == band) & of_kind & (counts > 0)
+            # One value for each reply that could be played, of which at most one was.
+            ends = np.cumsum(counts)
+            played = np.zeros(int(counts.sum()), bool)
+            played[ends[hits] - 1] = True
+            pair.append(person_share(played, np.repeat(found.groups, counts)))
+        rows.append((pair[0], pair[1]))
+    return rows
+
+
+def estimate(found: FixedInterval) -> MeanEstimate:
+    """A fixed interval as reports write it; none from fewer than 30 effective groups."""
+    found = only_of_enough_persons(found)
+    if found.value is None:
+        return without_interval(0.0, 0)
+    if found.low is None or found.high is None:
+        return without_interval(found.value, found.n)
+    return MeanEstimate(found.value, found.low, found.high, found.n)
+
+
+def ratios_apart(above: Floats, below: Floats, alpha: float = 0.05) -> MeanEstimate:
+    """The difference of two ratios of sums, leaving out one opening at a time.
+
+    Args:
+        above: The sums above the line, by opening and player; shape (n, 2).
+        below: The same below the line.
+
+    Returns:
+        The second player's ratio less the first's.
+    """
+    top, bottom = above.sum(axis=0), below.sum(axis=0)
+    counts = below.sum(axis=1)
+    if not bottom.all():
+        return estimate(leave_one_out(None, counts[:0], counts[:0], alpha))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without = (top - above) / (bottom - below)
+    value = top / bottom
+    return estimate(leave_one_out(float(value[1] - value[0]), without[:, 1] - without[:, 0], counts, alpha))

@@ -1,0 +1,190 @@
+"""Experiments that consist of matches: cells of games between two players, a few pairs of games a job."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.match.conditions import Terms
+from bot.match.openings import Opening, random_opening
+from bot.match.play import GameTask, play
+from bot.match.player_specs import parse_spec
+from bot.match.score import elo_estimate
+from lab.experiments.experiment import Experiment, Job, Result, Size
+from lab.experiments.words import MeanEstimate, mean_of, percent, tally, with_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A match, the same whatever else the experiment plays."""
+
+    game: str
+    a: str
+    """Player specifications, as for `desdemona match`; each sets its own limits."""
+    b: str
+    pairs: int
+    """Openings, each played with both colours."""
+    plies: int | None = None
+    """Moves of each opening; None: as in other matches of the game.  0: the usual start."""
+
+    @property
+    def name(self) -> str:
+        """What the cell is called, whatever its number of pairs."""
+        start = "" if self.plies is None else f" after {self.plies}"
+        return f"{self.game}: {self.a} v {self.b}{start}"
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """The games of a cell, by pair."""
+
+    points: NDArray[np.float64]
+    """A's share of the points of each pair."""
+    margins: NDArray[np.float64]
+    """A's mean margin in discs, pair by pair; empty where games have none."""
+    openings: NDArray[np.int64]
+    """Numbers of the openings of `margins`."""
+    single: tuple[tuple[float, int | None], ...]
+    """A's points and margin in each game; A moves first in every other one."""
+    nodes: tuple[float, float]
+    """Mean positions visited for a move, A's and B's; 0 if unknown."""
+
+    @property
+    def score(self) -> MeanEstimate:
+        """A's score."""
+        return mean_of(self.points)
+
+    @property
+    def discs(self) -> MeanEstimate:
+        """A's margin a game."""
+        return mean_of(self.margins)
+
+    @property
+    def tally(self) -> str:
+        """Wins, draws and losses, as +1 =2 -3."""
+        return tally(np.array([points for points, _ in self.single]))
+
+    def words(self) -> tuple[str, str, str]:
+        """Tally, score in per cent, and Elo."""
+        elo = elo_estimate(self.points.tolist())
+        value = "-" if elo.value is None else f"{elo.value:+.0f}"
+        if elo.value is not None and (elo.low is not None or elo.high is not None):
+            low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
+            value += f" ({low} to {high})"
+        return self.tally, percent(self.score), value
+
+
+class MatchExperiment(Experiment):
+    """An experiment of matches."""
+
+    batch: ClassVar = 5
+    """Pairs in a job."""
+
+    @abstractmethod
+    def cells(self, size: Size) -> Sequence[Cell]:
+        """The matches to play, each once."""
+
+    def jobs(self, size: Size) -> Sequence[Job]:
+        """See `Experiment.jobs`."""
+        return [
+            Job(f"{cell.name}: pairs {first}", {**asdict(cell), "first": first, "pairs": count})
+            for cell in self.cells(size)
+            for first in range(0, cell.pairs, self.batch)
+            for count in [min(self.batch, cell.pairs - first)]
+        ]
+
+    def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
+        """Play a few pairs.
+
+        Returns:
+            ``games``: A's points, A's margin in discs or null, and plies, in the order of play; ``nodes`` and
+            ``moves``: of A and B, over all these games.
+        """
+        given = dict(arguments)
+        first = given.pop("first")
+        cell = Cell(**given)
+        terms = Terms(
+            game=cell.game,
+            a=parse_spec(cell.a),
+            b=parse_spec(cell.b),
+            depth=1000,  # every player sets its own
+            openings=f"seed {seed}",
+        )
+        games, nodes, moves = [], [0, 0], [0, 0]
+        for number in range(2 * first, 2 * (first + cell.pairs)):
+            opening = (
+                Opening(None, ())
+                if cell.plies == 0
+                else random_opening(cell.game, seed, number // 2, plies=cell.plies)
+            )
+            played = play(GameTask(terms, number, seed, opening, keeps_decisions=False))
+            finished = played.finished
+            games.append([finished.points, finished.margin, len(played.moves)])
+            for which, used in enumerate(finished.used):
+                nodes[which] += used.nodes
+                moves[which] += used.told_nodes
+        return {"games": games, "nodes": nodes, "moves": moves}
+
+    def games(self, results: Mapping[str, Result], size: Size) -> dict[str, Games]:
+        """The games played so far by the cell's name; cells without games are left out."""
+        found: dict[str, list[tuple[int, Result]]] = {}
+        for cell in self.cells(size):
+            for first in range(0, cell.pairs, self.batch):
+                if (part := results.get(f"{cell.name}: pairs {first}")) is not None:
+                    found.setdefault(cell.name, []).append((first, part))
+        return {name: _games(parts) for name, parts in found.items()}
+
+
+def _games(parts: Sequence[tuple[int, Result]]) -> Games:
+    """Put a cell together from its jobs, each with the number of its first pair."""
+    single = [(float(points), margin) for _, part in parts for points, margin, _ in part["games"]]
+    pairs = [single[at : at + 2] for at in range(0, len(single), 2)]
+    openings = [first + at for first, part in parts for at in range(len(part["games"]) // 2)]
+    margins = {
+        opening: (first + second) / 2
+        for opening, ((_, first), (_, second)) in zip(openings, pairs, strict=True)
+        if first is not None and second is not None
+    }
+    nodes = [
+        sum(part["nodes"][which] for _, part in parts)
+        / max(1, sum(part["moves"][which] for _, part in parts))
+        for which in (0, 1)
+    ]
+    return Games(
+        np.array([(first + second) / 2 for (first, _), (second, _) in pairs]),
+        np.array(list(margins.values()), float),
+        np.array(list(margins), int),
+        tuple(single),
+        (nodes[0], nodes[1]),
+    )
+
+
+def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict[str, Result]:
+    """The results of jobs that play the same openings with one player each; empty while one is missing.
+
+    Args:
+        names: The jobs' names by player.
+    """
+    found = {player: results[name] for player, name in names.items() if name in results}
+    return found if len(found) == len(names) else {}
+
+
+def paired(a: Games, b: Games, looks: int = 1) -> MeanEstimate:
+    """The mean difference of margins on the openings that both have played; `looks` as in `mean_of`."""
+    _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
+    return mean_of(a.margins[of_a] - b.margins[of_b], looks)
+
+
+def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
+    """On how many openings that both have played A's margin is greater, and on how many it is smaller."""
+    _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
+    gains = a.margins[of_a] - b.margins[of_b]
+    return int((gains > 0).sum()), int((gains < 0).sum())
+
+
+def discs(found: MeanEstimate) -> str:
+    """A margin in discs."""
+    return with_interval(found, 1, 1, "+")

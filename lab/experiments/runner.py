@@ -1,0 +1,128 @@
+"""Runs an experiment: hands out the jobs that have no result yet, and stores each result when it arrives."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from bot.base.errors import DesdemonaError
+from bot.workers.jobs import finished_jobs
+from bot.workers.pools import Workers
+from lab.experiments.catalogue import get_experiment
+from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.words import counted
+from storage.database import Database
+from storage.research.experiment_results import ExperimentRun, finished_between, keep_result, list_results
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """How far a run is, for its report."""
+
+    run: ExperimentRun
+    done: int
+    jobs: int
+    finished: tuple[datetime, datetime] | None
+    """When its first and its last job were."""
+
+    @property
+    def text(self) -> str:
+        """In a line."""
+        run, at = self.run, ""
+        if self.finished is not None:
+            at = ", {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M} UTC".format(*self.finished)
+        part = "" if self.done == self.jobs else "**A part**: "
+        of = f"{self.done} of {counted(self.jobs, 'job')}"
+        return f"{part}{run.size}, seed {run.seed}, version {run.version}: {of}{at}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        times = [None, None] if self.finished is None else [each.isoformat() for each in self.finished]
+        return {**asdict(self.run), "done": self.done, "jobs": self.jobs, "first": times[0], "last": times[1]}
+
+
+OnResult = Callable[[int, int], None]
+"""Called with the number of finished jobs and of all, first when the earlier results have been read."""
+
+
+class ExperimentError(DesdemonaError):
+    """The experiment cannot go on; the message says why."""
+
+
+def run_of(experiment: Experiment, size: Size, seed: int) -> ExperimentRun:
+    """The key under which the results are stored."""
+    return ExperimentRun(experiment.name, experiment.version, size.value, seed)
+
+
+async def run_experiment(
+    experiment: Experiment,
+    size: Size,
+    seed: int,
+    database: Database,
+    workers: Workers,
+    on_result: OnResult,
+    stop: asyncio.Event,
+    folder: str | None = None,
+) -> dict[str, Result]:
+    """Do the jobs that have no result yet.
+
+    Args:
+        stop: Ends the run early; running jobs are dropped, and done again when it is resumed.
+        folder: What `Experiment.needs` asks for, where the workers see it.
+
+    Returns:
+        All results so far by the job's name.
+
+    Raises:
+        ExperimentError: A job failed.
+        StorageError: A result cannot be stored.
+        WorkersError: The workers die, or are gone.
+    """
+    run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
+    given = {} if folder is None else {FOLDER: folder}
+    results = await stored_results(database, run, jobs)
+    todo = [job for job in jobs if job.name not in results]
+    on_result(len(results), len(jobs))
+
+    def start(job: Job) -> Future[Result]:
+        return workers.run(do_job, (experiment.name, {**job.arguments, **given}, seed))
+
+    finished = finished_jobs(todo, start, lambda job: job.name, workers, stop)
+    async with aclosing(finished):
+        async for batch in finished:
+            for job, future in batch:
+                try:
+                    result = future.result()
+                except DesdemonaError as error:
+                    raise ExperimentError(f"{job.name}: {error}") from error
+                except Exception as error:
+                    raise ExperimentError(f"{job.name}: {type(error).__name__}: {error}") from error
+                async with database.write() as session:
+                    await keep_result(session, run, job.name, result)
+                results[job.name] = result
+                on_result(len(results), len(jobs))
+    return results
+
+
+async def stored_results(database: Database, run: ExperimentRun, jobs: Sequence[Job]) -> dict[str, Result]:
+    """The results of these jobs that are in the database."""
+    async with database.read() as session:
+        kept = await list_results(session, run)
+    return {job.name: kept[job.name] for job in jobs if job.name in kept}
+
+
+async def state_of(
+    database: Database, run: ExperimentRun, results: Mapping[str, Result], jobs: Sequence[Job]
+) -> RunState:
+    """How far a run is."""
+    async with database.read() as session:
+        return RunState(run, len(results), len(jobs), await finished_between(session, run))
+
+
+def do_job(task: tuple[str, Mapping[str, Any], int]) -> Result:
+    """Do a job in a worker; the task is the experiment's name, the job's arguments and the seed."""
+    name, arguments, seed = task
+    return get_experiment(name).run(arguments, seed)

@@ -1,0 +1,108 @@
+"""Estimates with intervals, what they say of a claim, and how reports write them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.measures import PersonShare
+from lab.experiments.report import ClaimVerdict
+from storage.evidence.inference.student import t_quantile
+from storage.evidence.intervals import Share
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """A mean with its interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    """Number of values; 0: there is no mean."""
+    has_interval: bool = True
+    """False: too little is known; the limits are infinite."""
+
+    def __neg__(self) -> "MeanEstimate":
+        return MeanEstimate(-self.value, -self.high, -self.low, self.n, self.has_interval)
+
+
+def without_interval(value: float, n: int) -> MeanEstimate:
+    """A mean of which no more is known."""
+    return MeanEstimate(value, float("-inf"), float("inf"), n, has_interval=False)
+
+
+def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
+    """The mean of independent values with its 95 % interval, by Student's t.
+
+    Args:
+        looks: Number of intervals that shall all hold together (Bonferroni).
+    """
+    n = len(values)
+    if n < 2:
+        return without_interval(float(values.sum()), n)
+    half = t_quantile(1 - ALPHA / looks / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
+    value = float(values.mean())
+    return MeanEstimate(value, value - half, value + half, n)
+
+
+def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
+    """Whether every mean is above a level; it fails as soon as one is below."""
+    if any(each.high < level for each in found):
+        return ClaimVerdict.FAILS
+    is_above = len(found) > 0 and all(each.low > level for each in found)
+    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.OPEN
+
+
+def above_zero(found: MeanEstimate) -> ClaimVerdict:
+    """Whether the mean is above 0."""
+    return verdict_above((found,), 0.0)
+
+
+def in_points(found: MeanEstimate) -> str:
+    """A difference of shares, in hundredths."""
+    return with_interval(found, 100, 1, "+")
+
+
+def percent(found: MeanEstimate) -> str:
+    """A mean share in per cent."""
+    return with_interval(found, 100, 1)
+
+
+def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: str = "") -> str:
+    """An estimate with its interval, as far as they are known."""
+    if found.n == 0:
+        return "-"
+    value, low, high = (
+        f"{times * each + 0.0:{sign}.{digits}f}" for each in (found.value, found.low, found.high)
+    )
+    return f"{value} ({low} to {high})" if found.has_interval else value
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def at_level(found: MeanEstimate, alpha: float) -> str:
+    """The interval's level in brackets, if it is not the usual one and there is an interval."""
+    return f" ({100 * (1 - alpha):g} %)" if found.has_interval and alpha != ALPHA else ""
+
+
+def tally(scores: NDArray[np.float64]) -> str:
+    """Wins, draws and losses among games with these scores, as +1 =2 -3."""
+    return "+{} ={} -{}".format(*(int((scores == wanted).sum()) for wanted in (1.0, 0.5, 0.0)))
+
+
+def share_percent(found: Share | PersonShare) -> str:
+    """A share with its interval, in per cent; without one where there are too few persons or openings."""
+    if found.share is None:
+        return "-"
+    value = f"{100 * found.share:.1f}"
+    if found.low is None or found.high is None:
+        return value
+    return f"{value} ({100 * found.low:.1f} to {100 * found.high:.1f})"

@@ -1,0 +1,84 @@
+"""The positions of self-play games that a network is learned from."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.training.self_play import NetworkGame
+
+HELD_OUT = 50
+"""One game in so many is not learned from."""
+_CHUNK = 8_000_000
+"""Bytes of records expanded at a time."""
+
+
+class Samples:
+    """Positions to learn from.
+
+    Attributes:
+        inputs: Shape (n, 2, 32): the mover's view, then the other's; filled up with the number of inputs.
+        scores: Of the search, in centi-units, for the mover.
+        linear: Of the linear evaluation, likewise.
+        results: 0, 1, 2.
+        held_out: Whether the position's game is not learned from.
+        files: For the card: names and checksums.
+    """
+
+    def __init__(self, game: NetworkGame, files: Sequence[Path]) -> None:
+        """Reads all games of some files.
+
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: A file does not hold such games.
+        """
+        parts: list[
+            tuple[
+                NDArray[np.uint16], NDArray[np.int16], NDArray[np.int16], NDArray[np.uint8], NDArray[np.bool_]
+            ]
+        ] = []
+        evaluation = game.evaluation(game.weights())
+        for path in files:
+            for before, records in _pieces(path.read_bytes(), path):
+                try:
+                    inputs, scores, linear, results, games = game.samples(records, evaluation)
+                except ValueError as exc:
+                    raise ValueError(f"{path}: {exc}") from None
+                places = np.frombuffer(games, np.uint32)
+                parts.append(
+                    (
+                        np.frombuffer(inputs, np.uint16).reshape(-1, 2, 32),
+                        np.frombuffer(scores, np.int16),
+                        np.frombuffer(linear, np.int16),
+                        np.frombuffer(results, np.uint8),
+                        (places + before) % HELD_OUT == 0,
+                    )
+                )
+        if not parts or not sum(len(part[1]) for part in parts):
+            raise ValueError("there are no positions to learn from")
+        self.files = [
+            {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in files
+        ]
+        self.inputs = np.concatenate([part[0] for part in parts])
+        self.scores = np.concatenate([part[1] for part in parts])
+        self.linear = np.concatenate([part[2] for part in parts])
+        self.results = np.concatenate([part[3] for part in parts])
+        self.held_out = np.concatenate([part[4] for part in parts])
+
+
+def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
+    """Records in chunks of whole games, each with the number of games before it."""
+    pieces = []
+    start = end = before = games = 0
+    while end < len(records):
+        plies = int.from_bytes(records[end : end + 2], "little")
+        end += 6 + 4 * plies
+        games += 1
+        if end > len(records):
+            raise ValueError(f"{path}: the last game is cut off")
+        if end - start >= _CHUNK or end == len(records):
+            pieces.append((before, records[start:end]))
+            start, before = end, games
+    return pieces

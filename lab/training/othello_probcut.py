@@ -1,0 +1,190 @@
+"""Measures the score differences that ProbCut relies on: `python -m lab.training.othello_probcut`.
+
+ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one where that is far enough
+beyond the window.  The necessary margin depends on how much scores of the two depths differ, with the current
+evaluation: so run this again after learning new weights.
+
+Positions come from self-play with random openings and an occasional random move.  Each is searched at full
+width to every depth up to ``--depth``.  For depths of equal parity (odd and even ones also differ by a
+constant) the differences spread as if each further ply added an independent error of decreasing size:
+
+    variance = k(empty squares)^2 * ln((deep + 1) / (shallow + 1))
+
+and ln k is well approximated by a parabola.  The table of k goes to ``engine/native/othello/probcut.hpp``;
+the program prints the measured spreads beside the fitted ones.
+"""
+
+import argparse
+import math
+import random
+import shlex
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine.game import margin_centi
+from engine.games.othello import Othello, OthelloPosition
+from engine.search.reference import exact_score
+from engine.search.searchers import NativeOthelloSearcher
+from engine.stop import StopFlag
+
+HEADER = Path(__file__).parents[1] / "native" / "othello" / "probcut.hpp"
+EMPTIES = range(14, 56, 2)
+"""Numbers of empty squares of the positions that are searched."""
+RANDOM_PLIES = (4, 14)
+BLUNDER = 0.12
+"""Share of random moves after the opening."""
+PER_GAME = 4
+DEPTHS_LEFT = 2
+"""A search stays this many plies away from the end: there it would be exact, with another kind of error."""
+OUTLIER_CENTI = 2_000
+"""Bound on a difference: a wipe-out seen by one search alone says little about the others."""
+ALL_BUT_DECIDED_CENTI = 4_000
+
+Pair = tuple[int, int, int]  # empty squares, deep, shallow
+Parabola = tuple[float, float, float]
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def empties_of(position: OthelloPosition) -> int:
+    return 64 - (position.mover | position.waiter).bit_count()
+
+
+def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[OthelloPosition]:
+    """Positions of one game with a choice of moves."""
+    game, never = Othello(), StopFlag()
+    position, found = game.initial(), []
+    at_random = rng.randint(*RANDOM_PLIES)
+    while moves := game.legal_moves(position):
+        if at_random > 0 or rng.random() < BLUNDER:
+            move = rng.choice(moves)
+        else:
+            move = max(moves, key=lambda m: -exact_score(searcher, game.play(position, m), 1, never))
+        at_random -= 1
+        position = game.play(position, move)
+        if len(game.legal_moves(position)) > 1 and empties_of(position) in EMPTIES:
+            found.append(position)
+    return found
+
+
+def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
+    """Root mean square of the difference of each pair of depths, in centidiscs.
+
+    Args:
+        count: Positions for each number of empty squares.
+        most: Deepest search.
+        seed: Of the games.
+    """
+    rng, searcher, never = random.Random(seed), NativeOthelloSearcher(64), StopFlag()  # noqa: S311
+    wanted = dict.fromkeys(EMPTIES, count)
+    squares: dict[Pair, list[float]] = defaultdict(list)
+    while any(wanted.values()):
+        some = [p for p in positions(rng, searcher) if wanted[empties_of(p)] > 0]
+        for position in rng.sample(some, min(PER_GAME, len(some))):
+            empties = empties_of(position)
+            wanted[empties] -= 1
+            depths = range(min(most, empties - DEPTHS_LEFT) + 1)
+            scores = [margin_centi(exact_score(searcher, position, depth, never)) for depth in depths]
+            for deep in depths:
+                for shallow in range(deep % 2, deep, 2):
+                    if abs(scores[shallow]) < ALL_BUT_DECIDED_CENTI:
+                        difference = min(OUTLIER_CENTI, abs(scores[deep] - scores[shallow]))
+                        squares[empties, deep, shallow].append(difference**2)
+    return {pair: math.sqrt(sum(found) / len(found)) for pair, found in squares.items() if len(found) > 10}
+
+
+def spread(deep: int, shallow: int) -> float:
+    return math.sqrt(math.log((deep + 1) / (shallow + 1)))
+
+
+def parabola(points: Sequence[tuple[float, float]]) -> Parabola:
+    """Least squares: the coefficients of 1, x and x^2."""
+    rows = [
+        [sum(x ** (i + j) for x, _ in points) for j in range(3)] + [sum(y * x**i for x, y in points)]
+        for i in range(3)
+    ]
+    for i in range(3):  # Gauss-Jordan
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for j in range(3):
+            if j != i:
+                rows[j] = [a - rows[j][i] * b for a, b in zip(rows[j], rows[i], strict=True)]
+    return rows[0][3], rows[1][3], rows[2][3]
+
+
+def fit(measured: dict[Pair, float]) -> list[int]:
+    """k in centidiscs, by number of empty squares from 0 to 64; held constant beyond those measured."""
+    # A search of depth 0 has an error of its own, which is largest in the opening: left to itself.
+    points = [
+        (empties / 60, math.log(error / spread(deep, shallow)))
+        for (empties, deep, shallow), error in measured.items()
+        if shallow > 0 and error > 0
+    ]
+    a, b, c = parabola(points)
+    inside = [min(max(n, EMPTIES[0]), EMPTIES[-1]) / 60 for n in range(65)]
+    return [round(math.exp(a + b * x + c * x * x)) for x in inside]
+
+
+def header(deviations: Sequence[int], command: str) -> str:
+    """The C++ file that holds the table."""
+    lines = "\n".join(
+        "    " + ", ".join(map(str, deviations[i : i + 16])) + ("," if i + 16 < len(deviations) else "};")
+        for i in range(0, len(deviations), 16)
+    )
+    return f"""\
+// ProbCut's error model for Othello: how much scores of different depths differ (strong.hpp).
+//
+// Written by
+//     {command}
+// on {datetime.now(UTC):%Y-%m-%d}; strong.hpp explains the numbers.
+#pragma once
+
+namespace desdemona::othello::probcut {{
+
+// Standard deviation in centidiscs by number of empty squares, for depths of which one is e times the other.
+constexpr short kDeviation[65] = {{
+{lines}
+
+}}  // namespace desdemona::othello::probcut
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.training.othello_probcut",
+        description="Measure how much Othello scores of different depths differ.",
+    )
+    parser.add_argument("--positions", type=int, default=100, help="for each even number of empty squares")
+    parser.add_argument("--depth", type=int, default=10, help="deepest search, 2 or more")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=HEADER, help="the header to write")
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(arguments)
+    if options.positions < 20 or options.depth < 4:
+        parser.error("--positions must be 20 or more, --depth 4 or more")
+    measured = measure(options.positions, options.depth, options.seed)
+    deviations = fit(measured)
+    say("deep shallow  measured/fitted spread in discs, by empty squares")
+    shown = EMPTIES[:: max(1, len(EMPTIES) // 7)]
+    say("              " + "".join(f"{n:>12}" for n in shown))
+    for deep, shallow in sorted({(deep, shallow) for _, deep, shallow in measured}):
+        cells = [
+            f"{measured[n, deep, shallow] / 100:5.2f}/{deviations[n] * spread(deep, shallow) / 100:.2f}"
+            if (n, deep, shallow) in measured
+            else "-"
+            for n in shown
+        ]
+        say(f"{deep:>4} {shallow:>7}  " + "".join(f"{cell:>12}" for cell in cells))
+    options.out.write_text(
+        header(deviations, shlex.join(["python", "-m", "lab.training.othello_probcut", *arguments]))
+    )
+    say(f"{options.out} is written; rebuild the core")
+
+
+if __name__ == "__main__":
+    main()

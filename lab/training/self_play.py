@@ -1,0 +1,125 @@
+"""Plays games against itself to learn a network from: `python -m lab.training.self_play`.
+
+Each game begins with some random moves; then the search plays both sides with a fixed number of nodes a move.
+The moves and their scores are appended to a file, four bytes a ply (engine/native/training/self_play.hpp);
+`lab.training.networks` learns from such files.  The same seed and first game give the same games with any
+number of threads.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine import _native
+from engine.games import chess_evaluation, networks, xiangqi_evaluation
+from lab.training.othello_patterns import natural, positive, say
+
+_CHUNK = 500
+"""Games between two writes to the file."""
+
+
+@dataclass(frozen=True)
+class NetworkGame:
+    """A game whose network can be learned."""
+
+    name: str
+    inputs: int
+    """Inputs of the network."""
+    play: Callable[..., bytes]
+    """`engine._native.chess_self_play`, or that of another game."""
+    samples: Callable[[bytes, Any], tuple[bytes, bytes, bytes, bytes, bytes]]
+    """`engine._native.chess_samples`, or that of another game."""
+    weights: Callable[[], bytes]
+    """The weights of the linear evaluation in the core's form."""
+    evaluation: Callable[[bytes], Any]
+    """`engine._native.ChessEvaluation`, or that of another game."""
+    network: Callable[[bytes], Any]
+    """A network in the core's form, from its bytes."""
+    scale_centi: Callable[[], float]
+    """s of the logistic expected result 1 / (1 + exp(-score / s)) in the middlegame."""
+
+
+GAMES = {
+    "chess": NetworkGame(
+        "chess",
+        networks.INPUTS["chess"],
+        _native.chess_self_play,
+        _native.chess_samples,
+        lambda: chess_evaluation.weights().to_bytes(),
+        _native.ChessEvaluation,
+        _native.ChessNetwork,
+        lambda: chess_evaluation.weights().scale_centi[1],
+    ),
+    "xiangqi": NetworkGame(
+        "xiangqi",
+        networks.INPUTS["xiangqi"],
+        _native.xiangqi_self_play,
+        _native.xiangqi_samples,
+        lambda: xiangqi_evaluation.weights().to_bytes(),
+        _native.XiangqiEvaluation,
+        _native.XiangqiNetwork,
+        lambda: xiangqi_evaluation.weights().scale_centi[1],
+    ),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        prog="python -m lab.training.self_play",
+        description="Play games of the strong search against itself, to learn a network from.",
+    )
+    p.add_argument("game", choices=sorted(GAMES))
+    p.add_argument("--out", type=Path, required=True, help="file to append the games to")
+    p.add_argument("--games", type=positive, default=10_000)
+    p.add_argument("--first", type=natural, default=0, help="number of the first game")
+    p.add_argument("--nodes", type=positive, default=1000, help="of the search for each move")
+    p.add_argument("--network", type=Path, help="network to play with; default: the program's own")
+    p.add_argument("--linear", action="store_true", help="play without a network")
+    p.add_argument(
+        "--random-plies", type=natural, nargs=2, default=[6, 13], metavar=("FROM", "TO"),
+        help="random moves of an opening (default: 6 13)",
+    )  # fmt: skip
+    p.add_argument("--seed", type=natural, default=1)
+    p.add_argument("--threads", type=positive, default=2)
+    p.add_argument("--minutes", type=float, help="begin no further games after this time")
+    return p
+
+
+def _network(game: NetworkGame, options: argparse.Namespace) -> Any:
+    if options.linear:
+        return None
+    weights = networks.read(options.network) if options.network else networks.weights(game.name)
+    return None if weights is None else game.network(weights)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    p = parser()
+    options = p.parse_args(arguments)
+    game = GAMES[options.game]
+    began = time.monotonic()
+    try:
+        network = _network(game, options)
+        evaluation = game.evaluation(game.weights())
+        with options.out.open("ab") as file:
+            for first in range(options.first, options.first + options.games, _CHUNK):
+                if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:
+                    break
+                count = min(_CHUNK, options.first + options.games - first)
+                records = game.play(
+                    evaluation, network, options.seed, first, count, options.nodes,
+                    (options.random_plies[0], options.random_plies[1]), options.threads,
+                )  # fmt: skip
+                file.write(records)
+                file.flush()
+                seconds = time.monotonic() - began
+                say(f"games {first} to {first + count - 1}: {len(records)} bytes, {seconds:.0f} s")
+    except (OSError, ValueError) as exc:
+        p.error(str(exc))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

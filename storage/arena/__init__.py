@@ -1,0 +1,1 @@
+"""The embedded server: its accounts, ratings and puzzles."""

@@ -1,0 +1,175 @@
+"""The arena owner's changes to accounts.  The caller owns the transaction.
+
+The name of an account is its key.  So a new name means a new row, to which the games, ratings and chat of the
+old one are moved; the records that our own accounts have of the player follow.
+"""
+
+import re
+from typing import Any
+
+from sqlalchemy import String, cast, delete, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.arena.accounts import AccountTaken, ArenaAccess
+from storage.ledger.events import OPPONENT_RENAMED, record_event
+from storage.records import AccountKey
+from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
+from storage.tables.control import BlockRow
+from storage.tables.games import EventRow, GameRow, OpponentRow
+from storage.tables.training import TrainingPlayer, TrainingReview
+
+DELETED = "deleted-"
+"""Beginning of the names of deleted accounts."""
+
+
+async def set_access(session: AsyncSession, account_id: str, access: ArenaAccess) -> None:
+    """Say what an account may do."""
+    await session.execute(update(ArenaAccount).where(ArenaAccount.id == account_id).values(access=access))
+
+
+async def rename_account(session: AsyncSession, account_id: str, name: str, site: str) -> None:
+    """Give an account another name; its games, ratings, chat and token stay.
+
+    Args:
+        account_id: The account, which exists.
+        name: The new name.
+        site: The arena's name in the records of our own accounts.
+
+    Raises:
+        AccountTaken: An account has the name, or our records know another player of that name.
+    """
+    if name.lower() != account_id:
+        for taken in (
+            select(ArenaAccount.id).where(ArenaAccount.id == name.lower()),
+            select(OpponentRow.id).where(OpponentRow.site == site, OpponentRow.site_id == name.lower()),
+        ):
+            if await session.scalar(taken) is not None:
+                raise AccountTaken(f"the name {name} is taken")
+    known = select(OpponentRow.id, OpponentRow.name).where(
+        OpponentRow.site == site, OpponentRow.site_id == account_id
+    )
+    former = (await session.execute(known)).first()
+    await _move(session, account_id, name, site)
+    if former is not None and former.name != name:
+        latest = select(func.max(GameRow.id)).where(GameRow.opponent_id == former.id)
+        if (game_id := await session.scalar(latest)) is not None:
+            detail = {"name": former.name, "new_name": name}
+            await record_event(session, AccountKey(site), OPPONENT_RENAMED, detail, game_id)
+    blocked = (BlockRow.site == site, BlockRow.name.in_([account_id, name.lower()]))
+    if await session.scalar(select(BlockRow.id).where(BlockRow.name == account_id, *blocked)) is not None:
+        await session.execute(delete(BlockRow).where(BlockRow.name != account_id, *blocked))
+        await session.execute(update(BlockRow).where(*blocked).values(name=name.lower()))
+
+
+async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
+    """Remove what says who an account's player is, and keep the games.
+
+    Its name becomes ``deleted-N``, also in the records of our own accounts and in what others said in its
+    games; its token, ratings, chat and training go.
+
+    Args:
+        account_id: The account, which exists.
+        site: As `rename_account`.
+
+    Returns:
+        The new name.
+    """
+    known = await session.scalar(
+        select(func.count()).select_from(ArenaAccount).where(ArenaAccount.access == ArenaAccess.DELETED)
+    )
+    number = (known or 0) + 1
+    while await session.scalar(select(ArenaAccount.id).where(ArenaAccount.id == f"{DELETED}{number}")):
+        number += 1
+    name = f"{DELETED}{number}"
+    old = await session.scalar(select(ArenaAccount.name).where(ArenaAccount.id == account_id))
+    await session.execute(delete(ArenaChatLine).where(ArenaChatLine.account_id == account_id))
+    await session.execute(delete(ArenaRating).where(ArenaRating.account_id == account_id))
+    for table in (TrainingPlayer, TrainingReview):
+        await session.execute(delete(table).where(table.account_id == account_id))
+    await session.execute(delete(BlockRow).where(BlockRow.site == site, BlockRow.name == account_id))
+    await _move(session, account_id, name, site)
+    gone = {"access": ArenaAccess.DELETED, "token_hash": name}  # no token has such a hash
+    await session.execute(update(ArenaAccount).where(ArenaAccount.id == name).values(gone))
+    names = await _forget_in_events(session, str(old), name, site)
+    await _forget_in_chat(session, names, name)
+    return name
+
+
+async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> None:
+    new_id = name.lower()
+    ours = update(OpponentRow).where(OpponentRow.site == site, OpponentRow.site_id == old_id)
+    await session.execute(ours.values(site_id=new_id, name=name))
+    if new_id == old_id:
+        await session.execute(update(ArenaAccount).where(ArenaAccount.id == old_id).values(name=name))
+        return
+    columns = select(*ArenaAccount.__table__.columns).where(ArenaAccount.id == old_id)
+    row = (await session.execute(columns)).one()
+    # A token's hash is unique: the new row gets it when the old one is gone.
+    values = {**row._mapping, "id": new_id, "name": name, "token_hash": f"moved {new_id}"}
+    await session.execute(insert(ArenaAccount).values(values))
+    for column in (
+        ArenaRating.account_id,
+        ArenaGame.first_id,
+        ArenaGame.second_id,
+        ArenaChatLine.account_id,
+        TrainingPlayer.account_id,
+        TrainingReview.account_id,
+    ):
+        moved = update(column.class_).where(column == old_id)
+        await session.execute(moved.values({column.key: new_id}).execution_options(synchronize_session=False))
+    await session.execute(delete(ArenaAccount).where(ArenaAccount.id == old_id))
+    await session.execute(
+        update(ArenaAccount).where(ArenaAccount.id == new_id).values(token_hash=row.token_hash)
+    )
+
+
+async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
+    """Replace the names that an account had in what others, our own bots first of all, said in its games."""
+    ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
+    lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
+    words = [_word(name) for name in names]
+    for row in (await session.execute(lines)).all():
+        text = row.text
+        for word in words:
+            text = word.sub(new, text)
+        if text != row.text:
+            await session.execute(update(ArenaChatLine).where(ArenaChatLine.id == row.id).values(text=text))
+
+
+async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
+    """Replace a name, and those that the account had before, in the texts of the arena's events and of those
+    of the whole program.
+
+    Returns:
+        All these names.
+    """
+    text = func.lower(cast(EventRow.detail, String))
+    names = [old]
+    for name in names:  # it grows
+        candidates = select(EventRow.id, EventRow.detail).where(
+            or_(EventRow.site == site, EventRow.site == ""), text.contains(name.lower(), autoescape=True)
+        )
+        word = _word(name)
+        for row in (await session.execute(candidates)).all():
+            former = row.detail.get("name")
+            is_rename = str(row.detail.get("new_name")).lower() == name.lower()
+            if (
+                is_rename
+                and isinstance(former, str)
+                and former not in names
+                and not former.startswith(DELETED)
+            ):
+                names.append(former)
+            detail = {key: _without(value, word, new) for key, value in row.detail.items()}
+            if detail != row.detail:
+                await session.execute(update(EventRow).where(EventRow.id == row.id).values(detail=detail))
+    return names
+
+
+def _word(name: str) -> re.Pattern[str]:
+    """A name where it is no part of another one."""
+    return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
+
+
+def _without(value: Any, word: re.Pattern[str], new: str) -> Any:
+    return word.sub(new, value) if isinstance(value, str) else value

@@ -1,0 +1,447 @@
+"""Positions to find the reply in: taken from games that are over, and chosen for a person.
+
+A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.temptation`) and the
+reply of a person was not sound: it cost more than `TOLERANCE`.  Positions that the same moves led to are one;
+each time that somebody fell in it is kept, with the decision from which it is shown.
+
+The rows are made when a game is settled, and for older games once (`bot.arena.training.intake`), so that a
+choice reads neither decisions nor forecasts.  The caller owns the transaction.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, exists, func, literal, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.judgement import RULE
+from storage.damage import read_rows, require_number, require_texts
+from storage.evidence.statistics.set_baits import line_key, named_bait
+from storage.filters import standing
+from storage.inserts import insert_all_new, insert_new
+from storage.records import GameStatus
+from storage.tables.arena import ArenaGame
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition, TrainingReview
+
+TOLERANCE = 350
+"""A reply that costs at most this is sound, as in lila's Retrospect; hundredths of a per cent of expected
+score."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFall:
+    """A fall of which the trainer does not know yet."""
+
+    decision_id: int
+    game_id: int
+    opponent_id: int
+    opponent_rating: int | None
+    game: str
+    key: int
+    """See `position_key`."""
+    odds: float
+    """How likely people take a bait there, by the forecast."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRating:
+    """A rating of the trainer's, of a position or of a person; both tables have columns of these names."""
+
+    rating: float
+    deviation: float
+    volatility: float
+    answers: int = 0
+    """Rated ones."""
+    solved: int = 0
+    """Of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class FallSource:
+    """Where a position is shown from."""
+
+    position_id: int
+    decision_id: int
+    game_id: int
+    site_game_id: str
+    ply: int
+    """Moves before ours."""
+
+
+def position_key(game: str, initial_position: str | None, moves: Sequence[str], move: str) -> int:
+    """A number that positions share only if the same moves from the same start led to them.
+
+    Args:
+        game: Its name.
+        initial_position: None: the usual one.
+        moves: Those before ours.
+        move: Ours.
+    """
+    return line_key(game, initial_position, moves, move, "")
+
+
+# --- Taking up ------------------------------------------------------------------------------------------
+
+
+async def list_untaken(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
+    """Our keys above `after` of the arena's settled games that were not taken up yet, ascending."""
+    statement = (
+        select(GameRow.id)
+        .outerjoin(SearchedGame, SearchedGame.game_id == GameRow.id)
+        .where(
+            GameRow.site == site,
+            GameRow.id > after,
+            GameRow.is_settled.is_(True),
+            SearchedGame.game_id.is_(None),
+        )
+    )
+    return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
+
+
+async def mark_taken_up(session: AsyncSession, games: Collection[int]) -> None:
+    """Note that some games have been taken up, by our keys."""
+    await insert_all_new(session, SearchedGame, [{"game_id": game_id} for game_id in games])
+
+
+async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]:
+    """Keys of decisions that tempted in some games, by our keys, ascending."""
+    statement = (
+        select(ForecastRow.decision_id)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .where(ForecastRow.bait.is_not(None), DecisionRow.game_id.in_(games))
+        .order_by(ForecastRow.decision_id)
+    )
+    return list(await session.scalars(statement)) if games else []
+
+
+async def list_new_falls(session: AsyncSession, site: str, decisions: Collection[int]) -> list[NewFall]:
+    """Falls among some decisions that are not taken up yet.
+
+    Args:
+        session: The transaction.
+        site: The arena's name in the records of our own accounts.
+        decisions: Their keys.
+
+    Raises:
+        RecordError: What is stored of one is damaged; the message names the decision.
+    """
+    rows = await session.execute(
+        select(
+            DecisionRow.id,
+            DecisionRow.game_id,
+            DecisionRow.ply,
+            DecisionRow.move,
+            GameRow.game,
+            GameRow.initial_position,
+            GameRow.moves,
+            GameRow.opponent_id,
+            GameRow.opponent_rating,
+            ForecastRow.bait_expected,
+        )
+        .select_from(DecisionRow)
+        .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .outerjoin(TrainingFall, TrainingFall.decision_id == DecisionRow.id)
+        .where(
+            DecisionRow.id.in_(decisions),
+            *named_bait(),
+            OutcomeRow.rule == RULE,
+            OutcomeRow.reply.is_not(None),
+            OutcomeRow.cost > TOLERANCE,
+            GameRow.site == site,
+            GameRow.state == GameStatus.FINISHED,
+            GameRow.is_settled.is_(True),
+            OpponentRow.is_bot.is_(False),
+            TrainingFall.decision_id.is_(None),
+        )
+        .order_by(DecisionRow.id)
+    )
+    return read_rows("decision", rows, _new_fall)
+
+
+def _new_fall(row: Any) -> NewFall:
+    require_texts(row, "moves", "game", "move")
+    require_number("ply", row.ply, 0, 2**31 - 1)
+    require_number("the forecast's bait_expected", row.bait_expected, -0.01, 1.01)
+    before = row.moves.split(" ", row.ply)[: row.ply] if row.ply else []
+    return NewFall(
+        decision_id=row.id,
+        game_id=row.game_id,
+        opponent_id=row.opponent_id,
+        opponent_rating=row.opponent_rating,
+        game=row.game,
+        key=position_key(row.game, row.initial_position, before, row.move),
+        odds=row.bait_expected,
+    )
+
+
+async def take_up(
+    session: AsyncSession, falls: Sequence[NewFall], start: Callable[[NewFall], TrainingRating]
+) -> int:
+    """Store falls, and the positions that are new.
+
+    Args:
+        session: The transaction.
+        falls: Those to store; one that is known already is passed over.
+        start: How hard a new position is taken to be.
+
+    Returns:
+        How many falls were new.
+    """
+    made = 0
+    for fall in falls:
+        position_id = await _position_of(session, fall, start)
+        inserted = await insert_new(
+            session,
+            TrainingFall,
+            decision_id=fall.decision_id,
+            game_id=fall.game_id,
+            position_id=position_id,
+            opponent_id=fall.opponent_id,
+        )
+        made += inserted is not None
+    return made
+
+
+async def _position_of(
+    session: AsyncSession, fall: NewFall, start: Callable[[NewFall], TrainingRating]
+) -> int:
+    """Our key of the position in which somebody fell; made if it is new."""
+    found = select(TrainingPosition.id).where(TrainingPosition.key == fall.key)
+    position_id = await session.scalar(found)
+    if position_id is None:
+        position_id = await insert_new(
+            session, TrainingPosition, key=fall.key, game=fall.game, **asdict(start(fall)), bait_line=None
+        )
+    if position_id is None:  # somebody else has made it since we looked
+        position_id = (await session.execute(found)).scalar_one()
+    return position_id
+
+
+async def settled_up_to(session: AsyncSession, site: str) -> int:
+    """A key of ours up to which all games of the arena are settled, and none is added any more."""
+    oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
+    found = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
+    return await session.scalar(found) or 0
+
+
+async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
+    """Our key of an arena's game, and whether it is settled; None: our accounts did not play it."""
+    statement = select(GameRow.id, GameRow.is_settled)
+    row = (
+        await session.execute(
+            statement.where(GameRow.site == site, GameRow.site_game_id == site_game_id).limit(1)
+        )
+    ).first()
+    return None if row is None else (row.id, row.is_settled)
+
+
+# --- Choosing -------------------------------------------------------------------------------------------
+
+
+def is_public() -> ColumnElement[bool]:
+    """Whether anybody may see a row of `ArenaGame`: the game is over."""
+    return ArenaGame.ended_at.is_not(None)
+
+
+async def own_fall(
+    session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
+) -> int | None:
+    """The position in which a person fell last, of those that they have done nothing with yet.
+
+    Args:
+        session: The transaction.
+        account_id: The person.
+        game: The game's name.
+        site: The arena's name in the records of our own accounts.
+        without: Positions that are left out.
+    """
+    statement = (
+        select(TrainingFall.position_id)
+        .join(OpponentRow, OpponentRow.id == TrainingFall.opponent_id)
+        .join(TrainingPosition, TrainingPosition.id == TrainingFall.position_id)
+        .where(
+            *_is_person(account_id, site),
+            TrainingPosition.game == game,
+            *left_out(TrainingPosition.id, without),
+            ~_is_reviewed(account_id, TrainingFall.position_id),
+        )
+        .order_by(TrainingFall.decision_id.desc())
+        .limit(1)
+    )
+    return await session.scalar(statement)
+
+
+async def list_near(
+    session: AsyncSession,
+    game: str,
+    rating: float,
+    limit: int,
+    account_id: str | None = None,
+    without: Collection[int] = (),
+) -> list[int]:
+    """Positions of games that anybody may see whose rating is nearest, some above and some below.
+
+    Args:
+        session: The transaction.
+        game: The game's name.
+        rating: The person's.
+        limit: How many on each side.
+        account_id: A person who is to be shown none for a second time; None: nobody we know.
+        without: Positions that are left out.
+    """
+    found: list[int] = []
+    for is_above in (True, False):
+        column = TrainingPosition.rating
+        statement = select(TrainingPosition.id).where(
+            TrainingPosition.game == game,
+            column >= rating if is_above else column < rating,
+            *left_out(TrainingPosition.id, without),
+            _has_public_fall(),
+        )
+        if account_id is not None:
+            statement = statement.where(~_is_reviewed(account_id, TrainingPosition.id))
+        order = (column, TrainingPosition.id) if is_above else (column.desc(), TrainingPosition.id.desc())
+        found += await session.scalars(statement.order_by(*order).limit(limit))
+    return found
+
+
+async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
+    """The positions of a game, by our key, in which its player fell, in the order of play."""
+    statement = (
+        select(TrainingFall.position_id)
+        .where(TrainingFall.game_id == game_id)
+        .order_by(TrainingFall.decision_id)
+    )
+    return list(dict.fromkeys(await session.scalars(statement)))
+
+
+async def find_source(
+    session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
+) -> FallSource | None:
+    """Where a position is shown from: the person's own first fall in it, or else anybody's in a public game.
+
+    Args:
+        session: The transaction.
+        position_id: The position.
+        account_id: The person; None: nobody we know.
+        site: The arena's name in the records of our own accounts.
+        has_others: Whether other people's games are for everybody.
+
+    Returns:
+        None: there is nothing that this person may see.
+    """
+    own = select(OpponentRow.id).where(*_is_person(account_id or "", site))
+    is_own = TrainingFall.opponent_id.in_(own)
+    statement = (
+        select(
+            TrainingFall.decision_id,
+            TrainingFall.game_id,
+            GameRow.site_game_id,
+            DecisionRow.ply,
+        )
+        .join(DecisionRow, DecisionRow.id == TrainingFall.decision_id)
+        .join(GameRow, GameRow.id == TrainingFall.game_id)
+        .where(TrainingFall.position_id == position_id, *standing())
+        .order_by(TrainingFall.decision_id)
+        .limit(1)
+    )
+    public = exists().where(ArenaGame.id == GameRow.site_game_id, is_public())
+    wanted = [statement.where(public)] if has_others else []
+    if account_id is not None:
+        wanted.insert(0, statement.where(is_own))
+    for each in wanted:
+        row = (await session.execute(each)).first()
+        if row is not None:
+            return FallSource(position_id, row.decision_id, row.game_id, row.site_game_id, row.ply)
+    return None
+
+
+async def fell_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
+    """Whether a person fell in a position, and so may have read its report."""
+    statement = (
+        select(literal(1))
+        .select_from(TrainingFall)
+        .join(OpponentRow, OpponentRow.id == TrainingFall.opponent_id)
+        .where(TrainingFall.position_id == position_id, *_is_person(account_id, site))
+        .limit(1)
+    )
+    return await session.scalar(statement) is not None
+
+
+# --- One position ---------------------------------------------------------------------------------------
+
+
+async def get_position_rating(
+    session: AsyncSession, position_id: int, *, is_locked: bool = False
+) -> TrainingRating | None:
+    """How hard a position is.
+
+    Args:
+        session: The transaction.
+        position_id: The position.
+        is_locked: Nobody else changes it until we commit.
+    """
+    statement = select(
+        TrainingPosition.rating,
+        TrainingPosition.deviation,
+        TrainingPosition.volatility,
+        TrainingPosition.answers,
+        TrainingPosition.solved,
+    ).where(TrainingPosition.id == position_id)
+    if is_locked:
+        statement = statement.with_for_update()
+    row = (await session.execute(statement)).first()
+    return None if row is None else TrainingRating(*row)
+
+
+async def save_position_rating(session: AsyncSession, position_id: int, found: TrainingRating) -> None:
+    """Set how hard a position is."""
+    await session.execute(
+        update(TrainingPosition).where(TrainingPosition.id == position_id).values(**asdict(found))
+    )
+
+
+async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
+    """The name of the game that a position is of."""
+    return await session.scalar(select(TrainingPosition.game).where(TrainingPosition.id == position_id))
+
+
+async def get_bait_line(session: AsyncSession, position_id: int) -> str | None:
+    """What follows the bait, if somebody has looked."""
+    return await session.scalar(select(TrainingPosition.bait_line).where(TrainingPosition.id == position_id))
+
+
+async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> None:
+    """Note what follows the bait."""
+    await session.execute(
+        update(TrainingPosition).where(TrainingPosition.id == position_id).values(bait_line=line)
+    )
+
+
+def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
+    """A condition only if there is something to leave out: databases do not see that it is empty."""
+    return (position_id.not_in(without),) if without else ()
+
+
+def _is_person(account_id: str, site: str) -> tuple[ColumnElement[bool], ...]:
+    return OpponentRow.site == site, OpponentRow.site_id == account_id
+
+
+def _is_reviewed(account_id: str, position_id: Any) -> ColumnElement[bool]:
+    return exists().where(TrainingReview.account_id == account_id, TrainingReview.position_id == position_id)
+
+
+def _has_public_fall() -> ColumnElement[bool]:
+    return exists(
+        select(literal(1))
+        .select_from(TrainingFall)
+        .join(GameRow, GameRow.id == TrainingFall.game_id)
+        .join(ArenaGame, ArenaGame.id == GameRow.site_game_id)
+        .where(TrainingFall.position_id == TrainingPosition.id, is_public())
+        .correlate(TrainingPosition)
+    )

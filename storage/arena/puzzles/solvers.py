@@ -1,0 +1,141 @@
+"""People as solvers: their ratings, the position in front of each, and what is to be shown again.
+
+The caller owns the transaction.
+"""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.arena.puzzles.positions import TrainingRating, left_out
+from storage.inserts import insert_new
+from storage.tables.training import TrainingPlayer, TrainingReview
+
+
+@dataclass(frozen=True, slots=True)
+class SolverRecord:
+    """A person in one game."""
+
+    strength: TrainingRating
+    position_id: int | None
+    """The one in front of them; None: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRecord:
+    """What a person has done with a position; the table has columns of these names."""
+
+    answers: int = 0
+    """Of all kinds, a look at the solution among them."""
+    has_hint: bool = False
+    """Whether it was given before the first answer."""
+    stage: int | None = None
+    """How often a missed one has since been solved on its day; None: never missed."""
+    due_at: datetime | None = None
+    """When to show it again; None: never."""
+
+
+async def get_solver(
+    session: AsyncSession, account_id: str, game: str, *, is_locked: bool = False
+) -> SolverRecord | None:
+    """A person in one game; None before the first position.
+
+    Args:
+        session: The transaction.
+        account_id: The person.
+        game: The game's name.
+        is_locked: Nobody else changes it until we commit.
+    """
+    statement: Select[TrainingPlayer] = select(TrainingPlayer).where(
+        TrainingPlayer.account_id == account_id, TrainingPlayer.game == game
+    )
+    statement = statement.execution_options(populate_existing=True)
+    row = await session.scalar(statement.with_for_update() if is_locked else statement)
+    if row is None:
+        return None
+    strength = TrainingRating(row.rating, row.deviation, row.volatility, row.answers, row.solved)
+    return SolverRecord(strength, row.position_id)
+
+
+async def lock_solver(
+    session: AsyncSession, account_id: str, game: str, newcomer: TrainingRating
+) -> SolverRecord:
+    """A person in one game, whom nobody else changes until we commit; made from `newcomer` if new.
+
+    Made first: a row that is not there cannot be locked.
+    """
+    found = await get_solver(session, account_id, game, is_locked=True)
+    if found is None:
+        await insert_new(
+            session,
+            TrainingPlayer,
+            account_id=account_id,
+            game=game,
+            **asdict(newcomer),
+            position_id=None,
+        )
+        found = await get_solver(session, account_id, game, is_locked=True)
+    assert found is not None  # noqa: S101 - nobody deletes one
+    return found
+
+
+async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:
+    """Set all of a person's row."""
+    await session.merge(
+        TrainingPlayer(
+            account_id=account_id, game=game, **asdict(found.strength), position_id=found.position_id
+        )
+    )
+    await session.flush()
+
+
+async def get_review(session: AsyncSession, account_id: str, position_id: int) -> ReviewRecord | None:
+    """What a person has done with a position; None: nothing."""
+    row = await session.get(TrainingReview, (account_id, position_id), populate_existing=True)
+    return None if row is None else ReviewRecord(row.answers, row.has_hint, row.stage, row.due_at)
+
+
+async def save_review(
+    session: AsyncSession, account_id: str, position_id: int, game: str, found: ReviewRecord
+) -> None:
+    """Set all of it."""
+    await session.merge(
+        TrainingReview(account_id=account_id, position_id=position_id, game=game, **asdict(found))
+    )
+    await session.flush()
+
+
+async def due_position(
+    session: AsyncSession, account_id: str, game: str, now: datetime, without: Collection[int] = ()
+) -> int | None:
+    """The position that has been due for longest, but for some that are left out."""
+    statement = select(TrainingReview.position_id).where(
+        *_of(account_id, game), TrainingReview.due_at <= now, *left_out(TrainingReview.position_id, without)
+    )
+    return await session.scalar(
+        statement.order_by(TrainingReview.due_at, TrainingReview.position_id).limit(1)
+    )
+
+
+async def count_due(session: AsyncSession, account_id: str, game: str, now: datetime) -> int:
+    """How many positions are due."""
+    statement = select(func.count()).where(*_of(account_id, game), TrainingReview.due_at <= now)
+    return await session.scalar(statement) or 0
+
+
+async def next_due_at(session: AsyncSession, account_id: str, game: str) -> datetime | None:
+    """When the next position is due, or has been; None: none will be."""
+    statement = (
+        select(TrainingReview.due_at)
+        .where(*_of(account_id, game), TrainingReview.due_at.is_not(None))
+        .order_by(TrainingReview.due_at)
+        .limit(1)
+    )
+    return await session.scalar(statement)
+
+
+def _of(account_id: str, game: str) -> tuple[ColumnElement[bool], ...]:
+    return TrainingReview.account_id == account_id, TrainingReview.game == game

@@ -1,1 +1,0 @@
-"""What the operator changes by command: blocked accounts, and the accounts at the arena."""

@@ -1,0 +1,78 @@
+"""Rows of plain columns for other programs: games, decisions, outcomes, baits, replies, records, events.
+
+Names and meanings are kept from version to version.  Flags are 0 or 1; moments are texts in UTC,
+``2026-11-30 18:00:05``; costs, chances and probabilities are from 0 to 1; scores named ``_centi`` are
+hundredths of a disc or pawn, from the opponent's side.  Decisions that were taken back or never played are in
+none of them.
+"""
+
+from collections.abc import AsyncGenerator, Collection
+from enum import StrEnum
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.damage import decoding
+from storage.evidence.exports.columns import Export, Value
+from storage.evidence.exports.decisions import BAITS, DECISIONS, OUTCOMES, RECORDS, REPLIES
+from storage.evidence.exports.events import EVENTS
+from storage.evidence.exports.games import GAMES
+from storage.filters import Filters
+
+BATCH = 1000
+"""Rows in memory at a time."""
+
+
+class What(StrEnum):
+    """The exports by name."""
+
+    GAMES = "games"
+    DECISIONS = "decisions"
+    OUTCOMES = "outcomes"
+    BAITS = "baits"
+    REPLIES = "replies"
+    RECORDS = "records"
+    EVENTS = "events"
+
+
+EXPORTS = {
+    What.GAMES: GAMES,
+    What.DECISIONS: DECISIONS,
+    What.OUTCOMES: OUTCOMES,
+    What.BAITS: BAITS,
+    What.REPLIES: REPLIES,
+    What.RECORDS: RECORDS,
+    What.EVENTS: EVENTS,
+}
+"""Every export by its name."""
+
+
+async def export_rows(
+    connection: AsyncConnection,
+    export: Export,
+    filters: Filters,
+    only_games: Collection[int] | None = None,
+    without_games: Collection[int] = (),
+) -> AsyncGenerator[list[tuple[Value, ...]], None]:
+    """The rows of the games (or the events) that match the filters, some at a time.
+
+    Args:
+        connection: In a transaction that sees one state of the database (`Database.snapshot`).
+        export: One of `EXPORTS`.
+        filters: Which games.
+        only_games: Keys of the games to export, of those that match; None: all of them.
+        without_games: Keys of games to leave out.
+
+    Raises:
+        RecordError: A row is damaged: which and why.
+    """
+    statement = export.statement.where(*export.selected(filters))
+    async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
+        async for some in found.partitions():
+            rows: list[tuple[Value, ...]] = []
+            for row in some:
+                is_wanted = only_games is None or row.game_id in only_games
+                if is_wanted and row.game_id not in without_games:
+                    with decoding(f"row {row.id}"):
+                        rows += export.checked(row)
+            if rows:
+                yield rows

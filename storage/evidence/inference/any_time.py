@@ -1,0 +1,399 @@
+"""Confidence sequences: intervals of a mean that are right at all looks together, however often one looks.
+
+An ordinary 95 % interval is right at one look, planned beforehand.  Who looks after each of 5,000 games and
+stops when 0 is excluded finds an effect in two trials of five that have none.  The asymptotic confidence
+sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
+wider (3.04 standard errors where it is tightest, instead of 1.96) and excludes the truth at *any* look in at
+most 5 % of trials.
+
+Persons return, and values of one person are alike, so the variance is the larger of two: that of the values,
+and that of persons' sums.  The first is enough for the games that were played, drawn by lot; statements about
+people at large need the second.  That maximum is ours: it rests on simulations (`bench.statistics.placebo`),
+not on a theorem.
+
+With mean M of n values, n_c values of person c, d = value - M::
+
+    V  = max( sum d^2 , sum over persons of (sum of the person's d)^2 );   s2 = V / (n - 1)
+    P  = n^2 / sum n_c^2                                                  effective persons
+    r  = 1 + n R / opt;   R + 1 solves x - ln x = 1 + 2 ln(1/alpha)       R = 8.212 at alpha = 0.05
+    w  = sqrt( 2 r / (n (r - 1)) ln(sqrt(r) / alpha) )
+    interval  M +- sqrt(s2) w
+    e-value   exp( (r - 1) n M^2 / (2 r s2) ) / sqrt(r);  it reaches 1/alpha when the interval excludes 0
+
+Never intersect an interval with earlier ones: V may grow.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from functools import cache
+from math import exp, floor, inf, log, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.evidence.inference.defaults import ALPHA
+from storage.evidence.inference.persons import (
+    Codes,
+    Floats,
+    PersonId,
+    codes_of,
+    earlier_counts,
+    earlier_sums,
+    effective_persons,
+    first_and_codes,
+)
+
+LEAST_VALUES = 100
+"""Before so many values an asymptotic interval is not to be trusted."""
+LEAST_PERSONS = 30.0
+"""Before so many effective persons their sums' variance is not to be trusted."""
+_LARGEST_LOG = 700.0
+"""Where e-values end: exp(700) is 10^304."""
+
+
+class Opt(IntEnum):
+    """How many values make an interval tightest, by kind of endpoint; fixed before the first value.
+
+    At half or double of it the interval is about 1 % wider than the tightest, at a tenth 26 %.
+    """
+
+    GAMES = 1_000
+    DECISIONS = 6_000
+    TRAPS = 4_000
+    REPLIES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceDesign:
+    """What is fixed of a confidence sequence before its first value."""
+
+    opt: int
+    """Number of values at which it is tightest; see `Opt`."""
+    alpha: float = ALPHA
+    """Greatest chance that any of its intervals excludes the truth."""
+    least_values: int = LEAST_VALUES
+    """Fewer values: too early."""
+    least_persons: float = LEAST_PERSONS
+    """Fewer effective persons: too early."""
+
+    def __post_init__(self) -> None:
+        if self.opt < 1:
+            raise ValueError(f"opt is {self.opt}, not 1 or more")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha is {self.alpha}, not between 0 and 1")
+        if self.least_values < 2:
+            raise ValueError(f"least_values is {self.least_values}, not 2 or more")
+
+    def growth(self, n: Floats | float) -> Floats:
+        """r = 1 + n R / opt for numbers of values, any shape."""
+        found: Floats = np.add(1.0, n * _tightness(self.alpha) / self.opt)
+        return found
+
+    def width(self, n: Floats | float) -> Floats:
+        """w(n): half of the interval's width, in standard deviations of a value, for any shape of n > 0."""
+        r = self.growth(n)
+        found: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
+        return found
+
+    def too_early(self, n: int, persons: float) -> str | None:
+        """Why an interval of n values of so many effective persons is not shown; None: it is.
+
+        Persons are rounded down, so that the reason never says "30 of 30".
+        """
+        few, rare = n < self.least_values, persons < self.least_persons
+        if few:
+            told = f"{n} of {self.least_values}"
+            return f"{told}, P {floor(persons)} of {self.least_persons:g}" if rare else told
+        return f"P {floor(persons)} of {self.least_persons:g}" if rare else None
+
+
+@dataclass(slots=True, kw_only=True)
+class AnyTimeEstimate:
+    """A mean with its interval, right at any time, for persons at large; nobody changes it.
+
+    It is not frozen: that would take five times as long to make, and some tables need tens of thousands.
+    """
+
+    n: int
+    """Number of values."""
+    persons: int
+    """Persons they come from."""
+    effective_persons: float
+    """P; `persons` if all have equally many values."""
+    mean: float | None
+    """None without values."""
+    sd: float | None
+    """Standard deviation per value, sqrt(s2), persons' likeness included; None for fewer than two values."""
+    low: float | None
+    """None while it is too early."""
+    high: float | None
+    """None while it is too early."""
+    e_value: float | None
+    """Evidence against a mean of 0: 1/alpha or more excludes it.  None while it is too early; at most
+    10^304."""
+    too_early: str | None
+    """Why there is no interval, as `SequenceDesign.too_early` says it."""
+    alpha: float
+    kind: Literal["any time"] = "any time"
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval and 0 lies outside."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def estimate(
+    values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
+) -> AnyTimeEstimate:
+    """The interval after all values.
+
+    Args:
+        values: Shape (n,); their order does not matter.
+        persons: Each value's person, shape (n,).
+        design: What was fixed beforehand.
+
+    Raises:
+        ValueError: Lengths differ, or a value is not finite.
+    """
+    x, code = _checked(values, persons)
+    if len(x) == 0:
+        return estimate_of_sums(0, 0, 0.0, 0.0, 0.0, design)
+    counts = np.bincount(code).astype(np.float64)
+    mean = float(x.mean())
+    off = x - mean
+    spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))
+    return estimate_of_sums(len(x), len(counts), effective_persons(counts), mean, spread, design)
+
+
+def estimate_of_sums(
+    n: int, persons: int, effective: float, mean: float, spread: float, design: SequenceDesign
+) -> AnyTimeEstimate:
+    """The interval of values of which only sums are known.
+
+    Args:
+        n: Number of values; 0: the other numbers are ignored.
+        persons: Persons they come from.
+        effective: P, as `storage.evidence.inference.persons.effective_persons` has it.
+        mean: M.
+        spread: V.
+        design: What was fixed beforehand.
+    """
+    if n == 0:
+        return _estimate(0, 0, 0.0, None, None, design)
+    return _estimate(n, persons, effective, mean, spread / (n - 1) if n > 1 else None, design)
+
+
+def estimates(
+    values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
+) -> list[AnyTimeEstimate]:
+    """`estimate` of each of several groups.
+
+    Args:
+        values: Of all groups, finite, shape (n,).
+        persons: Number of each value's person, shape (n,).
+        groups: Number of each value's group, shape (n,).
+        size: Number of groups.
+        design: What was fixed beforehand.
+    """
+    pairs = groups * (int(persons.max(initial=0)) + 1) + persons
+    first, pair = first_and_codes(pairs)
+    of_pair = groups[first]
+    counts = np.bincount(pair, minlength=len(first)).astype(np.float64)
+
+    def summed(each: Floats) -> Floats:
+        return np.bincount(of_pair, each, size).astype(np.float64)
+
+    n, squares = summed(counts), summed(counts**2)
+    mean = np.bincount(groups, values, size) / np.maximum(n, 1)
+    off = values - mean[groups]
+    by_person = summed(np.bincount(pair, off, len(first)).astype(np.float64) ** 2)
+    spread = np.maximum(np.bincount(groups, off**2, size), by_person)
+    effective = np.divide(n * n, squares, out=np.zeros(size), where=squares > 0)
+    return estimates_of_sums(n, summed(np.ones(len(first))), effective, mean, spread, design)
+
+
+def estimates_of_sums(
+    n: Floats, persons: Floats, effective: Floats, mean: Floats, spread: Floats, design: SequenceDesign
+) -> list[AnyTimeEstimate]:
+    """`estimate_of_sums` of many groups; each argument has shape (groups,)."""
+    nothing = _estimate(0, 0, 0.0, None, None, design)
+    variance = spread / np.maximum(n - 1, 1)
+    # Most groups of a fine division are small.
+    is_early = (n < design.least_values) | (effective < design.least_persons)
+    columns = (n.astype(np.int64), persons.astype(np.int64), effective, mean, variance, np.sqrt(variance))
+    alpha, too_early = design.alpha, design.too_early
+    return [
+        nothing
+        if not count
+        else AnyTimeEstimate(
+            n=count,
+            persons=people,
+            effective_persons=worth,
+            mean=middle,
+            sd=deviation if count > 1 else None,
+            low=None,
+            high=None,
+            e_value=None,
+            too_early=too_early(count, worth),
+            alpha=alpha,
+        )
+        if early
+        else _estimate(count, people, worth, middle, square, design)
+        for count, people, worth, middle, square, deviation, early in zip(
+            *(each.tolist() for each in (*columns, is_early)), strict=True
+        )
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looks:
+    """The interval after each of n values: arrays of shape (n,), for simulations."""
+
+    design: SequenceDesign
+    mean: Floats
+    spread: Floats
+    """Sum of squared deviations from the mean so far."""
+    person_spread: Floats
+    """Sum over persons of the squared sum of their deviations."""
+    effective_persons: Floats
+
+    @property
+    def n(self) -> Floats:
+        """1, 2 .. n."""
+        return np.arange(1.0, len(self.mean) + 1)
+
+    @property
+    def half_width(self) -> Floats:
+        """Half of the intervals' widths; 0 after the first value, which has no variance."""
+        variance = np.maximum(self.spread, self.person_spread) / np.maximum(self.n - 1, 1)
+        return np.asarray(np.sqrt(variance) * self.design.width(self.n))
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Where it is not too early."""
+        enough = (self.n >= self.design.least_values) & (self.effective_persons >= self.design.least_persons)
+        return np.asarray(enough)
+
+    def ever_excludes(self, truth: float) -> bool:
+        """Whether any interval that may be read excludes this mean."""
+        outside = np.abs(self.mean - truth) > self.half_width
+        return bool((outside & self.readable).any())
+
+
+def looks(
+    values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
+) -> Looks:
+    """The interval after each value, in order.  Arguments and errors as for `estimate`."""
+    x, code = _checked(values, persons)
+    first = x[0] if len(x) else 0.0
+    x = x - first
+    n = np.arange(1.0, len(x) + 1)
+    count, total = earlier_counts(code), earlier_sums(x, code)
+    mean = np.cumsum(x) / n
+    counts_squared = np.cumsum(2 * count + 1)
+    person_squares = np.cumsum((2 * total + x) * x)
+    cross = np.cumsum(total + (count + 1) * x)
+    return Looks(
+        design,
+        first + mean,
+        np.maximum(np.cumsum(x * x) - n * mean**2, 0.0),
+        np.maximum(person_squares - 2 * mean * cross + mean**2 * counts_squared, 0.0),
+        n * n / counts_squared,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LargestPerson:
+    """The person on whom an estimate's variance depends most, and the estimate without them."""
+
+    person: PersonId
+    share: float
+    """Their part of V, from 0 to 1."""
+    without: AnyTimeEstimate
+
+
+def largest_person(
+    values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
+) -> LargestPerson | None:
+    """Who has the largest share of V, of equals the first by key; None: no value differs from the mean.
+
+    Raises:
+        ValueError: As for `estimate`.
+    """
+    x, code = _checked(values, persons)
+    if len(x) < 2:
+        return None
+    off = x - x.mean()
+    plain, clustered = np.bincount(code, off**2), np.bincount(code, off) ** 2
+    parts = clustered if clustered.sum() > plain.sum() else plain
+    whole = float(parts.sum())
+    if whole == 0:
+        return None
+    largest = int(parts.argmax())
+    others = code != largest
+    who: PersonId = np.asarray(persons)[np.argmin(others)].item()
+    return LargestPerson(who, float(parts[largest]) / whole, estimate(x[others], code[others], design))
+
+
+@cache
+def _tightness(alpha: float) -> float:
+    """R: x - 1 where x - ln x = 1 + 2 ln(1/alpha), by fixed-point iteration; it contracts by 1/x < 1."""
+    x = 10.0
+    for _ in range(200):
+        x = 1 + 2 * log(1 / alpha) + log(x)
+    return x - 1
+
+
+def _checked(
+    values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any]
+) -> tuple[Floats, NDArray[np.intp]]:
+    x = np.asarray(values, np.float64)
+    if x.ndim != 1 or len(x) != len(persons):
+        raise ValueError(f"{x.shape} values, but {len(persons)} persons")
+    bad = np.flatnonzero(~np.isfinite(x))
+    if len(bad):
+        raise ValueError(f"value {int(bad[0]) + 1} is {x[bad[0]]}, not a finite number")
+    return x, codes_of(persons)
+
+
+def _estimate(
+    n: int,
+    persons: int,
+    effective: float,
+    mean: float | None,
+    variance: float | None,
+    design: SequenceDesign,
+) -> AnyTimeEstimate:
+    early = design.too_early(n, effective)
+    deviation = None if variance is None else sqrt(variance)
+    low = high = e_value = None
+    if early is None and mean is not None and variance is not None and deviation is not None:
+        half = deviation * float(design.width(n))
+        low, high, e_value = mean - half, mean + half, _e_value(n, mean, variance, design)
+    return AnyTimeEstimate(
+        n=n,
+        persons=persons,
+        effective_persons=effective,
+        mean=mean,
+        sd=deviation,
+        low=low,
+        high=high,
+        e_value=e_value,
+        too_early=early,
+        alpha=design.alpha,
+    )
+
+
+def _e_value(n: int, mean: float, variance: float, design: SequenceDesign) -> float:
+    r = float(design.growth(n))
+    if variance == 0:  # all values are alike: certainly 0, or certainly not
+        evidence = 0.0 if mean == 0 else inf
+    else:
+        evidence = (r - 1) * n * mean * mean / (2 * r * variance)
+    return exp(min(evidence - log(r) / 2, _LARGEST_LOG))

@@ -1,0 +1,79 @@
+"""Calibration of the models of people: did errors happen as often as predicted, and did predictions separate?
+
+The intervals are fixed ones, by person, from 30 effective persons on; beside them stands an alarm for drift
+that may be read at any time: the mean of O - p.  An e-process over all replies would be no alarm: differences
+between persons alone raise it to 20 in half of the runs of a model that is right on average.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.evidence.inference.any_time import LEAST_PERSONS, AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.evidence.inference.fixed import FixedInterval, fixed_logit, fixed_ratio
+from storage.evidence.inference.persons import Floats, PersonId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Predicted and actual events, such as errors, in some replies."""
+
+    n: int
+    """Replies."""
+    expected: float
+    """Sum of the predicted probabilities."""
+    happened: int
+    ratio: FixedInterval
+    """Expected / happened; above 1: it happens less often than predicted."""
+    intercept: FixedInterval
+    """a of logit P = a + b logit p; 0 if calibrated."""
+    slope: FixedInterval
+    """b; 1 if calibrated, less if predictions are too extreme."""
+    drift: AnyTimeEstimate
+    """Mean of happened less predicted, right at any time: an alarm when it excludes 0."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def calibration(
+    predicted: Sequence[float] | Floats,
+    happened: Sequence[bool] | NDArray[np.bool_],
+    persons: Sequence[PersonId],
+    opt: int = Opt.REPLIES,
+) -> Calibration:
+    """Compare predictions of one model with what happened.
+
+    Args:
+        predicted: Probabilities, shape (n,).
+        happened: Shape (n,).
+        persons: Who replied, shape (n,).
+        opt: Where the alarm's interval is tightest.
+
+    Raises:
+        ValueError: Lengths differ, or a probability is not from 0 to 1.
+    """
+    p, o = np.array(predicted, np.float64), np.array(happened, bool)
+    intercept, slope = fixed_logit(p, o, persons)
+    return Calibration(
+        n=len(p),
+        expected=float(p.sum()),
+        happened=int(o.sum()),
+        ratio=only_of_enough_persons(fixed_ratio(p, o, persons)),
+        intercept=only_of_enough_persons(intercept),
+        slope=only_of_enough_persons(slope),
+        drift=estimate(o - p, persons, SequenceDesign(opt)),
+    )
+
+
+def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
+    """No interval of fewer than `LEAST_PERSONS` effective persons, whoever looks how often."""
+    if found.low is None or found.effective_persons >= LEAST_PERSONS:
+        return found
+    early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"
+    return replace(found, low=None, high=None, too_early=early)

@@ -1,0 +1,290 @@
+"""Single decisions of a trial: what a trap changes in the very next reply (micro-randomised).
+
+In some decisions the lot decides between trappy's choice T, which sets a trap, and the best move N that sets
+none (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
+doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p its recorded chance, Y the cost of the reply, and x
+the mean of the people model's expected costs after T and after N::
+
+    b   = (past Y + 1.2) / (past x + 1.2);  y = (past Y + 1.2) / (past n + 20)     sums of the person's past
+    m   = 0.8 b x + 0.2 y
+    psi = (Y - m) (A / p - (1 - A) / (1 - p))
+
+The mean of psi is the average effect of a trap on the next reply.  Beside it stands, for a look at a number
+of decisions fixed beforehand, weighted centred least squares (Boruvka): Y on 1, x and A - 1/2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.evidence.inference.fixed import FixedInterval, leave_one_out
+from storage.evidence.inference.persons import Floats, codes_of, earlier_counts, earlier_sums
+from storage.evidence.inference.suspects import NO_SUSPECTS, SuspectGames
+from storage.evidence.inference.timestamps import microseconds
+from storage.evidence.inference.trial import (
+    UNIT,
+    UNSETTLED,
+    EndpointReport,
+    Exclusion,
+    LotGuard,
+    TrialCounts,
+    TrialTerms,
+    Units,
+    check_draws,
+    contrast,
+    drawn_rows,
+    endpoint,
+    hide_early,
+    lot_guard,
+)
+
+_PRIOR_COST = 1.2
+_PRIOR_REPLIES = 20.0
+"""A person's past counts as if 20 replies that cost 0.06 each had come before."""
+_MODEL_WEIGHT = 0.8
+_CENTRE = 0.5
+"""q of weighted centred least squares."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialDecision:
+    """A decision in which the lot chose between a move that sets a trap and one that sets none.
+
+    All but `settled_at` and `cost` is known, and stored, before the draw.  Costs and values are expected
+    scores, from 0 to 1; costs count to the same depth after both moves.
+    """
+
+    decision_id: int
+    game_id: int
+    person: int
+    """Key of the opponent's account."""
+    games_before: int
+    """Games of the trial that the person began before this one, with decisions by lot or without."""
+    drawn_at: datetime
+    """When the move was drawn, with a time zone."""
+    settled_at: datetime | None
+    """When the person replied, or the game ended without a reply; None: the reply is still open."""
+    treated: bool
+    """A: the move that sets a trap was drawn."""
+    chance: float
+    """Recorded chance of that move, in (0, 1)."""
+    cost: float | None
+    """Y: cost of the reply; None: there was no reply."""
+    expected_trap: float
+    """The people model's expected cost of the reply to the move that sets a trap."""
+    expected_sound: float
+    """The people model's expected cost of the reply to the other move."""
+    mean_trap: float
+    """Mean cost of all replies to the move that sets a trap: what a random mover would lose."""
+    mean_sound: float
+    """Mean cost of all replies to the other move."""
+    value_trap: float
+    """Our expected score after the move that sets a trap, under best play."""
+    value_sound: float
+    """Our expected score after the other move, under best play."""
+    excluded: Exclusion = Exclusion.NONE
+
+    def __post_init__(self) -> None:
+        for name in ("drawn_at", "settled_at"):
+            at = getattr(self, name)
+            if at is not None and at.tzinfo is None:
+                raise ValueError(f"{self.label}: {name} has no time zone")
+        if self.games_before < 0:
+            raise ValueError(f"{self.label}: games_before is {self.games_before}, less than 0")
+        for name in (
+            *("cost", "expected_trap", "expected_sound", "mean_trap", "mean_sound"),
+            *("value_trap", "value_sound"),
+        ):
+            value = getattr(self, name)
+            if (value is not None or name != "cost") and not 0 <= value <= 1:
+                raise ValueError(f"{self.label}: {name} is {value}, not from 0 to 1")
+
+    @property
+    def label(self) -> str:
+        return f"decision {self.decision_id}"
+
+
+_DECISION = np.dtype(
+    [
+        *UNIT.descr,
+        ("games_before", "<i8"),
+        ("cost", "<f8"),
+        *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "sound")),
+    ]
+)
+"""A `TrialDecision` by column; the cost is not a number where there was no reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOutcome:
+    """The effect of a trap on one outcome of the next reply."""
+
+    any_time: EndpointReport
+    fixed: FixedInterval
+    """By weighted centred least squares, for a look at a number of decisions fixed beforehand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionsReport(TrialCounts):
+    """The single decisions of a trial: a trap less no trap."""
+
+    opt: int
+    """Number of decisions that was fixed beforehand: where the intervals are tightest, and from which on the
+    fixed ones may be shown."""
+    guard: LotGuard
+    cost: DecisionOutcome
+    """Y.  Includes that positions with traps have more bad replies."""
+    beyond_difficulty: DecisionOutcome
+    """Y less the mean cost of all replies in the position reached: 0 for a person who moves at random."""
+    earned: DecisionOutcome
+    """Y less what we gave up for the trap, A (value of N less value of T)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; estimates for which it is too early are hidden
+        (`storage.evidence.inference.trial`).
+        """
+        found = asdict(self)
+        found["guard"]["broken"] = list(self.guard.broken)
+        hide_early(found["guard"])
+        lacks = self.guard.lacks_an_arm(self)
+        for name in ("cost", "beyond_difficulty", "earned"):
+            outcome: DecisionOutcome = getattr(self, name)
+            early = outcome.any_time.estimate.too_early
+            waits = f"{self.counted} of {self.opt}" if self.counted < self.opt else None
+            hide_early(found[name]["any_time"], lacks)
+            hide_early(found[name]["fixed"], lacks or early or waits)
+        return found
+
+
+def decisions_report(
+    decisions: Sequence[TrialDecision],
+    terms: TrialTerms,
+    at: datetime,
+    flags: SuspectGames = NO_SUSPECTS,
+) -> DecisionsReport:
+    """What the single decisions of a trial say now.
+
+    Args:
+        decisions: All that were drawn, in any order.
+        terms: What was fixed before the first one.
+        at: Now, with a time zone.
+        flags: Of suspect games: their decisions count, and a line leaves them out.
+
+    Raises:
+        ValueError: `at` has no time zone, or a decision occurs twice.
+    """
+    drawn = _by_column(decisions)
+    check_draws(drawn, "decision")
+    selection = drawn_rows(drawn, terms, at, drawn["games_before"]).having("cost")
+    design = terms.design(terms.opt_decisions)
+    rows = selection.counted
+    cost, treated, chance = rows["cost"], rows["treated"], rows["chance"]
+    persons = codes_of(rows["person"])
+    x = (rows["expected_trap"] + rows["expected_sound"]) / 2
+    guess = guessed_cost(cost, x, persons)
+    gap = rows["value_sound"] - rows["value_trap"]
+    first = rows["games_before"] == 0
+
+    def outcome(y: Floats, m: Floats) -> DecisionOutcome:
+        """An outcome with its guess, which must not depend on what was drawn."""
+        return DecisionOutcome(
+            endpoint((y - m) * contrast(treated, chance), rows, first, flags, design),
+            centred_least_squares(y, x, treated, chance, persons, terms.alpha),
+        )
+
+    return DecisionsReport(
+        **selection.counts,
+        opt=terms.opt_decisions,
+        guard=lot_guard(selection, design),
+        cost=outcome(cost, guess),
+        beyond_difficulty=outcome(
+            cost - np.where(treated, rows["mean_trap"], rows["mean_sound"]),
+            guess - (rows["mean_trap"] + rows["mean_sound"]) / 2,
+        ),
+        earned=outcome(cost - treated * gap, guess - gap / 2),
+    )
+
+
+def _by_column(decisions: Sequence[TrialDecision]) -> Units:
+    """Decisions as rows of `_DECISION`."""
+    found = np.zeros(len(decisions), _DECISION)
+    columns: dict[str, list[Any]] = {
+        "id": [each.decision_id for each in decisions],
+        "drawn_us": [microseconds(each.drawn_at) for each in decisions],
+        "settled_us": [
+            UNSETTLED if each.settled_at is None else microseconds(each.settled_at) for each in decisions
+        ],
+        "cost": [nan if each.cost is None else each.cost for each in decisions],
+    }
+    for name in _DECISION.names or ():
+        found[name] = columns.get(name) or [getattr(each, name) for each in decisions]
+    return found
+
+
+def guessed_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:
+    """m: a person's next cost, from the people model and the person's past.
+
+    Args:
+        cost: Y in the order of the draw, shape (n,).
+        x: The people model's expectation, shape (n,).
+        persons: Shape (n,).
+
+    Returns:
+        Shape (n,).
+    """
+    past = earlier_sums(cost, persons) + _PRIOR_COST
+    slope = past / (earlier_sums(x, persons) + _PRIOR_COST)
+    level = past / (earlier_counts(persons) + _PRIOR_REPLIES)
+    return np.asarray(_MODEL_WEIGHT * slope * x + (1 - _MODEL_WEIGHT) * level)
+
+
+def centred_least_squares(
+    outcome: Floats,
+    x: Floats,
+    treated: NDArray[np.bool_],
+    chance: Floats,
+    persons: NDArray[np.intp],
+    alpha: float,
+) -> FixedInterval:
+    """The coefficient of A - 1/2 in weighted centred least squares on 1, x and A - 1/2.
+
+    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2.  Each person is left out by subtracting
+    their share of the 3 x 3 normal equations.
+
+    Args:
+        outcome: Shape (n,).
+        x: Covariate known before the draw, shape (n,).
+        treated: A, shape (n,).
+        chance: p, shape (n,).
+        persons: Shape (n,).
+        alpha: Chance that the interval excludes the truth.
+    """
+    weights = np.where(treated, _CENTRE / chance, (1 - _CENTRE) / (1 - chance))
+    design = np.stack([np.ones(len(x)), x, treated - _CENTRE], axis=1)
+    counts = np.bincount(persons).astype(np.float64)
+    matrices = np.zeros((len(counts), 3, 3))
+    vectors = np.zeros((len(counts), 3))
+    np.add.at(matrices, persons, weights[:, None, None] * design[:, :, None] * design[:, None, :])
+    np.add.at(vectors, persons, (weights * outcome)[:, None] * design)
+    matrix, vector = matrices.sum(axis=0), vectors.sum(axis=0)
+    full = _effect(matrix, vector)
+    without = np.array([_effect(matrix - m, vector - v) for m, v in zip(matrices, vectors, strict=True)])
+    value = full if np.isfinite(full) else None
+    return leave_one_out(value, without, counts, alpha)
+
+
+def _effect(matrix: Floats, vector: Floats) -> float:
+    """The last coefficient; not a number if the normal equations do not determine it."""
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    if not scale.all():
+        return float("nan")
+    # On a scale where the diagonal is 1, so that the rank does not depend on the size of x.
+    scaled = matrix / np.outer(scale, scale)
+    if np.linalg.matrix_rank(scaled, tol=1e-9, hermitian=True) < 3:
+        return float("nan")
+    return float(np.linalg.solve(scaled, vector / scale)[2] / scale[2])

@@ -1,0 +1,314 @@
+"""Whole games of a trial: what trappy scores and costs people more than standard.
+
+Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded chance of trappy, Y the
+outcome, e its expectation before the game and m a guess from earlier games of the stratum::
+
+    m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
+    psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
+
+The mean of psi is the difference trappy less standard, whatever m is; a good m makes it less uncertain.  In
+Elo it is M / mean(m (1 - m) ln(10) / 400).
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from math import log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.evidence.inference.any_time import (
+    AnyTimeEstimate,
+    Looks,
+    SequenceDesign,
+    estimate,
+    estimates,
+    looks,
+)
+from storage.evidence.inference.defaults import RATING_BAND
+from storage.evidence.inference.persons import (
+    Codes,
+    Floats,
+    codes_of,
+    earlier_counts,
+    earlier_sums,
+)
+from storage.evidence.inference.suspects import NO_SUSPECTS, SuspectGames
+from storage.evidence.inference.trial import (
+    UNIT,
+    CountedRows,
+    EndpointReport,
+    LotGuard,
+    TrialCounts,
+    TrialTerms,
+    Units,
+    check_draws,
+    contrast,
+    drawn_rows,
+    endpoint,
+    hide_early,
+    lot_guard,
+    refuse,
+)
+
+_PRIOR_GAMES = 10.0
+"""A stratum's mean surprise is shrunk towards 0 as if so many games without surprise had come before."""
+_ELO_PER_LOGIT = 400 / log(10)
+_UNRATED = 1_000
+"""In place of a rating band."""
+
+
+TRIAL_GAME = np.dtype(
+    [
+        *UNIT.descr,
+        *((name, "<f8") for name in ("rating", "our_rating", "score", "cost")),
+        ("kind", "<i4"),
+    ]
+)
+"""A game drawn between trappy and standard: A = 1 for the player whose effect is asked for.
+
+Beside the columns of `UNIT` there are the ratings before the game, the person's and ours, on the same scale;
+our score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; all of
+these not a number where there is none; and the game's place in `TrialGames.kinds`."""
+
+
+class GameKind(NamedTuple):
+    """What games have in common, by text."""
+
+    game: str
+    """What was played: othello, chess, xiangqi."""
+    site: str
+    speed: str
+    """As the site calls it: bullet, blitz."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialGames:
+    """Games of a trial, in any order."""
+
+    rows: Units
+    """With the columns of `TRIAL_GAME`."""
+    kinds: Sequence[GameKind]
+
+    def __post_init__(self) -> None:
+        check_draws(self.rows, "game")
+        check_outcomes(self.rows)
+
+
+def check_outcomes(games: Units) -> None:
+    """Refuse games whose score or cost cannot be.
+
+    Raises:
+        ValueError: The message names the game.
+    """
+    score, cost = games["score"], games["cost"]
+    is_score = np.isnan(score) | np.isin(score, (0, 0.5, 1))
+    refuse("game", games[~is_score], "the score is {score}, not 0, 1/2 or 1")
+    refuse("game", games[(cost < 0) | (cost > 1)], "the cost is {cost}, not from 0 to 1")
+
+
+NO_GAMES = TrialGames(np.zeros(0, TRIAL_GAME), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Games that are alike before they begin."""
+
+    game: str
+    site: str
+    speed: str
+    rating_from: int | None
+    """The person's rating is this or up to `RATING_BAND` - 1 more; None: unrated."""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumResult:
+    """The difference in one stratum."""
+
+    stratum: Stratum
+    score: AnyTimeEstimate
+    cost: AnyTimeEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class EloDifference:
+    """A difference in score as a difference in Elo."""
+
+    value: float | None
+    """None without games, or where the expected scores leave no room for a difference."""
+    low: float | None
+    """None while it is too early."""
+    high: float | None
+    """None while it is too early."""
+    score_per_elo: float
+    """Score that one point of Elo is worth in these games, mean(m (1 - m) ln(10) / 400)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamesReport(TrialCounts):
+    """The games of a trial, trappy less standard."""
+
+    guard: LotGuard
+    """Of results."""
+    score: EndpointReport
+    """Our score: 1, 1/2, 0."""
+    elo: EloDifference
+    cost_guard: LotGuard
+    """Of games with a judged reply."""
+    cost: EndpointReport
+    """Mean cost per judged reply."""
+    strata: tuple[StratumResult, ...]
+    """The largest first; each interval is right by itself."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; estimates for which it is too early are hidden
+        (`storage.evidence.inference.trial`).
+        """
+        found = asdict(self)
+        for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
+            found[guard]["broken"] = list(of.broken)
+            why = of.lacks_an_arm(self)
+            hide_early(found[outcome], why)
+            for stratum in found["strata"]:
+                hide_early(stratum[outcome], why)
+            hide_early(found[guard])
+        found["elo"]["too_early"] = is_early = found["score"]["estimate"]["too_early"]
+        if is_early:
+            found["elo"] |= dict.fromkeys(("value", "low", "high"))
+        return found
+
+
+def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
+    """m: the expectation, corrected by the mean surprise of earlier games of the stratum.
+
+    Args:
+        outcome: Y in the order of the draw, shape (n,).
+        expected: e, shape (n,).
+        strata: Shape (n,).
+
+    Returns:
+        From 0 to 1, shape (n,).
+    """
+    surprise = earlier_sums(outcome - expected, strata)
+    return np.clip(expected + surprise / (earlier_counts(strata) + _PRIOR_GAMES), 0.0, 1.0)
+
+
+def expected_score(rating: Floats, our_rating: Floats) -> Floats:
+    """Our expected score by Elo's formula from the ratings before each game; 1/2 without them, shape (n,)."""
+    found = 1 / (1 + 10 ** ((rating - our_rating) / 400))
+    return np.where(np.isnan(found), 0.5, found)
+
+
+def games_report(
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
+) -> GamesReport:
+    """What the games of a trial say now.
+
+    Args:
+        games: All games drawn between its two players.
+        terms: What was fixed before the first game.
+        at: Now, with a time zone.
+        flags: Of suspect games: they count, and a line leaves them out.
+
+    Raises:
+        ValueError: `at` has no time zone.
+    """
+    return games_report_and_looks(games, terms, at, flags)[0]
+
+
+def games_report_and_looks(
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
+) -> tuple[GamesReport, Looks]:
+    """`games_report`, and the difference in score as it was seen after each game that counts.
+
+    Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
+    """
+    drawn = drawn_rows(games.rows, terms, at)
+    scored, costed = drawn.having("score"), drawn.having("cost")
+    design = terms.design(terms.opt_games)
+    score_rows, cost_rows = (_Counted.of(each.counted, games.kinds) for each in (scored, costed))
+    guess, score_psi = _score_values(score_rows)
+    cost_psi = _cost_values(cost_rows)
+    score = endpoint(score_psi, score_rows.games, _is_first(scored), flags, design)
+    report = GamesReport(
+        **scored.counts,
+        guard=lot_guard(scored, design),
+        score=score,
+        elo=_elo(score.estimate, guess),
+        cost_guard=lot_guard(costed, design),
+        cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
+        strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
+    )
+    return report, looks(score_psi, score_rows.games["person"], design)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The games of an endpoint."""
+
+    games: Units
+    strata: Codes
+    """Number of each game's stratum."""
+    names: Sequence[Stratum]
+    """The strata."""
+
+    @classmethod
+    def of(cls, games: Units, kinds: Sequence[GameKind]) -> "_Counted":
+        bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // RATING_BAND)
+        pairs = games["kind"] + len(kinds) * bands.astype(np.int64)
+        names = []
+        for pair in np.unique(pairs).tolist():
+            band, kind = divmod(pair, len(kinds))
+            least = None if band == _UNRATED else band * RATING_BAND
+            names.append(Stratum(**kinds[kind]._asdict(), rating_from=least))
+        return cls(games, codes_of(pairs), names)
+
+
+def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
+    """m and psi of the score."""
+    games = rows.games
+    guess = earlier_guess(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
+    return guess, (games["score"] - guess) * contrast(games["treated"], games["chance"])
+
+
+def _cost_values(rows: _Counted) -> Floats:
+    """psi of the cost.  No rating expects a cost: the mean of earlier games of all strata does instead."""
+    games = rows.games
+    everywhere = np.zeros(len(games), np.intp)
+    expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
+    guess = earlier_guess(games["cost"], expected, rows.strata)
+    return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["chance"]))
+
+
+def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
+    """Of each counted row, whether its person had no game drawn before."""
+    is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
+    return np.asarray(is_first[~selection.missing])
+
+
+def _elo(score: AnyTimeEstimate, guess: Floats) -> EloDifference:
+    per_elo = float((guess * (1 - guess)).mean()) / _ELO_PER_LOGIT if len(guess) else 0.0
+    if per_elo == 0:
+        return EloDifference(None, None, None, 0.0)
+    value, low, high = (
+        None if limit is None else limit / per_elo for limit in (score.mean, score.low, score.high)
+    )
+    return EloDifference(value, low, high, per_elo)
+
+
+def _strata(
+    score_rows: _Counted, score_psi: Floats, cost_rows: _Counted, cost_psi: Floats, design: SequenceDesign
+) -> tuple[StratumResult, ...]:
+    def results(rows: _Counted, psi: Floats) -> dict[Stratum, AnyTimeEstimate]:
+        found = estimates(psi, codes_of(rows.games["person"]), rows.strata, len(rows.names), design)
+        return dict(zip(rows.names, found, strict=True))
+
+    nothing = estimate([], [], design)
+    scored, costed = results(score_rows, score_psi), results(cost_rows, cost_psi)
+    both = [
+        StratumResult(stratum, scored.get(stratum, nothing), costed.get(stratum, nothing))
+        for stratum in scored | costed
+    ]
+    return tuple(sorted(both, key=lambda result: (-result.score.n, str(result.stratum))))

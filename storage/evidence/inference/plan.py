@@ -1,0 +1,240 @@
+"""How many games, decisions or traps an effect of a given size needs, for one look and for looks at any time.
+
+A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on.  One that may be read at
+any time does from the least n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials
+that work end much earlier.
+"""
+
+from dataclasses import asdict, dataclass
+from math import ceil, inf, log10, sqrt
+from statistics import NormalDist
+from typing import Any, Literal
+
+from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign
+from storage.evidence.inference.defaults import ALPHA
+
+POWER = 0.8
+LOTS_PER_GAME = 1.0
+"""Decisions by lot that plans assume a game has where it was not measured: what chess and xiangqi had in a
+measurement with default settings (docs/trials.md); Othello has fewer."""
+LEAST_GAMES = 30
+"""So many games tell how often a lot decides: a rate of one a game to some 18 %."""
+FAIR_COIN = 4.0
+"""Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
+_SCORES = (0.65, 0.80, 0.90)
+"""Expected scores of which plans tell."""
+_ELOS = (20, 50, 100)
+_RESIDUAL_SDS = (0.10, 0.133)
+"""Standard deviations of a reply's cost about its guess."""
+_COSTS = (0.005, 0.01, 0.02)
+"""Differences of the next reply's cost, in expected score."""
+_FALLS = (0.2, 0.3)
+"""Shares of falls."""
+_BEYOND_EXPECTED = (0.02, 0.05, 0.10)
+"""Differences of that share."""
+_TRAPS_PER_PERSON = 10.0
+"""Answered traps per effective person, n / P."""
+_LIKENESS = 0.09
+"""Intraclass correlation of one person's falls; 0.06 to 0.12 in simulations."""
+_TRAPS_PER_GAME = 2.0
+"""Answered traps of a game."""
+_MOST = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """What one effect needs."""
+
+    kind: Literal["games", "decisions", "traps"]
+    given: str
+    """What was assumed, for people."""
+    effect: float
+    """In the values' own unit: score, cost, or share of falls."""
+    effect_elo: float | None
+    """The same in Elo; None unless it was given in Elo."""
+    sd: float
+    """Standard deviation of a value."""
+    fixed: float
+    """Values needed for one look planned beforehand."""
+    any_time: float
+    """Values needed for looks at any time."""
+    per_game: float
+    """Values that a game has."""
+    measured_in: int | None
+    """Games in which `per_game` was measured; None: it is assumed, or 1 because the values are games."""
+    fixed_games: float | None
+    """`fixed` in games; None: games have none of these values."""
+    any_time_games: float | None
+    """`any_time` in games; None likewise."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = POWER) -> float:
+    """Values that one planned look needs to exclude 0 with this power; not rounded.
+
+    Raises:
+        ValueError: The effect or sd is not more than 0, or the power not between 1/2 and 1.
+    """
+    _check(effect, sd, power)
+    normal = NormalDist()
+    return ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) * sd / effect) ** 2
+
+
+def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: float = POWER) -> float:
+    """Values after which an interval that may be read at any time excludes 0 with this power; not rounded.
+
+    Raises:
+        ValueError: As for `fixed_needed`, or more than 10^12 values are needed.
+    """
+    _check(effect, sd, power)
+    z = NormalDist().inv_cdf(power)
+
+    def is_enough(n: float) -> bool:
+        return sd * (float(design.width(n)) + z / sqrt(n)) <= effect
+
+    low, high = 1.0, _MOST
+    if not is_enough(high):
+        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MOST:g} values")
+    if is_enough(low):
+        return low
+    while high / low > 1 + 1e-12:
+        middle = sqrt(low * high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def more_needed(
+    found: AnyTimeEstimate, effect: float, design: SequenceDesign, power: float = POWER
+) -> int | None:
+    """How many more values an effect needs, by the standard deviation found so far.
+
+    Returns:
+        0 if there are enough; None before `design.least_values` values, or if they do not differ.
+
+    Raises:
+        ValueError: As for `any_time_needed`.
+    """
+    if found.n < design.least_values or not found.sd:
+        return None
+    return max(0, ceil(any_time_needed(effect, found.sd, design, power)) - found.n)
+
+
+def usual_draws(score: float) -> float:
+    """The share of draws that plans assume at an expected score: a tenth, from 90 % on a twentieth."""
+    return 0.1 if score < 0.9 else 0.05
+
+
+def elo_effect(score: float, elo: float) -> float:
+    """The difference in score of two players `elo` apart whose expected scores lie about `score`.
+
+    Raises:
+        ValueError: The score is not between 0 and 1.
+    """
+    if not 0 < score < 1:
+        raise ValueError(f"the expected score is {score}, not between 0 and 1")
+    middle = 400 * log10(score / (1 - score))
+
+    def expected(rating: float) -> float:
+        return float(1 / (1 + 10 ** (-rating / 400)))
+
+    return expected(middle + elo / 2) - expected(middle - elo / 2)
+
+
+def game_sd(score: float, draws: float) -> float:
+    """Standard deviation of the value of a game drawn by a fair coin, from its variance `FAIR_COIN` v.
+
+    Here v = S (1 - S) - draws / 4.
+
+    Raises:
+        ValueError: There are more draws than the score allows.
+    """
+    variance = score * (1 - score) - draws / 4
+    if not variance > 0:
+        raise ValueError(f"a score of {score} cannot have a share of {draws} draws")
+    return sqrt(variance * FAIR_COIN)
+
+
+def plan_games() -> tuple[PlanRow, ...]:
+    """Games, drawn by a fair coin, that differences in Elo need at expected scores, with `usual_draws`."""
+    design, rows = SequenceDesign(Opt.GAMES), []
+    for score in _SCORES:
+        sd = game_sd(score, usual_draws(score))
+        given = f"score {score:.0%}"
+        rows += [_row("games", given, elo_effect(score, elo), elo, sd, design) for elo in _ELOS]
+    return tuple(rows)
+
+
+def plan_decisions(
+    decisions_per_game: float = LOTS_PER_GAME, measured_in: int | None = None
+) -> tuple[PlanRow, ...]:
+    """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
+
+    Args:
+        decisions_per_game: How many decisions by lot a game has.
+        measured_in: Games in which that was measured; None: it is assumed.
+    """
+    design, rows = SequenceDesign(Opt.DECISIONS), []
+    for residual_sd in _RESIDUAL_SDS:
+        given, sd = f"residual sd {residual_sd:g}", residual_sd * sqrt(FAIR_COIN)
+        rows += [
+            _row("decisions", given, effect, None, sd, design, decisions_per_game, measured_in)
+            for effect in _COSTS
+        ]
+    return tuple(rows)
+
+
+def plan_traps() -> tuple[PlanRow, ...]:
+    """Answered traps that shares of falls beyond an expectation need.
+
+    At a share f of falls the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective
+    person and rho the intraclass correlation of one person's falls.
+    """
+    design, rows = SequenceDesign(Opt.TRAPS), []
+    for share in _FALLS:
+        sd = sqrt(share * (1 - share) * (1 + (_TRAPS_PER_PERSON - 1) * _LIKENESS))
+        given = f"falls {share:.0%}, {_TRAPS_PER_PERSON:g} traps per person"
+        rows += [
+            _row("traps", given, effect, None, sd, design, _TRAPS_PER_GAME) for effect in _BEYOND_EXPECTED
+        ]
+    return tuple(rows)
+
+
+def _row(
+    kind: Literal["games", "decisions", "traps"],
+    given: str,
+    effect: float,
+    elo: float | None,
+    sd: float,
+    design: SequenceDesign,
+    per_game: float = 1.0,
+    measured_in: int | None = None,
+) -> PlanRow:
+    if not 0 <= per_game < inf:
+        raise ValueError(f"there are {per_game} {kind} a game, not 0 or more")
+    fixed = fixed_needed(effect, sd, design.alpha)
+    any_time = any_time_needed(effect, sd, design)
+    return PlanRow(
+        kind=kind,
+        given=given,
+        effect=effect,
+        effect_elo=elo,
+        sd=sd,
+        fixed=fixed,
+        any_time=any_time,
+        per_game=per_game,
+        measured_in=measured_in,
+        fixed_games=fixed / per_game if per_game else None,
+        any_time_games=any_time / per_game if per_game else None,
+    )
+
+
+def _check(effect: float, sd: float, power: float) -> None:
+    if not effect > 0:
+        raise ValueError(f"the effect is {effect}, not more than 0")
+    if not sd > 0:
+        raise ValueError(f"the standard deviation is {sd}, not more than 0")
+    if not 0.5 < power < 1:
+        raise ValueError(f"the power is {power}, not between 1/2 and 1")

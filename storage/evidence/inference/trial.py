@@ -1,0 +1,350 @@
+"""What games and single decisions of a trial share: which ones count, in which order, and the lot guard.
+
+What counts is decided by facts from before the draw.  Values come in the order of the draw, up to the oldest
+one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.evidence.inference.any_time import (
+    LEAST_PERSONS,
+    LEAST_VALUES,
+    AnyTimeEstimate,
+    LargestPerson,
+    Opt,
+    SequenceDesign,
+    estimate,
+    largest_person,
+)
+from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
+from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
+from storage.evidence.inference.suspects import SuspectGames
+from storage.evidence.inference.timestamps import microseconds
+
+UNIT = np.dtype(
+    [
+        *((name, "<i8") for name in ("id", "game_id", "person", "drawn_us", "settled_us")),
+        ("chance", "<f8"),
+        ("treated", "?"),
+        ("excluded", "i1"),
+    ]
+)
+"""A row of a trial: something between two choices of which one was drawn by lot.
+
+Its key, and those of its game and of the opponent's account; when the choice was drawn, and when the outcome
+was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the recorded chance of treatment, in
+(0, 1); A, whether the treatment was drawn; and an `Exclusion`.  Kinds of rows have more columns."""
+Units = NDArray[np.void]
+"""Rows with the columns of `UNIT`, shape (n,)."""
+UNSETTLED = np.iinfo(np.int64).max
+"""In place of the moment of an outcome that is still open."""
+
+
+class Exclusion(IntEnum):
+    """Why a row does not count, by facts from before the draw; a number, for a column."""
+
+    NONE = 0
+    """It counts."""
+    PROGRAM = 1
+    """The opponent is a program."""
+    OWN_POSITION = 2
+    """The game began in a position that the opponent had chosen."""
+    REPEATED_LOT = 3
+    """What the lot said was known: the move had been drawn before, and was taken back."""
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return self.name.lower().replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTerms:
+    """What is fixed of a trial before its first game."""
+
+    alpha: float = ALPHA
+    """Greatest chance that an endpoint's interval ever excludes the truth."""
+    cap_games: int = CAP_GAMES
+    """So many games of a person count, the first ones drawn."""
+    open_days: float = 14.0
+    """Open for longer: missing, also if an outcome comes later."""
+    opt_games: int = Opt.GAMES
+    opt_decisions: int = Opt.DECISIONS
+    least_values: int = LEAST_VALUES
+    least_persons: float = LEAST_PERSONS
+
+    def __post_init__(self) -> None:
+        if self.cap_games < 1:
+            raise ValueError(f"cap_games is {self.cap_games}, not 1 or more")
+        if not self.open_days > 0:
+            raise ValueError(f"open_days is {self.open_days}, not more than 0")
+
+    def design(self, opt: int) -> SequenceDesign:
+        """The confidence sequence of an endpoint.
+
+        Args:
+            opt: `opt_games` or `opt_decisions`.
+        """
+        return SequenceDesign(opt, self.alpha, self.least_values, self.least_persons)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRows:
+    """The rows of a trial that count, in the order of the draw, whatever outcome is asked for."""
+
+    rows: Units
+    """Including those whose outcome is missing."""
+    is_late: NDArray[np.bool_]
+    """Which of the rows were open for `TrialTerms.open_days`, or still are; shape (rows,)."""
+    excluded: dict[str, int]
+    """Rows left out by facts from before the draw, by reason."""
+    over_cap: int
+    """Rows left out because their person's first games were enough."""
+    waiting: int
+    """Rows from the oldest open one on: they will count later."""
+
+    def having(self, outcome: str) -> "CountedRows":
+        """The rows that count for an outcome.
+
+        Args:
+            outcome: Its column; not a number: the row has none.
+        """
+        missing = self.is_late | np.isnan(self.rows[outcome])
+        return CountedRows(
+            self.rows, self.is_late, self.excluded, self.over_cap, self.waiting, missing=missing
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRows(DrawnRows):
+    """The same for one outcome."""
+
+    missing: NDArray[np.bool_]
+    """Which of the rows have no outcome, or are late; shape (rows,)."""
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The fields of a `TrialCounts`."""
+        treated = int(np.count_nonzero(self.rows["treated"]))
+        return {
+            "drawn": len(self.rows),
+            "drawn_treated": treated,
+            "drawn_untreated": len(self.rows) - treated,
+            "counted": len(self.rows) - int(self.missing.sum()),
+            "excluded": self.excluded,
+            "over_cap": self.over_cap,
+            "waiting": self.waiting,
+        }
+
+    @property
+    def counted(self) -> Units:
+        """The rows that have an outcome."""
+        return self.rows[~self.missing] if self.missing.any() else self.rows
+
+
+def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None) -> DrawnRows:
+    """The rows that count for one outcome or another.
+
+    Args:
+        rows: In any order; of rows drawn at the same time the first given counts as drawn first.
+        terms: The trial's.
+        at: Now, with a time zone.
+        games_before: How many games of the trial each row's person began before its game, shape (n,); None:
+            each row is a game, and there are no others.
+
+    Raises:
+        ValueError: `at` has no time zone.
+    """
+    if at.tzinfo is None:
+        raise ValueError("the time of the report has no time zone")
+    patience_us = timedelta(days=terms.open_days) // timedelta(microseconds=1)
+    reasons, counts = np.unique(rows["excluded"][rows["excluded"] != Exclusion.NONE], return_counts=True)
+    excluded = {Exclusion(reason).text: count for reason, count in zip(reasons, counts.tolist(), strict=True)}
+    kept = np.flatnonzero(rows["excluded"] == Exclusion.NONE)
+    kept = kept[np.argsort(rows["drawn_us"][kept], kind="stable")]
+    if games_before is None:
+        numbers = earlier_counts(codes_of(rows["person"][kept]))
+    else:
+        numbers = games_before[kept].astype(np.float64)
+    capped = rows[kept[numbers < terms.cap_games]]
+    drawn_us, settled_us = capped["drawn_us"], capped["settled_us"]
+    is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= patience_us)
+    end = int(is_open.argmax()) if is_open.any() else len(capped)
+    is_late = (settled_us == UNSETTLED) | (settled_us - drawn_us > patience_us)
+    return DrawnRows(
+        capped[:end],
+        is_late[:end],
+        dict(sorted(excluded.items())),
+        len(kept) - len(capped),
+        len(capped) - end,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialCounts:
+    """How many rows of a trial count; a row is a game or a decision."""
+
+    drawn: int
+    """Rows that count, those without an outcome included."""
+    drawn_treated: int
+    """Those among them whose draw was the treatment."""
+    drawn_untreated: int
+    """The others among them."""
+    counted: int
+    """Rows with an outcome."""
+    excluded: dict[str, int]
+    """Rows left out by facts from before the draw, by reason."""
+    over_cap: int
+    """Rows left out because their person's first games were enough."""
+    waiting: int
+    """Rows from the oldest open one on: they will count later."""
+
+
+def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
+    """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
+
+    Args:
+        treated: A, what was drawn, shape (n,).
+        chance: pi, the recorded chance that A is 1, shape (n,).
+    """
+    return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
+
+
+_OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
+"""Fields of `AnyTimeEstimate` and `FixedInterval` that are no counts."""
+
+
+def hide_early(found: Any, why: str | None = None) -> None:
+    """Hide the estimates in a report's JSON for which it is too early: who looks at them peeks.
+
+    Of each such estimate the counts stay; every other number becomes None.  Each estimate gets `too_early`,
+    true or false, and `why_too_early`, a text or None.
+
+    Args:
+        found: Plain JSON values of estimates with their own reason in `too_early`; changed in place.
+        why: A reason to hide all of them; None: each by its own.
+    """
+    if isinstance(found, dict):
+        if "too_early" in found:
+            reason = why or found["too_early"]
+            found |= {"too_early": reason is not None, "why_too_early": reason}
+            if reason is not None:
+                found |= {name: None for name in _OF_AN_ESTIMATE if name in found}
+        for each in found.values():
+            hide_early(each, why)
+    elif isinstance(found, (list, tuple)):
+        for each in found:
+            hide_early(each, why)
+
+
+@dataclass(frozen=True, slots=True)
+class LotGuard:
+    """Whether the lot was drawn as recorded, and whether one arm loses outcomes."""
+
+    draw: AnyTimeEstimate
+    """A - pi over everything drawn; 0 unless lot or bookkeeping is broken."""
+    missing: AnyTimeEstimate
+    """Share of missing outcomes, treated less untreated."""
+    missing_treated: int
+    missing_untreated: int
+
+    def lacks_an_arm(self, counts: TrialCounts) -> str | None:
+        """Why there is nothing to compare: one arm has no outcome at all; None: both have some."""
+        treated = counts.drawn_treated - self.missing_treated
+        untreated = counts.drawn_untreated - self.missing_untreated
+        return None if treated and untreated else f"no comparison: {treated} treated, {untreated} untreated"
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Which of `draw` and `missing` exclude 0; empty if all is well."""
+        return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
+
+
+def lot_guard(selection: CountedRows, design: SequenceDesign) -> LotGuard:
+    """The guard over everything drawn."""
+    rows, missing = selection.rows, selection.missing
+    treated, chance, persons = rows["treated"], rows["chance"], rows["person"]
+    return LotGuard(
+        estimate(treated - chance, persons, design),
+        estimate(missing * contrast(treated, chance), persons, design),
+        int((missing & treated).sum()),
+        int((missing & ~treated).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointReport:
+    """One outcome, treated less untreated, with the lines that show how much it hangs on some of the rows."""
+
+    estimate: AnyTimeEstimate
+    largest: LargestPerson | None
+    """The person with the largest share of the variance, and the estimate without them."""
+    flagged: int
+    """Number of values of flagged games."""
+    flagged_for: dict[str, int]
+    """How many of these for which reason; a game may have several."""
+    without_flagged: AnyTimeEstimate
+    first_games: AnyTimeEstimate
+    """Of each person's first game."""
+    later_games: AnyTimeEstimate
+    """Of all games but each person's first."""
+
+
+def endpoint(
+    psi: Floats, rows: Units, first: NDArray[np.bool_], flags: SuspectGames, design: SequenceDesign
+) -> EndpointReport:
+    """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
+
+    Args:
+        psi: Values, shape (n,).
+        rows: Their rows, shape (n,).
+        first: Whether the row belongs to its person's first game, shape (n,).
+        flags: Of suspect games.
+        design: The endpoint's sequence.
+    """
+    persons, has = rows["person"], flags.have(rows["game_id"])
+    suspect = np.any([*has.values()], axis=0)
+
+    def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:
+        return estimate(psi[mask], persons[mask], design)
+
+    counts = {str(flag): int(np.count_nonzero(which)) for flag, which in has.items()}
+    return EndpointReport(
+        estimate(psi, persons, design),
+        largest_person(psi, persons, design),
+        int(suspect.sum()),
+        {flag: counts[flag] for flag in sorted(counts) if counts[flag]},
+        of(~suspect),
+        of(first),
+        of(~first),
+    )
+
+
+def check_draws(rows: Units, noun: str) -> None:
+    """Refuse rows whose draw cannot be.
+
+    Args:
+        rows: The rows.
+        noun: What one is called.
+
+    Raises:
+        ValueError: A row occurs twice, its chance is outside (0, 1), or its end is before the draw; the
+            message names it.
+    """
+    keys, chance = codes_of(rows["id"]), rows["chance"]
+    refuse(noun, rows[np.bincount(keys)[keys] > 1], "it occurs twice")
+    is_chance = (chance > 0) & (chance < 1)
+    refuse(noun, rows[~is_chance], "the chance of treatment is {chance}, not between 0 and 1")
+    refuse(noun, rows[rows["settled_us"] < rows["drawn_us"]], "it was settled before it was drawn")
+
+
+def refuse(noun: str, rows: Units, why: str) -> None:
+    """Raise ValueError about the first of some rows, if there are any; columns in braces are filled in."""
+    for row in rows[:1]:
+        raise ValueError(f"{noun} {row['id']}: {why.format_map(row)}")

@@ -1,0 +1,280 @@
+"""What the arena's pages tell of players: games, ratings, replies to traps over time, the best ratings."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, or_, select, true, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from storage.damage import Where, leave_out_damaged, require_types
+from storage.evidence.statistics.reply_progress import (
+    PlayedReplies,
+    ProgressBlock,
+    block_of,
+    progress,
+    replies_by_game,
+)
+from storage.records import GameStatus
+from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
+from storage.tables.games import GameRow, OpponentRow
+
+MOST_POINTS = 2000
+"""Latest rated games that a curve is made of."""
+MOST_GAMES = 400
+"""Latest games by which replies are judged."""
+_HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaGameLine:
+    """One game of a list; pairs are in the order of the sides."""
+
+    id: str
+    variant: str
+    rated: bool
+    initial_s: int | None
+    increment_s: int | None
+    players: tuple[str, str]
+    """Ids of the accounts."""
+    names: tuple[str, str]
+    ratings: tuple[int, int]
+    provisional: tuple[bool, bool]
+    diffs: tuple[int, int] | None
+    status: str
+    winner: int | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RatedPlayer:
+    """A player's rating in a variant."""
+
+    account_id: str
+    name: str
+    is_bot: bool
+    rating: float
+    deviation: float
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrapHistory:
+    """How a player's replies to us changed at one game."""
+
+    game: str
+    everything: ProgressBlock
+    blocks: tuple[ProgressBlock, ...]
+    """The oldest first."""
+
+
+async def list_arena_games(
+    session: AsyncSession, account_id: str, limit: int, before: str = ""
+) -> list[ArenaGameLine]:
+    """The games of an account, running ones too, the latest first; damaged ones are left out and logged.
+
+    Args:
+        session: The transaction.
+        account_id: The account.
+        limit: Most games.
+        before: Id of a game: only those that began before it; empty, or no game's: the latest.
+    """
+    row = ArenaGame
+    start = None
+    if before:
+        start = (await session.execute(select(row.created_at, row.id).where(row.id == before))).first()
+
+    def of_side(side: Any) -> Select[Any]:
+        found = select(row.id, row.created_at).where(side == account_id)
+        if start is not None:
+            earlier = and_(row.created_at == start.created_at, row.id < start.id)
+            found = found.where(or_(row.created_at < start.created_at, earlier))
+        # A query for each side, so that each finds its games in an index.
+        return select(found.order_by(row.created_at.desc(), row.id.desc()).limit(limit).subquery())
+
+    both = union_all(of_side(row.first_id), of_side(row.second_id)).subquery()
+    first, second = aliased(ArenaAccount), aliased(ArenaAccount)
+    columns = (*_LISTED, first.name.label("first_name"), second.name.label("second_name"))
+
+    def listed(*wanted: Any) -> Select[Any]:
+        return (
+            select(*wanted)
+            .join(both, both.c.id == row.id)
+            .join(first, first.id == row.first_id)
+            .join(second, second.id == row.second_id)
+            .order_by(row.created_at.desc(), row.id.desc())
+            .limit(limit)
+        )
+
+    async def read(only: str | None) -> list[ArenaGameLine]:
+        found = (await session.execute(listed(*columns).where(_only(row.id, only)))).all()
+        for each in found:
+            require_types(each, columns)
+        return [_line(each) for each in found]
+
+    async def keys() -> Sequence[str]:
+        return (await session.scalars(listed(row.id))).all()
+
+    def rows_of(key: str) -> list[Where]:
+        players = select(row.first_id).where(row.id == key).union(select(row.second_id).where(row.id == key))
+        return [(ArenaGame, row.id == key), (ArenaAccount, ArenaAccount.id.in_(players))]
+
+    return await leave_out_damaged(session, read, keys, rows_of)
+
+
+def _only(column: Any, key: object) -> ColumnElement[bool]:
+    """Whether a column has this key; None: true."""
+    return true() if key is None else column == key
+
+
+_LISTED = (
+    *(ArenaGame.id, ArenaGame.variant, ArenaGame.rated, ArenaGame.initial_s, ArenaGame.increment_s),
+    *(ArenaGame.first_id, ArenaGame.second_id, ArenaGame.first_rating, ArenaGame.second_rating),
+    *(ArenaGame.first_provisional, ArenaGame.second_provisional, ArenaGame.first_diff, ArenaGame.second_diff),
+    *(ArenaGame.status, ArenaGame.winner, ArenaGame.created_at),
+)
+
+
+def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
+    return ArenaGameLine(
+        id=row.id,
+        variant=row.variant,
+        rated=row.rated,
+        initial_s=row.initial_s,
+        increment_s=row.increment_s,
+        players=(row.first_id, row.second_id),
+        names=(row.first_name, row.second_name),
+        ratings=(row.first_rating, row.second_rating),
+        provisional=(row.first_provisional, row.second_provisional),
+        diffs=None if row.first_diff is None else (row.first_diff, row.second_diff),
+        status=row.status,
+        winner=row.winner,
+        created_at=row.created_at,
+    )
+
+
+async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
+    """An account's rating after each rated game, by variant: when the game began, and the rating.
+
+    Of the latest games only, the oldest of them first; damaged ones are left out and logged.
+    """
+    row = ArenaGame
+    sides = (
+        (row.first_id, row.first_rating, row.first_diff),
+        (row.second_id, row.second_rating, row.second_diff),
+    )
+    points: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
+    for player, rating, diff in sides:
+        columns = (row.variant, row.created_at, rating, diff)
+
+        def latest(
+            *wanted: Any, side: Any = player, changed: Any = diff, only: str | None = None
+        ) -> Select[Any]:
+            counted = select(*wanted).where(side == account_id, changed.is_not(None), _only(row.id, only))
+            return counted.order_by(row.created_at.desc()).limit(MOST_POINTS)
+
+        async def read(
+            only: str | None, columns: Sequence[Any] = columns, latest: Any = latest
+        ) -> list[tuple[str, datetime, int]]:
+            found = (await session.execute(latest(*columns, only=only))).all()
+            for each in found:
+                require_types(each, columns)
+            return [(variant, at, before + change) for variant, at, before, change in found]
+
+        async def keys(latest: Any = latest) -> Sequence[str]:
+            return (await session.scalars(latest(row.id))).all()
+
+        for variant, at, after in await leave_out_damaged(
+            session, read, keys, lambda key: [(ArenaGame, row.id == key)]
+        ):
+            points[variant].append((at, after))
+    return {variant: sorted(found) for variant, found in points.items()}
+
+
+async def best_rated(
+    session: AsyncSession, variant: str, limit: int, deviations: tuple[float, float]
+) -> list[RatedPlayer]:
+    """The best ratings in a variant, the highest first; no banned accounts.
+
+    Damaged ones are left out and logged.
+
+    Args:
+        session: The transaction.
+        variant: The variant's key.
+        limit: Most players.
+        deviations: Only ratings whose deviation is above the first and at most the second.
+    """
+    row = ArenaRating
+    player = (ArenaAccount.id, ArenaAccount.name, ArenaAccount.is_bot)
+    columns = (*player, row.rating, row.deviation, row.games)
+
+    def best(*wanted: Any) -> Select[Any]:
+        return (
+            select(*wanted)
+            .join(ArenaAccount, ArenaAccount.id == row.account_id)
+            .where(
+                row.variant == variant,
+                row.deviation > deviations[0],
+                row.deviation <= deviations[1],
+                ArenaAccount.access.not_in(_HIDDEN),
+            )
+            .order_by(row.rating.desc(), ArenaAccount.id)
+            .limit(limit)
+        )
+
+    async def read(only: str | None) -> list[RatedPlayer]:
+        found = (await session.execute(best(*columns).where(_only(row.account_id, only)))).all()
+        for each in found:
+            require_types(each, columns)
+        return [RatedPlayer(*each) for each in found]
+
+    async def keys() -> Sequence[str]:
+        return (await session.scalars(best(row.account_id))).all()
+
+    def rows_of(key: str) -> list[Where]:
+        rating = (row.account_id == key) & (row.variant == variant)
+        return [(ArenaRating, rating), (ArenaAccount, ArenaAccount.id == key)]
+
+    return await leave_out_damaged(session, read, keys, rows_of)
+
+
+async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dict[str, list[PlayedReplies]]:
+    """How an account replied to our moves, by game, the oldest first.
+
+    Only in games that are over and judged to the end, of these the latest.
+    """
+    rows = (
+        await session.execute(
+            select(GameRow.id, GameRow.game, GameRow.started_at)
+            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+            .where(
+                OpponentRow.site == site,
+                OpponentRow.site_id == account_id,
+                GameRow.state == GameStatus.FINISHED,
+                GameRow.is_settled.is_(True),
+            )
+            .order_by(GameRow.started_at.desc(), GameRow.id.desc())
+            .limit(MOST_GAMES)
+        )
+    ).all()
+    replies = await replies_by_game(session, [row.id for row in rows])
+    played: dict[str, list[PlayedReplies]] = defaultdict(list)
+    for row in reversed(rows):
+        played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
+    return dict(played)
+
+
+def trap_histories(replies: Mapping[str, Sequence[PlayedReplies]]) -> list[TrapHistory]:
+    """The courses of `trap_replies`, those with the most games first.
+
+    With intervals: arithmetic, for which no transaction should wait.
+    """
+    found = [TrapHistory(game, block_of(games), _blocks(games)) for game, games in replies.items()]
+    return sorted(found, key=lambda each: (-each.everything.last, each.game))
+
+
+def _blocks(games: Sequence[PlayedReplies]) -> tuple[ProgressBlock, ...]:
+    return tuple(progress(games))

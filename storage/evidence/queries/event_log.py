@@ -1,0 +1,174 @@
+"""Events for the operator: what went wrong, what was declined and why, how long servers took."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, cast, func, select, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.evidence.queries.elapsed import quantiles, seconds_between
+from storage.filters import standing
+from storage.records import MATCH_SITE
+from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
+
+_LONGEST_REASON = 300
+"""Characters of a reason that are read."""
+_MOST_TIMES = 50_000
+_SENT, _CONFIRMED = "sent ", "confirmed "
+"""Before a site's name: which of its times."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """Events that are alike."""
+
+    kind: str
+    site: str
+    reason: str
+    """Empty: none was given."""
+    count: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One event."""
+
+    id: int
+    at: datetime
+    site: str
+    account: str
+    kind: str
+    game_id: int | None
+    opponent: str
+    """Of the game; empty: it belongs to none."""
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTimes:
+    """How long a site took, in seconds, over moves of ours."""
+
+    site: str
+    moves: int
+    send_median_s: float
+    """From the decision to the site's acceptance of the move."""
+    send_p95_s: float
+    confirmed: int
+    """Those of the moves that the site has shown."""
+    confirm_median_s: float | None
+    """From there to the move in the site's list of moves; None: it has shown none, like the next."""
+    confirm_p95_s: float | None
+
+
+def _reason() -> ColumnElement[str]:
+    """What an event says of itself, whatever its kind calls it."""
+    return func.coalesce(
+        EventRow.detail["reason"].as_string(), EventRow.detail["error"].as_string(), cast("", String)
+    )
+
+
+async def count_events(
+    session: AsyncSession, since: datetime, *, kind: str = "", site: str = "", limit: int = 100
+) -> list[EventCount]:
+    """The events since a moment by kind, site and reason, the most frequent first."""
+    reason = func.substr(_reason(), 1, _LONGEST_REASON).label("reason")
+    rows = await session.execute(
+        select(
+            EventRow.kind,
+            EventRow.site,
+            reason,
+            func.count().label("times"),
+            func.max(EventRow.at).label("last_at"),
+        )
+        .where(*_which(since, kind, site))
+        .group_by(EventRow.kind, EventRow.site, reason)
+        .order_by(func.count().desc(), EventRow.kind, EventRow.site, reason)
+        .limit(limit)
+    )
+    return [EventCount(row.kind, row.site, row.reason, row.times, row.last_at) for row in rows]
+
+
+async def event_kinds(session: AsyncSession, since: datetime) -> list[str]:
+    """The kinds of events that there were since a moment."""
+    statement = select(EventRow.kind).where(EventRow.at >= since).distinct().order_by(EventRow.kind)
+    return list(await session.scalars(statement))
+
+
+async def latest_events(
+    session: AsyncSession,
+    since: datetime,
+    *,
+    kind: str = "",
+    site: str = "",
+    limit: int = 50,
+    offset: int = 0,
+) -> list[LoggedEvent]:
+    """The events since a moment, the latest first."""
+    rows = await session.execute(
+        select(EventRow, OpponentRow.name)
+        .outerjoin(GameRow, GameRow.id == EventRow.game_id)
+        .outerjoin(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(*_which(since, kind, site))
+        .order_by(EventRow.at.desc(), EventRow.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return [
+        LoggedEvent(
+            row.id, row.at, row.site, row.account, row.kind, row.game_id, name or "", dict(row.detail)
+        )
+        for row, name in rows
+    ]
+
+
+async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
+    """How long the sites, or one of them, took with moves of games that began since a moment."""
+    of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
+    latest = (
+        select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        # By the games' keys, or SQLite would walk all decisions.
+        .where(
+            DecisionRow.game_id.in_(select(GameRow.id).where(GameRow.started_at >= since, of_site)),
+            DecisionRow.sent_at.is_not(None),
+            *standing(),
+        )
+        # Not by the key itself, or SQLite would walk all decisions in its order.
+        .order_by((DecisionRow.id + 0).desc())
+        .limit(_MOST_TIMES)
+        .cte("latest")
+    )
+    sent = seconds_between(session, latest.c.created_at, latest.c.sent_at)
+    confirmed = seconds_between(session, latest.c.sent_at, latest.c.confirmed_at)
+    times = union_all(
+        select((_SENT + latest.c.site).label("name"), sent.label("value")),
+        select((_CONFIRMED + latest.c.site).label("name"), confirmed.label("value")).where(
+            latest.c.confirmed_at.is_not(None)
+        ),
+    )
+    found = {row.name: row for row in await session.execute(quantiles(times, (50, 95)))}
+    return [
+        SiteTimes(
+            name.removeprefix(_SENT),
+            row.size,
+            row.q50,
+            row.q95,
+            0 if shown is None else shown.size,
+            None if shown is None else shown.q50,
+            None if shown is None else shown.q95,
+        )
+        for name, row in found.items()
+        if name.startswith(_SENT)
+        for shown in [found.get(_CONFIRMED + name.removeprefix(_SENT))]
+    ]
+
+
+def _which(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:
+    conditions = [EventRow.at >= since]
+    if kind:
+        conditions.append(EventRow.kind == kind)
+    if site:
+        conditions.append(EventRow.site == site)
+    return conditions

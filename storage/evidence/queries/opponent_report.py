@@ -1,0 +1,367 @@
+"""One opponent: who it is, how it did against us, how its replies change, its rating, and when it returns."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sqlalchemy import Row, String, func, or_, select, type_coerce
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.damage import reason_of, require_damage
+from storage.evidence.inference.suspects import Flags, SuspectFlag
+from storage.evidence.queries.opponents import OpponentLine, OpponentOrder, list_opponents
+from storage.evidence.statistics.reply_progress import (
+    PlayedReplies,
+    ProgressBlock,
+    block_of,
+    progress,
+    replies_by_game,
+)
+from storage.evidence.statistics.suspect_rows import suspect_games_of
+from storage.filters import Filters, shown_games
+from storage.ledger.blocks import blocked_as
+from storage.ledger.events import OPPONENT_RENAMED
+from storage.records import GameResult, GameStatus
+from storage.tables.games import EventRow, GameRow, OpponentRow
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentAccount:
+    """An opponent's account at a site."""
+
+    opponent_id: int
+    """Our key."""
+    site: str
+    site_id: str
+    """The site's key."""
+    name: str
+    """The latest."""
+    former_names: tuple[str, ...]
+    """The oldest first."""
+    is_bot: bool
+    first_seen_at: datetime
+    """When its first game began, aborted ones included."""
+    blocked_as: str | None
+    """Under which of its name and key the operator has blocked it; None: it is not blocked by command."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastTerms:
+    """The terms of the latest game, for another one."""
+
+    variant: str
+    rated: bool
+    clock_initial_s: int | None
+    clock_increment_s: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameTally:
+    """Games of one kind, and our results."""
+
+    game: str
+    player: str
+    """Of ours."""
+    our_side: int
+    """0: we moved first."""
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def without_result(self) -> int:
+        """Games that go on, or whose result is not known."""
+        return self.games - self.wins - self.draws - self.losses
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRating:
+    """The opponent's rating at the start of a game."""
+
+    game_id: int
+    at: datetime
+    rating: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRatings:
+    """The opponent's ratings at one kind of games."""
+
+    game: str
+    speed: str
+    points: tuple[SeenRating, ...]
+    """The oldest first; one a game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A day (UTC) on which games began."""
+
+    day: date
+    games: int
+    days_since: int | None
+    """Since the visit before; None: it is the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameProgress:
+    """How the replies at one game change."""
+
+    game: str
+    everything: ProgressBlock
+    """Of all games."""
+    blocks: tuple[ProgressBlock, ...]
+    """The oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectGame:
+    """A game that plain rules mark (`storage.evidence.inference.suspects`)."""
+
+    game_id: int
+    at: datetime
+    game: str
+    flags: tuple[SuspectFlag, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpponentReport:
+    """What is known of an opponent, by its games that pass the filters, aborted ones aside."""
+
+    account: OpponentAccount
+    line: OpponentLine | None
+    """As in the list of opponents; None: no game passes."""
+    last_terms: LastTerms | None
+    tallies: tuple[GameTally, ...]
+    """By game, player and side."""
+    progress: tuple[GameProgress, ...]
+    """By game, those with the most games first."""
+    ratings: tuple[SeenRatings, ...]
+    """By game and speed, those with the most games first."""
+    visits: tuple[Visit, ...]
+    """The first one first."""
+    suspects: tuple[SuspectGame, ...]
+    """The latest first; programs have none."""
+    damage: str = ""
+    """Why it is not known which games are suspect: a record is damaged; empty: it is known."""
+
+    @property
+    def flags(self) -> dict[SuspectFlag, int]:
+        """How many games have each flag."""
+        counts = Counter(flag for game in self.suspects for flag in game.flags)
+        return {flag: counts[flag] for flag in SuspectFlag if counts[flag]}
+
+    @property
+    def gaps(self) -> list[int]:
+        """Days from each visit to the next."""
+        return [visit.days_since for visit in self.visits if visit.days_since is not None]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, with times as ISO 8601."""
+        line = self.line
+        return {
+            **asdict(self.account),
+            "first_seen_at": self.account.first_seen_at.isoformat(),
+            "first_at": None if line is None else line.first_at.isoformat(),
+            "last_at": None if line is None else line.last_at.isoformat(),
+            "games": 0 if line is None else line.games,
+            "days": 0 if line is None else line.days,
+            "decided": 0 if line is None else line.decided,
+            "points": 0.0 if line is None else line.points,
+            "best_rating": None if line is None else line.best_rating,
+            "baits_set": 0 if line is None else line.baits_set,
+            "baits_taken": 0 if line is None else line.baits_taken,
+            "slips": 0 if line is None else line.slips,
+            "tallies": [asdict(each) for each in self.tallies],
+            "progress": [
+                {
+                    "game": each.game,
+                    "all": each.everything.to_json(),
+                    "blocks": [block.to_json() for block in each.blocks],
+                }
+                for each in self.progress
+            ],
+            "ratings": [
+                {
+                    "game": each.game,
+                    "speed": each.speed,
+                    "points": [{**asdict(point), "at": point.at.isoformat()} for point in each.points],
+                }
+                for each in self.ratings
+            ],
+            "visits": [{**asdict(each), "day": each.day.isoformat()} for each in self.visits],
+            "suspect_games": [
+                {**asdict(each), "at": each.at.isoformat(), "flags": [flag.value for flag in each.flags]}
+                for each in self.suspects
+            ],
+            "damage": self.damage,
+        }
+
+
+async def find_opponents(session: AsyncSession, name: str, site: str | None = None) -> list[tuple[str, str]]:
+    """Site and key of the accounts with this name or key, ignoring case; at one site, or at any."""
+    row, lower = OpponentRow, name.lower()
+    # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
+    is_meant = or_(
+        row.name == name,
+        row.site_id == name,
+        func.lower(row.name) == lower,
+        func.lower(row.site_id) == lower,
+    )
+    statement = select(row.site, row.site_id).where(is_meant).order_by(row.site, row.site_id)
+    if site is not None:
+        statement = statement.where(row.site == site)
+    return [(found.site, found.site_id) for found in await session.execute(statement)]
+
+
+async def get_opponent(session: AsyncSession, site: str, site_id: str) -> OpponentAccount | None:
+    """The account with this key at a site; None: we have not met."""
+    statement = select(OpponentRow).where(OpponentRow.site == site, OpponentRow.site_id == site_id)
+    row = (await session.execute(statement)).scalar_one_or_none()
+    if row is None:
+        return None
+    games = select(GameRow.id).where(GameRow.opponent_id == row.id)
+    renamed = await session.scalars(
+        select(EventRow.detail["name"].as_string())
+        .where(EventRow.kind == OPPONENT_RENAMED, EventRow.game_id.in_(games))
+        .order_by(EventRow.id)
+    )
+    former = dict.fromkeys(name for name in renamed if name and name != row.name)
+    return OpponentAccount(
+        row.id,
+        row.site,
+        row.site_id,
+        row.name,
+        tuple(former),
+        row.is_bot,
+        row.first_seen_at,
+        await blocked_as(session, site, row.site_id, row.name),
+    )
+
+
+async def opponent_report(
+    session: AsyncSession, site: str, site_id: str, filters: Filters | None = None
+) -> OpponentReport | None:
+    """Everything about one opponent; None: we have not met.
+
+    Args:
+        session: Of the database.
+        site: Where the account is.
+        site_id: The site's key of it.
+        filters: Which of its games; None: all.
+    """
+    account = await get_opponent(session, site, site_id)
+    if account is None:
+        return None
+    chosen = replace(filters or Filters(), site=site, opponent_id=site_id)
+    rows = await _games(session, account, chosen)
+    lines = await list_opponents(session, chosen, OpponentOrder.LATEST)
+    replies = await replies_by_game(session, [row.id for row in rows])
+    flags, damage = await _flags(session, account.opponent_id)
+    played = defaultdict(list)
+    for row in rows:
+        played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
+    return OpponentReport(
+        account=account,
+        line=lines[0] if lines else None,
+        last_terms=_last_terms(rows),
+        tallies=_tallies(rows),
+        progress=tuple(
+            GameProgress(game, block_of(games), tuple(progress(games)))
+            for game, games in sorted(played.items(), key=lambda item: (-len(item[1]), item[0]))
+        ),
+        ratings=_ratings(rows),
+        visits=_visits(rows),
+        suspects=tuple(
+            SuspectGame(row.id, row.started_at, row.game, flags[row.id])
+            for row in reversed(rows)
+            if row.id in flags
+        ),
+        damage=damage,
+    )
+
+
+async def _flags(session: AsyncSession, opponent: int) -> tuple[Flags, str]:
+    """The flags of suspect games; or why they are not known: one damaged row must not hide the others."""
+    try:
+        return await suspect_games_of(session, opponent), ""
+    except Exception as error:
+        require_damage(error)
+        return {}, reason_of(error)
+
+
+async def _games(
+    session: AsyncSession, account: OpponentAccount, filters: Filters
+) -> Sequence[Row[*tuple[Any, ...]]]:
+    """The account's games that pass the filters, in the order in which they began."""
+    return (
+        await session.execute(
+            select(
+                GameRow.id,
+                GameRow.game,
+                GameRow.player,
+                GameRow.our_side,
+                # As text: one damaged row must not hide the others.
+                type_coerce(GameRow.result, String).label("result"),
+                GameRow.started_at,
+                GameRow.speed,
+                GameRow.opponent_rating,
+                GameRow.variant,
+                GameRow.rated,
+                GameRow.clock_initial_s,
+                GameRow.clock_increment_s,
+            )
+            .where(
+                GameRow.opponent_id == account.opponent_id,
+                GameRow.state != GameStatus.ABORTED,
+                *shown_games(filters),
+            )
+            .order_by(GameRow.started_at, GameRow.id)
+        )
+    ).all()
+
+
+def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
+    if not rows:
+        return None
+    last = rows[-1]
+    return LastTerms(last.variant, last.rated, last.clock_initial_s, last.clock_increment_s)
+
+
+def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
+    results: Mapping[tuple[str, str, int], Counter[str | None]] = defaultdict(Counter)
+    for row in rows:
+        results[row.game, row.player, row.our_side][row.result] += 1
+    return tuple(
+        GameTally(
+            *key,
+            games=counts.total(),
+            wins=counts[GameResult.WIN],
+            draws=counts[GameResult.DRAW],
+            losses=counts[GameResult.LOSS],
+        )
+        # As texts: a damaged row has values of any kind.
+        for key, counts in sorted(results.items(), key=lambda item: tuple(map(str, item[0])))
+    )
+
+
+def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeenRatings, ...]:
+    found: dict[tuple[str, str], list[SeenRating]] = defaultdict(list)
+    for row in rows:
+        if isinstance(row.opponent_rating, int):  # a damaged row has values of any kind
+            found[row.game, row.speed].append(SeenRating(row.id, row.started_at, row.opponent_rating))
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    return tuple(SeenRatings(*key, tuple(points)) for key, points in ordered)
+
+
+def _visits(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[Visit, ...]:
+    counts = Counter(row.started_at.astimezone(UTC).date() for row in rows)
+    days = sorted(counts)
+    before = [None, *days]
+    return tuple(
+        Visit(day, counts[day], None if last is None else (day - last).days)
+        for last, day in zip(before, days, strict=False)
+    )

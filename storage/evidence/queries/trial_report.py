@@ -1,0 +1,195 @@
+"""What a trial says now: whole games drawn between two players, and single decisions by lot."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.player_kinds import PLAYER_KINDS
+from storage.damage import Unreadable
+from storage.database import Database
+from storage.errors import FilterError
+from storage.evidence.inference.any_time import Looks, Opt
+from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
+from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
+from storage.evidence.inference.suspects import SuspectGames
+from storage.evidence.inference.trial import TrialTerms
+from storage.evidence.statistics.summary_rows import SummaryRows
+from storage.evidence.statistics.suspect_rows import suspect_games
+from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
+from storage.evidence.trials import StoredTrial, list_trials
+from storage.filters import Filters
+
+
+@dataclass(frozen=True, slots=True)
+class TrialReport:
+    """A trial's report."""
+
+    trial: StoredTrial
+    arms: tuple[str, ...]
+    """The two players that are compared, the one that sets traps first; or the only one."""
+    games: GamesReport | None
+    """None: the trial has one player, and nothing to compare it with."""
+    looks: Looks | None
+    """The difference in score after each game; None likewise."""
+    damaged_games: tuple[Unreadable, ...]
+    decisions: DecisionsReport | None
+    """None: no player of the trial draws single decisions."""
+    damaged_decisions: tuple[Unreadable, ...]
+
+
+def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
+    """The trial of a name; without one the open trial, else the one that began last; None: there is none.
+
+    Raises:
+        FilterError: No trial has this name.
+    """
+    if name is None:
+        return max(trials, key=lambda each: (each.ended_at is None, each.started_at), default=None)
+    found = next((each for each in trials if each.name == name), None)
+    if found is None:
+        known = ", ".join(each.name for each in trials) or "none"
+        raise FilterError(f"trial: no trial {name!r} is known; known: {known}")
+    return found
+
+
+def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
+    """The two players to compare: those asked for, or the only two, the one that sets traps first.
+
+    A trial of single decisions alone has one player, and nothing to compare it with.
+
+    Args:
+        trial: The trial.
+        text: Two names and a comma between them; None: choose.
+
+    Raises:
+        FilterError: They are not two of its players, or it has more than two and none were asked for.
+    """
+    if text is None and len(trial.arms) == 1:
+        return trial.arms
+    if text is not None:
+        asked = tuple(part.strip() for part in text.split(","))
+        if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):
+            raise FilterError(f"arms: {text!r} is not two of the trial's players: {', '.join(trial.arms)}")
+        return asked
+    if len(trial.arms) != 2:
+        raise FilterError(f"arms: the trial has {', '.join(trial.arms)}; name the two to compare")
+    return tuple(
+        sorted(trial.arms, key=lambda arm: arm not in PLAYER_KINDS or not PLAYER_KINDS[arm].sets_traps)
+    )
+
+
+def terms_of(trial: StoredTrial) -> TrialTerms:
+    """What was fixed of a trial; its `opt` is of decisions if there is nothing else to compare."""
+    return TrialTerms(
+        alpha=trial.alpha,
+        cap_games=trial.cap,
+        opt_games=trial.opt,
+        opt_decisions=trial.opt if len(trial.arms) == 1 else int(Opt.DECISIONS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRows:
+    """What was read of a trial; the arithmetic comes after the transaction, which others may wait for."""
+
+    trial: StoredTrial
+    arms: tuple[str, ...]
+    games: TrialGames
+    damaged_games: Sequence[Unreadable]
+    lots: Sequence[TrialDecision]
+    damaged_lots: Sequence[Unreadable]
+    flags: SuspectGames
+
+    def report(self, at: datetime) -> TrialReport:
+        """The report.
+
+        Args:
+            at: Now, aware.
+        """
+        terms = terms_of(self.trial)
+        games = looks = decisions = None
+        if len(self.arms) == 2:
+            games, looks = games_report_and_looks(self.games, terms, at, self.flags)
+        if self.trial.draws_decisions:
+            decisions = decisions_report(self.lots, terms, at, self.flags)
+        return TrialReport(
+            self.trial,
+            self.arms,
+            games,
+            looks,
+            tuple(self.damaged_games),
+            decisions,
+            tuple(self.damaged_lots),
+        )
+
+
+class KnownGames(NamedTuple):
+    """Games with their sums (`storage.evidence.statistics.group_rows.SUMS`), also aborted ones."""
+
+    shown: SummaryRows
+    """All but matches between programs."""
+    passing: SummaryRows
+    """Those that pass the filters."""
+
+
+async def trial_report(
+    database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
+) -> TrialReport | None:
+    """The report of a trial, or of those of its games that pass filters; None: there is no trial.
+
+    Args:
+        database: Where the trial is.
+        name: As `read_trial` wants it, like the next two; it raises what that does.
+        arms: See there.
+        filters: See there.
+        at: Now, aware.
+    """
+    async with database.read() as session:
+        rows = await read_trial(session, name, arms, filters)
+    # Not on the event loop, where moves are made.
+    return None if rows is None else await asyncio.to_thread(rows.report, at)
+
+
+async def read_trial(
+    session: AsyncSession,
+    name: str | None,
+    arms: str | None,
+    filters: Filters,
+    known: KnownGames | None = None,
+) -> TrialRows | None:
+    """Read what the report of a trial needs.
+
+    Args:
+        session: Of the transaction.
+        name: As `choose_trial` wants it.
+        arms: As `choose_arms` wants them.
+        filters: Which games; only by what was known before the draw.
+        known: Games that have been read; None: what is needed is read.
+
+    Returns:
+        The rows; None: there is no trial.
+
+    Raises:
+        FilterError: As `choose_trial` and `choose_arms`.
+        RecordError: A row without which there is no report is damaged.
+    """
+    trial = choose_trial(await list_trials(session), name)
+    if trial is None:
+        return None
+    chosen = choose_arms(trial, arms)
+    games = NO_GAMES
+    lots: Sequence[TrialDecision] = ()
+    damaged: Sequence[Unreadable] = ()
+    damaged_lots: Sequence[Unreadable] = ()
+    # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
+    flags = await suspect_games(session, None if known is None else known.shown.games)
+    if len(chosen) == 2:
+        passing = None if known is None else known.passing
+        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)
+    if trial.draws_decisions:
+        lots, damaged_lots = await trial_decisions(session, trial, filters)
+    return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)

@@ -1,0 +1,164 @@
+"""Statistics of groups of games: what opponents' replies cost, how often they erred, and what was expected.
+
+Unlike things are never added up: a group has one game (Othello, chess, ...), and rating bands are per site.
+Replies are compared with what chance and the model of people expect of the very same positions, never with
+other positions: after a trap there are fewer good replies, so whoever moves at random errs more often there.
+
+Differences have confidence sequences by person (`storage.evidence.inference.any_time`): they may be read
+at any time.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from typing import Any
+
+from storage.evidence.inference.any_time import AnyTimeEstimate
+from storage.evidence.inference.defaults import RATING_BAND
+from storage.evidence.intervals import Performance
+from storage.evidence.statistics.facts import GameFact
+from storage.filters import PHASE_PLIES
+
+
+class By(StrEnum):
+    """What games and replies can be grouped by; always by game, too."""
+
+    PLAYER = "player"
+    GAME = "game"
+    SITE = "site"
+    SPEED = "speed"
+    RATING_BAND = "rating-band"
+    WEEK = "week"
+    MONTH = "month"
+    OPPONENT_KIND = "opponent-kind"
+    VERSION = "version"
+    SETTINGS = "settings"
+    PHASE = "phase"
+    """Of the reply; games count in every phase that they reached."""
+    MODEL = "model"
+    """Who made the forecast of the reply; games count with every model that there was."""
+
+
+OF_GAME: dict[By, Callable[[GameFact], str]] = {
+    By.PLAYER: lambda game: game.player,
+    By.GAME: lambda game: game.game,
+    By.SITE: lambda game: game.site,
+    By.SPEED: lambda game: game.speed,
+    By.RATING_BAND: lambda game: band_text(game.opponent_rating),
+    By.WEEK: lambda game: week_text(game.started_at.date()),
+    By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
+    By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
+    By.VERSION: lambda game: game.version,
+    By.SETTINGS: lambda game: game.settings,
+}
+"""What games are grouped by."""
+OF_REPLY = frozenset({By.PHASE, By.MODEL})
+"""What replies are grouped by."""
+
+
+def band_text(rating: int | None) -> str:
+    """A rating's band, for instance ``1400 to 1599``; ``unrated``."""
+    if rating is None:
+        return "unrated"
+    least = rating // RATING_BAND * RATING_BAND
+    return f"{least} to {least + RATING_BAND - 1}"
+
+
+def week_text(day: date) -> str:
+    """The week of a day, as the date of its Monday: ``2026-11-23``."""
+    return str(day - timedelta(days=day.weekday()))
+
+
+def phase_name(phase: int) -> str:
+    """A phase by its number, 0 for the first: ``plies 1 to 20``."""
+    first = phase * PHASE_PLIES
+    return f"plies {first + 1} to {first + PHASE_PLIES}"
+
+
+@dataclass(slots=True)
+class Expected:
+    """How often something happened, beside what was expected; shares or costs from 0 to 1.
+
+    Nobody changes it; like `AnyTimeEstimate` it is not frozen, since there are so many.
+    """
+
+    n: int
+    """Replies in which it could be seen."""
+    happened: float | None
+    """Mean of what happened; None without replies, like the next three."""
+    chance: float | None
+    """Mean over all replies, each equally likely: a person who moves at random."""
+    model: float | None
+    """Mean by the forecasts: the model of people where the game has one, else the replies' looks."""
+    beyond_chance: AnyTimeEstimate
+    """Happened less chance."""
+    beyond_model: AnyTimeEstimate
+    """Happened less forecast."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStatistics:
+    """One group of games."""
+
+    group: dict[str, str]
+    """What its games have in common, by the names of `By`."""
+    games: int
+    """All except aborted ones."""
+    wins: int
+    draws: int
+    losses: int
+    unfinished: int
+    persons: int
+    """Opponents' accounts."""
+    performance: Performance
+    replies: int
+    """Judged replies in positions that were not decided; the first `CAP_GAMES` games of each account."""
+    optimal: int
+    """Of these, replies that are among the best."""
+    decided: int
+    """Judged replies in positions won or lost by force, which count nowhere else."""
+    models: tuple[str, ...]
+    """Who made the forecasts of the replies, by `storage.evidence.statistics.facts.model_text`; sorted."""
+    errors: Expected
+    """Replies that cost a tenth of the game or more."""
+    cost: Expected
+    """What the replies cost, in expected score."""
+    baits_set: int
+    """Replies to moves that set a tempting trap."""
+    baits: Expected
+    """Of these, replies that take the bait."""
+    traps_set: int
+    """Answered moves that set a trap in the paper's sense (Figure 9)."""
+    traps_optimal: int
+    traps_fell: int
+    traps_fell_for_best: int
+    traps_erred_elsewhere: int
+    falls: Expected
+    """Falls into these traps."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        name = key if not before or before == "group" else f"{before}_{key}"
+        if isinstance(value, dict):
+            flat |= flat_row(value, name)
+        else:
+            flat[name] = ", ".join(value) if isinstance(value, tuple) else value
+    return flat
+
+
+def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
+    """What to group by when these are asked for: always the game, too, and the site for rating bands."""
+    keys = list(dict.fromkeys(by))
+    if By.RATING_BAND in keys and By.SITE not in keys:
+        keys.insert(keys.index(By.RATING_BAND), By.SITE)
+    if By.GAME not in keys:
+        keys.append(By.GAME)
+    return tuple(keys)

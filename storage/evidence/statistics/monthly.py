@@ -1,0 +1,253 @@
+"""What happened in a stretch of time, for a report: games, traps, ratings, baits, events, trials."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Decision
+from engine.expected import WHOLE
+from engine.games import get_game
+from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
+from storage.damage import VALUE_ERRORS
+from storage.evidence.statistics.facts import GameFact, game_facts
+from storage.evidence.statistics.group_rows import read_groups
+from storage.evidence.statistics.groups import By, GroupStatistics
+from storage.evidence.trials import StoredTrial, list_trials
+from storage.filters import Filters, filter_conditions, shown_games, standing
+from storage.packing.records import unpack
+from storage.records import GameStatus
+from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.types import as_stored
+
+MOST_BAITS = 8
+"""Baits of a report."""
+MOST_RATINGS = 6
+"""Ratings of a report that are followed, those with the most games."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfGames:
+    """The games that began on one day, by UTC."""
+
+    day: date
+    games: int
+    """All except aborted ones."""
+    points: float
+    results: int
+    """Games with a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedGames:
+    """Our rating at the start of each rated game of one kind."""
+
+    site: str
+    account: str
+    game: str
+    speed: str
+    points: tuple[tuple[datetime, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DearBait:
+    """A bait that was taken, with the position."""
+
+    game_id: int
+    site: str
+    site_game_id: str
+    game: str
+    opponent: str
+    our_side: int
+    at: datetime
+    move: str
+    """Ours, as people of the game write it."""
+    reply: str
+    """The reply that took the bait, in the same notation."""
+    bait_squares: tuple[str, ...]
+    move_squares: tuple[str, ...]
+    rows: tuple[str, ...]
+    """The board after our move, as `Game.board_rows` gives it."""
+    cost: float
+    """What the reply cost, share of the game."""
+    probability: float
+    """Of this reply by the forecast."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyReport:
+    """Everything that one report shows."""
+
+    since: datetime
+    until: datetime
+    days: tuple[DayOfGames, ...]
+    """Every day, also those without games."""
+    groups: tuple[GroupStatistics, ...]
+    """By player and game."""
+    ratings: tuple[RatedGames, ...]
+    baits: tuple[DearBait, ...]
+    """The dearest first."""
+    events: tuple[tuple[str, int], ...]
+    """Kinds and their numbers, the most frequent first."""
+    trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
+    """Trials that ran at some time between, with the games of each player that began between."""
+
+
+async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyReport:
+    """The report on the games that match the filters.
+
+    Args:
+        session: In a transaction that sees one state of the database.
+        filters: With `since` and `until`, in UTC.
+
+    Raises:
+        ValueError: The filters name no stretch of time.
+        RecordError: A record is damaged: which and why.
+    """
+    since, until = filters.since, filters.until
+    if since is None or until is None:
+        raise ValueError("the filters name no stretch of time")
+    games = await game_facts(session, filters)
+    grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
+    return MonthlyReport(
+        since,
+        until,
+        _days(games, since, until),
+        tuple(grouped.statistics()),
+        _ratings(games),
+        await _baits(session, filters),
+        await _events(session, filters, since, until),
+        await _trials(session, filters, since, until),
+    )
+
+
+def _days(games: Sequence[GameFact], since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
+    found: dict[date, list[GameFact]] = {}
+    day = since.astimezone(UTC).date()
+    while datetime(day.year, day.month, day.day, tzinfo=UTC) < until:
+        found[day] = []
+        day += timedelta(days=1)
+    for game in games:
+        found.setdefault(game.started_at.astimezone(UTC).date(), []).append(game)
+    return tuple(
+        DayOfGames(
+            each,
+            len(begun),
+            sum(game.score for game in begun if game.score is not None),
+            sum(game.score is not None for game in begun),
+        )
+        for each, begun in sorted(found.items())
+    )
+
+
+def _ratings(games: Sequence[GameFact]) -> tuple[RatedGames, ...]:
+    curves: dict[tuple[str, str, str, str], list[tuple[datetime, int]]] = {}
+    for game in sorted(games, key=lambda game: game.started_at):
+        if game.rated and game.our_rating is not None:
+            key = (game.site, game.account, game.game, game.speed)
+            curves.setdefault(key, []).append((game.started_at, game.our_rating))
+    most = sorted(curves.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_RATINGS]
+    return tuple(RatedGames(*key, tuple(points)) for key, points in most)
+
+
+async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...]:
+    rows = await session.execute(
+        select(
+            GameRow.id,
+            GameRow.site,
+            GameRow.site_game_id,
+            GameRow.game,
+            GameRow.our_side,
+            OpponentRow.name.label("opponent"),
+            OutcomeRow.reply,
+            OutcomeRow.cost,
+            ForecastRow.reply_odds,
+            DecisionRow.created_at,
+            as_stored(DecisionRow.record).label("record"),
+        )
+        .select_from(ForecastRow)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(
+            *shown_games(filters),
+            GameRow.state != GameStatus.ABORTED,
+            *standing(),
+            OutcomeRow.rule == RULE,
+            ForecastRow.rule == FORECAST_RULE,
+            ForecastRow.is_taken.is_(True),
+            DecisionRow.is_decided.is_(False),
+            OutcomeRow.cost.is_not(None),
+        )
+        .order_by(OutcomeRow.cost.desc(), DecisionRow.id)
+        .limit(2 * MOST_BAITS)  # in place of damaged ones
+    )
+    found = []
+    for row in rows:
+        try:
+            found.append(_bait(row))
+        except VALUE_ERRORS:  # damaged, which `db recheck` says; the others are still worth a look
+            continue
+    return tuple(found[:MOST_BAITS])
+
+
+def _bait(row: Any) -> DearBait:
+    made = Decision.from_record(unpack(row.record))
+    game = get_game(made.game)
+    before = game.for_search(game.parse_position(made.position))
+    move = game.parse_move(before, made.move)
+    after = game.play(before, move)
+    reply = game.parse_move(after, row.reply)
+    return DearBait(
+        row.id,
+        row.site,
+        row.site_game_id,
+        row.game,
+        row.opponent,
+        row.our_side,
+        row.created_at,
+        game.move_name(before, move),
+        game.move_name(after, reply),
+        tuple(game.move_squares(reply)),
+        tuple(game.move_squares(move)),
+        tuple(game.board_rows(after)),
+        row.cost / WHOLE,
+        row.reply_odds or 0.0,
+    )
+
+
+async def _events(
+    session: AsyncSession, filters: Filters, since: datetime, until: datetime
+) -> tuple[tuple[str, int], ...]:
+    """Of the site and account that the filters name; other filters are of games."""
+    number = func.count().label("number")
+    statement = select(EventRow.kind, number).where(EventRow.at >= since, EventRow.at < until)
+    if filters.site is not None:
+        statement = statement.where(EventRow.site == filters.site)
+    if filters.account is not None:
+        statement = statement.where(EventRow.account == filters.account.lower())
+    rows = await session.execute(statement.group_by(EventRow.kind).order_by(number.desc(), EventRow.kind))
+    return tuple((row.kind, row.number) for row in rows)
+
+
+async def _trials(
+    session: AsyncSession, filters: Filters, since: datetime, until: datetime
+) -> tuple[tuple[StoredTrial, Mapping[str, int]], ...]:
+    between = [
+        each
+        for each in reversed(await list_trials(session))
+        if each.started_at < until and (each.ended_at is None or each.ended_at >= since)
+    ]
+    rows = await session.execute(
+        select(GameRow.trial_id, GameRow.player).where(
+            *filter_conditions(filters), GameRow.trial_id.in_([each.id for each in between])
+        )
+    )
+    counts = Counter((row.trial_id, row.player) for row in rows)
+    return tuple((each, {arm: counts[each.id, arm] for arm in each.arms}) for each in between)

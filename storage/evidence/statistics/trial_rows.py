@@ -1,0 +1,386 @@
+"""The games and single decisions of a trial, as `storage.evidence.inference` counts them.
+
+Where a stored record is damaged, the others still count: each damaged one is named.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from math import nan
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
+
+from engine.decision import Candidate, Decision
+from engine.errors import IncompleteProfile, RecordError
+from engine.expected import WHOLE
+from engine.games import get_game
+from engine.judgement import expected_scale_centi, judge
+from engine.randomised import other_move, verify_lot
+from engine.temptation import ReplyForecast, expected_by_looks
+from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
+from storage.evidence.inference.decisions import TrialDecision
+from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames, check_outcomes
+from storage.evidence.inference.persons import Floats
+from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units
+from storage.evidence.statistics.group_rows import SUMS
+from storage.evidence.statistics.lots import DRAWING, is_by_lot
+from storage.evidence.statistics.packed_games import ABORTED, OPEN, Labels, labels_of
+from storage.evidence.statistics.reply_sums import AT
+from storage.evidence.statistics.summary_rows import SummaryRows, summaries_of
+from storage.evidence.statistics.suspect_rows import are_programs
+from storage.evidence.statistics.valid_summaries import is_valid
+from storage.evidence.trials import StoredTrial, is_own_position
+from storage.filters import Filters, filter_conditions, shown_games
+from storage.packing.records import unpack
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.summaries import GameSummaryRow
+from storage.tables.types import as_stored
+
+_BATCH = 100
+"""Records of decisions in memory at a time: about 10 KB each."""
+_GAMES = 5_000
+"""Games in one statement."""
+
+
+async def trial_games(
+    session: AsyncSession,
+    trial: StoredTrial,
+    treated: str,
+    control: str,
+    filters: Filters | None = None,
+    passing: SummaryRows | None = None,
+) -> tuple[TrialGames, list[Unreadable]]:
+    """The games of a trial between two of its players, and those whose draw cannot be read.
+
+    Aborted games are there, too: an abort comes after the draw and may depend on it, so such a game counts as
+    missing.  It has neither score nor cost, whatever was replied before.
+
+    Args:
+        session: Of the transaction.
+        trial: The trial.
+        treated: The player whose effect is asked for (A = 1).
+        control: The player that it is compared with; games of other arms are left out.
+        filters: Which of its games.
+        passing: All games that pass these filters, with their sums; None: those of the trial are read.
+
+    Returns:
+        The games in the order in which they began.
+
+    Raises:
+        RecordError: Something else that is stored is damaged; the message names the game or decision.
+    """
+    if passing is None:
+        rows = await summaries_of(session, SUMS, GameRow.trial_id == trial.id, *shown_games(filters))
+    else:
+        rows = passing.where(passing.games["trial"] == trial.id)
+    with decoding("the summaries of games"):
+        labels = [labels_of(text) for text in rows.labels.texts]
+    found, kinds = _trial_rows(rows, labels)
+    found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
+    players = np.array([each.player for each in labels], str)
+    chances = [_chance(each.chances, treated, control) for each in labels]
+    chance = np.array([nan if isinstance(each, RecordError) else each for each in chances], np.float64)
+    order = np.lexsort((found["id"], found["drawn_us"]))
+    found, label = found[order], rows.labels.codes[order]
+    found["treated"], found["chance"] = (players == treated)[label], chance[label]
+    is_wanted, is_read = np.isin(players, (treated, control))[label], ~np.isnan(found["chance"])
+    unreadable = [
+        Unreadable.because("game", int(found["id"][at]), error)
+        for at in np.flatnonzero(is_wanted & ~is_read).tolist()
+        if isinstance(error := chances[label[at]], RecordError)
+    ]
+    return TrialGames(found[is_wanted & is_read], kinds), unreadable
+
+
+def _trial_rows(rows: SummaryRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
+    """Rows of `TRIAL_GAME` without what their draws say, and the kinds of games."""
+    games = rows.games
+    kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
+    kinds = [*dict.fromkeys(kind_of)]
+    found = np.zeros(len(rows), TRIAL_GAME)
+    for name in ("id", "person", "rating", "our_rating", "score"):
+        found[name] = games[name]
+    found["game_id"], found["drawn_us"] = games["id"], games["began_us"]
+    # A clock that was set back must not put the end before the draw.
+    ended_us = np.maximum(games["ended_us"], games["began_us"])
+    is_over = (games["is_settled"] == 1) & (games["state"] != OPEN)
+    found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
+    found["excluded"][games["is_own_position"] == 1] = Exclusion.OWN_POSITION
+    found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
+    with decoding("the summaries of games"):
+        found["cost"] = np.where(games["state"] == ABORTED, nan, _mean_costs(rows))
+        check_outcomes(found)
+    return found, kinds
+
+
+def _mean_costs(rows: SummaryRows) -> Floats:
+    """The mean cost of the judged replies of each game, decided positions apart; not a number without any.
+
+    Shape (games,).
+    """
+    counts, costs = (
+        np.bincount(rows.game_of_row, rows.parts[:, AT[name]], len(rows)) for name in ("replies", "cost")
+    )
+    if not np.isfinite(costs).all():
+        raise ValueError("a sum of costs is not finite")
+    means: Floats = np.divide(costs, counts, out=np.full(len(rows), nan), where=counts > 0)
+    return means
+
+
+def _chance(part: str, treated: str, control: str) -> float | RecordError:
+    """The chance of the treated player, among two, in a part of a draw's record; or what is wrong there."""
+    try:
+        with decoding():
+            chances = read_json(part)["chances"]
+            chance = float(chances[treated] / (chances[treated] + chances[control]))
+    except RecordError as error:
+        return error
+    if 0 < chance < 1:
+        return chance
+    return RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
+
+
+async def trial_decisions(
+    session: AsyncSession, trial: StoredTrial, filters: Filters | None = None
+) -> tuple[list[TrialDecision], list[Unreadable]]:
+    """The decisions of a trial's games in which a lot chose the move, in the order of the draw.
+
+    Everything that was drawn is here: also what the server never took, what was taken back, and aborted
+    games.  The reply that counts is the first one, even if it was taken back.
+
+    Args:
+        trial: The trial.
+        filters: Which of its games.
+
+    Returns:
+        The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
+        stored.  Among the latter are the decisions whose record does not say whether there was a lot, in
+        games of players that draw decisions.
+    """
+    keys = await _keys_of_lots(
+        session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
+    )
+    games_before = await _games_before(session, trial)
+    found, unreadable = [], []
+    lots: set[tuple[int, int, str]] = set()
+    for start in range(0, len(keys), _BATCH):
+        for row in await _rows(session, keys[start : start + _BATCH]):
+            if isinstance(row, Unreadable):
+                unreadable.append(row)
+                continue
+            try:
+                found.append(_read(row, games_before[row.game_id], lots))
+            except (RecordError, IncompleteProfile) as error:
+                unreadable.append(Unreadable.because("decision", row.id, error))
+    return found, unreadable
+
+
+async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
+    """Keys of the decisions by lot in some games, in the order of the draw."""
+    statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
+    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.lots > 0)
+    games = list(await session.scalars(statement.where(may_have, *which)))
+    found: list[tuple[str, int]] = []
+    for start in range(0, len(games), _GAMES):
+        rows = await session.execute(
+            # The moment as it is: a damaged one must not hide the others.
+            select(DecisionRow.id, type_coerce(DecisionRow.created_at, NullType()).label("at"))
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            # By the games' keys, so that no database reads all decisions.
+            .where(
+                DecisionRow.game_id.in_(games[start : start + _GAMES]),
+                is_by_lot(GameRow.player.in_(DRAWING)),
+            )
+        )
+        found += [(str(row.at), row.id) for row in rows]
+    return [key for _, key in sorted(found)]
+
+
+async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
+    """For each game of the trial how many its person began before it, with a decision by lot or without."""
+    games = await session.execute(
+        select(GameRow.id, GameRow.opponent_id)
+        .where(GameRow.trial_id == trial.id)
+        .order_by(GameRow.started_at, GameRow.id)
+    )
+    counts: Counter[int] = Counter()
+    found = {}
+    for game in games:
+        found[game.id] = counts[game.opponent_id]
+        counts[game.opponent_id] += 1
+    return found
+
+
+async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
+    """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
+
+    async def read(some: Sequence[int]) -> list[Any]:
+        rows = {row.id: row for row in await session.execute(_statement(some))}
+        return [rows[key] for key in some]
+
+    return await read_batch(keys, read, partial(Unreadable.because, "decision"))
+
+
+def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
+    return (
+        select(
+            DecisionRow.id,
+            DecisionRow.game_id,
+            DecisionRow.ply,
+            DecisionRow.created_at,
+            DecisionRow.move,
+            # As they are: one damaged record must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
+            GameRow.opponent_id,
+            GameRow.is_settled,
+            GameRow.ended_at,
+            GameRow.variant,
+            GameRow.initial_position,
+            OpponentRow.is_bot,
+            OutcomeRow.reply,
+            OutcomeRow.at,
+            as_stored(ForecastRow.record).label("forecast"),
+        )
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(DecisionRow.id.in_(keys))
+    )
+
+
+def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> TrialDecision:
+    """A row of `_statement`, as it is counted.
+
+    Args:
+        row: The row.
+        games_before: As `trial_decision` wants it.
+        lots: Game, ply and seed of the rows before it; this one's are added.
+
+    Raises:
+        RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
+        IncompleteProfile: A profile that should be whole is not.
+    """
+    made = Decision.from_record(unpack(row.record))
+    foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
+    with decoding():
+        rules = get_game(made.game)
+        rules.parse_position(made.position)
+    if row.move != made.move:
+        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
+    verify_lot(made)
+    for name in ("trap_value", "sound_value"):
+        require_number(f"the draw's {name}", getattr(made.draw, name), 0, WHOLE)
+    excluded = Exclusion.NONE
+    if row.is_bot:
+        excluded = Exclusion.PROGRAM
+    elif is_own_position(row.variant, row.initial_position):
+        excluded = Exclusion.OWN_POSITION
+    if made.draw is not None:
+        lot = row.game_id, row.ply, made.draw.seed
+        if lot in lots and excluded is Exclusion.NONE:  # after a takeback: known before, so nothing is drawn
+            excluded = Exclusion.REPEATED_LOT
+        lots.add(lot)
+    settled_at = row.at
+    if row.is_settled:  # outcomes that are judged anew have a later time
+        ended_at = row.ended_at or row.created_at
+        settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
+    return trial_decision(
+        row.id,
+        row.game_id,
+        row.opponent_id,
+        games_before,
+        row.created_at,
+        None if settled_at is None else max(settled_at, row.created_at),
+        made,
+        foreseen,
+        row.reply,
+        excluded,
+    )
+
+
+def trial_decision(
+    decision_id: int,
+    game_id: int,
+    person: int,
+    games_before: int,
+    drawn_at: datetime,
+    settled_at: datetime | None,
+    decision: Decision,
+    forecast: ReplyForecast | None,
+    reply: str | None,
+    excluded: Exclusion,
+) -> TrialDecision:
+    """A decision by lot, as it is counted.
+
+    Args:
+        decision_id: Its key.
+        game_id: Its game's key.
+        person: The opponent's key.
+        games_before: Games of the trial that the person began before this one.
+        drawn_at: When the move was drawn.
+        settled_at: When the person replied, or the game ended without a reply; None: neither has happened.
+        decision: The record, with the draw.
+        forecast: Of both moves' replies; None: by their looks.
+        reply: The person's first reply; None: there was none.
+        excluded: Whether and why it does not count.
+
+    Raises:
+        RecordError: The decision has no draw, or the reply is not in the profile.
+    """
+    other, draw = other_move(decision), decision.draw
+    assert draw is not None  # noqa: S101 - `other_move` has seen to it
+    is_trap = decision.move == draw.trap
+    played = _Costs(decision, decision.chosen, forecast)
+    left = _Costs(decision, other, None if forecast is None else forecast.other)
+    trap, sound = (played, left) if is_trap else (left, played)
+    return TrialDecision(
+        decision_id=decision_id,
+        game_id=game_id,
+        person=person,
+        games_before=games_before,
+        drawn_at=drawn_at,
+        settled_at=settled_at,
+        treated=is_trap,
+        chance=draw.params.chance,
+        cost=None if reply is None else played.of(reply),
+        expected_trap=trap.expected,
+        expected_sound=sound.expected,
+        mean_trap=trap.mean,
+        mean_sound=sound.mean,
+        value_trap=draw.trap_value / WHOLE,
+        value_sound=draw.sound_value / WHOLE,
+        excluded=excluded,
+    )
+
+
+class _Costs:
+    """What the replies to a move cost, as shares of the game.
+
+    Without a forecast the replies' looks say what is likely: that depends on nothing after the draw.
+    """
+
+    def __init__(self, decision: Decision, candidate: Candidate, forecast: ReplyForecast | None) -> None:
+        scale_centi = expected_scale_centi(decision)
+        self._judgement = judge(candidate, decision.params, scale_centi)
+        costs = [each.cost for each in self._judgement.replies]
+        if forecast is None:
+            odds = expected_by_looks(candidate, scale_centi).odds
+        else:
+            odds = tuple(forecast.odds_of(each.reply) for each in self._judgement.replies)
+        total = sum(odds)  # 1, but for rounding
+        self.expected = sum(p * cost for p, cost in zip(odds, costs, strict=True)) / total / WHOLE
+        self.mean = sum(costs) / len(costs) / WHOLE
+
+    def of(self, reply: str) -> float:
+        """The cost of a reply.
+
+        Raises:
+            RecordError: It is not in the profile.
+        """
+        return self._judgement.of(reply).cost / WHOLE

@@ -1,0 +1,285 @@
+"""Trials: comparisons of players that are planned, and written down, before their first game.
+
+At most one trial is open at a time.  The games drawn while it is open, blind and between its players, belong
+to it (`trial_for`); everything else about it stays as it was written.
+"""
+
+import json
+import logging
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Text, cast, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.errors import RecordError
+from engine.game import BadPosition
+from engine.games import get_game
+from engine.player_kinds import PLAYER_KINDS
+from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
+from storage.errors import TrialError
+from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
+from storage.inserts import insert_new
+from storage.records import Endpoint, NewGame
+from storage.tables.games import GameRow, TrialRow
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
+"""The usual strata: games alike in these four are compared with each other first.  A rating band is this many
+points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+_DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
+_MOST_GAMES = 1_000_000
+_OPEN = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTrial:
+    """A trial's plan.
+
+    Raises:
+        TrialError: A value makes no sense; the message names it.
+    """
+
+    name: str
+    """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
+    arms: tuple[str, ...]
+    """Names of the players that are compared, two or more; or one that draws single decisions by lot."""
+    configurations: Mapping[str, Any]
+    """How each player plays, by its name: plain JSON values."""
+    strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
+    """Which games are alike; see `STRATA`."""
+    opt: int = 1000
+    """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
+    one player."""
+    alpha: float = ALPHA
+    """Probability that the confidence sequence ever excludes the truth, at most."""
+    cap: int = CAP_GAMES
+    """So many of a person's first games count."""
+    endpoint: Endpoint = Endpoint.SCORE
+    """What is compared."""
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise TrialError(
+                f"name is {self.name!r}, must be 1 to 40 letters (a to z), digits, -, _ or ., "
+                "the first a letter or a digit"
+            )
+        if len(set(self.arms)) < len(self.arms) or not (len(self.arms) > 1 or self.draws_decisions):
+            raise TrialError(
+                f"arms are {', '.join(self.arms) or 'none'}, must be two different players or more, "
+                "or one that draws single decisions"
+            )
+        if missing := sorted(set(self.arms) - set(self.configurations)):
+            raise TrialError(f"configurations lack {missing[0]}")
+        for name, value in (("opt", self.opt), ("cap", self.cap)):
+            if not 1 <= value <= _MOST_GAMES:
+                raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES}")
+        if not (math.isfinite(self.alpha) and 0 < self.alpha < 1):
+            raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
+        if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
+            raise TrialError(
+                f"endpoint is {self.endpoint.value}: single decisions have only the reply's cost to compare"
+            )
+
+    @property
+    def draws_decisions(self) -> bool:
+        """Whether one of its players draws single decisions by lot."""
+        return any(arm in PLAYER_KINDS and PLAYER_KINDS[arm].draws_decisions for arm in self.arms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTrial(NewTrial):
+    """A trial in the database."""
+
+    id: int
+    started_at: datetime
+    ended_at: datetime | None
+    """None while it is open."""
+    games: int
+    """Games that belong to it, aborted ones too."""
+    open_games: int
+    """Those among them that are still being played or judged."""
+
+
+async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
+    """Open a trial; its games are those drawn from now on.
+
+    Args:
+        at: When it starts, aware; None: now.
+
+    Raises:
+        TrialError: Another trial is open, or one of this name is known.
+    """
+    key = await insert_new(
+        session,
+        TrialRow,
+        name=new.name,
+        arms=sorted(new.arms),
+        configurations=dict(new.configurations),
+        strata=dict(new.strata),
+        opt=new.opt,
+        alpha=new.alpha,
+        cap=new.cap,
+        endpoint=new.endpoint,
+        started_at=at or now_utc(),
+        open_slot=_OPEN,
+    )
+    if key is None:
+        known = await open_trial(session)
+        if known is not None and known.name != new.name:
+            raise TrialError(f"trial {known.name} is open; end it first")
+        raise TrialError(f"there is a trial {new.name} already; choose another name")
+    (started,) = await _list(session, TrialRow.id == key)
+    return started
+
+
+async def end_trial(
+    session: AsyncSession, name: str | None = None, *, at: datetime | None = None
+) -> StoredTrial:
+    """End the open trial: later games do not belong to it; those that are being played still do.
+
+    Args:
+        name: Of the trial that is meant; None: whichever is open.
+        at: When it ends, aware; None: now.
+
+    Raises:
+        TrialError: No trial is open, or another one.
+    """
+    known = await open_trial(session)
+    if known is None:
+        raise TrialError("no trial is open")
+    if name is not None and known.name != name:
+        raise TrialError(f"trial {name} is not open; trial {known.name} is")
+    moment = at or now_utc()
+    if moment < known.started_at:
+        raise TrialError(f"trial {known.name} began at {known.started_at}, after {moment}")
+    statement = update(TrialRow).where(TrialRow.id == known.id)
+    await session.execute(statement.values(ended_at=moment, open_slot=None))
+    (ended,) = await _list(session, TrialRow.id == known.id)
+    return ended
+
+
+async def open_trial(session: AsyncSession) -> StoredTrial | None:
+    """The open trial; None: there is none."""
+    return next(iter(await _list(session, TrialRow.open_slot == _OPEN)), None)
+
+
+async def list_trials(session: AsyncSession) -> list[StoredTrial]:
+    """All trials, the latest first.
+
+    Raises:
+        RecordError: One is damaged; the message names it.
+    """
+    return await _list(session)
+
+
+async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
+    """The key of the trial that a new game belongs to; None: of no trial.
+
+    A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
+    exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
+    A trial whose record is damaged has no new games.
+
+    Games from a position that a challenger set belong to none.
+    """
+    if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
+        return None
+    if is_own_position(new.variant, new.initial_position):
+        return None
+    # As text: a damaged trial must not keep a game from being played.
+    statement = select(TrialRow.id, cast(TrialRow.arms, Text).label("arms")).where(
+        TrialRow.open_slot == _OPEN
+    )
+    try:
+        found = (await session.execute(statement)).one_or_none()
+        if found is None:
+            return None
+        with decoding():
+            arms = _names(json.loads(found.arms))
+        return found.id if arms == new.arms else None
+    except Exception as error:
+        require_damage(error)
+        logger.warning(
+            "the open trial's record is damaged, so this game belongs to none: %s", reason_of(error)
+        )
+        return None
+
+
+@lru_cache(maxsize=4096)  # more than Chess960 has starts: a report asks for each of its games
+def is_own_position(variant: str, initial_position: str | None) -> bool:
+    """Whether a challenger set the position that a game began from: then it chose what there is to draw.
+
+    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs).  Some let a
+    challenger choose among the 960, which is no more than a choice of openings.
+
+    Args:
+        variant: The site's key.
+        initial_position: The start; None: the usual one.
+    """
+    if initial_position is None or _DRAWN_DISCS.fullmatch(variant):
+        return False
+    if variant != "chess960":
+        return True
+    try:
+        board = get_game("chess").parse_position(initial_position).board
+    except BadPosition:
+        return True
+    return board.chess960_pos() is None
+
+
+async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+    rows = await session.scalars(select(TrialRow).where(*conditions).order_by(TrialRow.id.desc()))
+    found = []
+    for row in rows.all():
+        await session.refresh(row)
+        counts = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
+        games = await session.execute(counts.group_by(GameRow.is_settled))
+        found.append(stored_trial(row, {each.is_settled: each.games for each in games}))
+    return found
+
+
+def stored_trial(row: Any, games: Mapping[bool, int]) -> StoredTrial:
+    """A row of `trials`, and how many games it has that are settled (True) and that are not (False).
+
+    Raises:
+        RecordError: It is damaged; the message names it.
+    """
+    try:
+        return _read(row, games)
+    except (*VALUE_ERRORS, TrialError) as error:
+        reason = str(error) if isinstance(error, TrialError) else reason_of(error)
+        raise RecordError(f"trial {row.name}: {reason}") from error
+
+
+def _names(found: object) -> tuple[str, ...]:
+    """The names in a list of names; TypeError: it is none."""
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise TypeError(f"arms is {found!r:.60}, not a list of names")
+    return tuple(found)
+
+
+def _read(row: Any, games: Mapping[bool, int]) -> StoredTrial:
+    return StoredTrial(
+        id=row.id,
+        name=row.name,
+        arms=_names(row.arms),
+        configurations=row.configurations,
+        strata=row.strata,
+        opt=row.opt,
+        alpha=row.alpha,
+        cap=row.cap,
+        endpoint=row.endpoint,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        games=sum(games.values()),
+        open_games=games.get(False, 0),
+    )

@@ -1,0 +1,1 @@
+"""The games as they were played: written before each act, and never judged here."""

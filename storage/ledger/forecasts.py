@@ -1,0 +1,129 @@
+"""Forecasts: what people were expected to reply to a move of ours, at most one per decision."""
+
+from dataclasses import asdict
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Decision
+from engine.judgement import judge_decision
+from engine.randomised import other_move
+from engine.temptation import RULE, ReplyForecast, expectations
+from storage.filters import standing
+from storage.inserts import core_table, insert_newer
+from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
+from storage.tables.types import now_utc
+
+# Built once, and on the tables themselves, as in `storage.ledger.decisions`.
+_FORECASTS, _OUTCOMES = core_table(ForecastRow), core_table(OutcomeRow)
+_REPLY = select(_OUTCOMES.c.reply).where(_OUTCOMES.c.decision_id == bindparam("decision"))
+_UNSETTLED = (
+    select(_FORECASTS.c.record, _OUTCOMES.c.reply)
+    .join(_OUTCOMES, _OUTCOMES.c.decision_id == _FORECASTS.c.decision_id)
+    .where(_FORECASTS.c.decision_id == bindparam("decision"), _OUTCOMES.c.reply.is_not(None))
+)
+_NOTE = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision"))
+
+
+async def store_forecast(
+    session: AsyncSession, decision_id: int, decision: Decision, made: ReplyForecast
+) -> bool:
+    """Store a decision's forecast, in place of one by earlier rules; False: another one is kept.
+
+    Args:
+        decision: With the chosen move's whole profile, to which the forecast belongs.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        ValueError: The forecast is of a move with other replies, or lacks that of a draw's other move.
+    """
+    judgement = judge_decision(decision)
+    if tuple(each.reply for each in judgement.replies) != made.replies:
+        raise ValueError(f"the forecast is not of the replies to {decision.move}")
+    if (made.other is None) is not (decision.draw is None):
+        raise ValueError(
+            f"{decision.move}: a forecast of the other move belongs to a draw, and to nothing else"
+        )
+    if made.other is not None:
+        other = other_move(decision)
+        if tuple(each.reply for each in other.replies) != made.other.replies:
+            raise ValueError(f"the other forecast is not of the replies to {other.move}")
+    bait = made.bait
+    inserted = await insert_newer(
+        session,
+        ForecastRow,
+        decision_id=decision_id,
+        rule=made.rule,
+        model_kind=made.model.kind,
+        model_name=made.model.name,
+        model_sha256=made.model.sha256,
+        prior=made.prior,
+        **asdict(expectations(made, judgement)),
+        bait=None if bait is None else bait.reply,
+        bait_odds=None if bait is None else bait.odds,
+        bait_cost=None if bait is None else bait.cost,
+        confirm_depth=made.confirm_depth,
+        is_taken=None,
+        reply_odds=None,
+        at=now_utc(),
+        record=made.to_record(),
+    )
+    if inserted is None:  # the one that is kept may not be settled
+        await settle(session, decision_id)
+        return False
+    reply = (await session.execute(_REPLY, {"decision": decision_id})).scalar_one_or_none()
+    if reply is not None:
+        await note_reply(session, decision_id, made, reply)
+    return True
+
+
+async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast | None:
+    """A decision's forecast, if there is one.
+
+    Raises:
+        RecordError: It cannot be read.
+    """
+    record = await session.scalar(select(ForecastRow.record).where(ForecastRow.decision_id == decision_id))
+    return None if record is None else ReplyForecast.from_record(record)
+
+
+async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyForecast]:
+    """The forecasts of a game's standing decisions, by the decision's key.
+
+    Raises:
+        RecordError: One cannot be read.
+    """
+    rows = await session.execute(
+        select(ForecastRow.decision_id, ForecastRow.record)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
+    )
+    return {row.decision_id: ReplyForecast.from_record(row.record) for row in rows}
+
+
+async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
+    """Keys of a game's standing decisions with a whole profile and no forecast by today's rules."""
+    rows = await session.scalars(
+        select(DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(
+            DecisionRow.game_id == game_id,
+            *standing(),
+            DecisionRow.is_complete.is_(True),
+            (ForecastRow.rule.is_(None)) | (ForecastRow.rule < RULE),
+        )
+    )
+    return set(rows)
+
+
+async def settle(session: AsyncSession, decision_id: int) -> None:
+    """Note how probable the reply was and whether it takes a bait, once forecast and outcome are stored."""
+    found = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
+    if found is not None:
+        await note_reply(session, decision_id, ReplyForecast.from_record(found.record), found.reply)
+
+
+async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:
+    """Note in a decision's stored forecast how probable the reply was, and whether it takes a bait."""
+    noted = {"is_taken": made.is_bait(reply), "reply_odds": made.odds_of(reply)}
+    await session.execute(_NOTE, {"decision": decision_id, **noted})

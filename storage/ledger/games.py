@@ -1,0 +1,461 @@
+"""Games: opened before the first move, kept in step with the server, finished once."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import joinedload
+
+from engine.decision import OutcomeKind
+from engine.errors import RecordError
+from engine.params import Assessment, Decided, Scale, TrapParams
+from storage.damage import damage_text, decoding, read_batch, require_number
+from storage.filters import Filters, filter_conditions
+from storage.inserts import core_table, insert_new
+from storage.ledger.events import OPPONENT_RENAMED, record_event
+from storage.records import (
+    AccountKey,
+    DecisionState,
+    GameResult,
+    GameStatus,
+    NewGame,
+    StoredGame,
+    UnwonLine,
+    plausible_rating,
+)
+from storage.tables.games import (
+    DecisionRow,
+    EngineConfigRow,
+    EventRow,
+    GameRow,
+    OpponentRow,
+    OutcomeRow,
+)
+from storage.tables.training import SearchedGame
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+_TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
+"""Fields of a game that every report shows."""
+_NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
+"""The same, of numbers that may be unknown."""
+_LATEST_GAMES = 10_000
+"""Of how many of the latest games `list_unwon_lines` tells."""
+_MOST = 2**63 - 1
+"""The largest number that a column of whole numbers holds."""
+
+
+# Built once, and on the table itself, as in `storage.ledger.decisions`.
+_GAMES = core_table(GameRow)
+_SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
+
+
+async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
+    """Store a new game, or return the stored one.
+
+    A rating that cannot be one (`storage.records.plausible_rating`) is stored as unknown.
+
+    Args:
+        at: When the game began, aware; None: now.
+    """
+    known = await get_game(session, new.owner, new.site_game_id)
+    if known is not None:
+        return known
+    moment = at or now_utc()
+    former = await _former_name(session, new)
+    await insert_new(
+        session,
+        GameRow,
+        site=new.site,
+        account=new.account,
+        site_game_id=new.site_game_id,
+        game=new.game,
+        variant=new.variant,
+        initial_position=new.initial_position,
+        our_side=new.our_side,
+        rated=new.rated,
+        speed=new.speed,
+        clock_initial_s=new.clock_initial_s,
+        clock_increment_s=new.clock_increment_s,
+        opponent_id=await _opponent_row_id(session, new, moment),
+        our_rating=plausible_rating(new.our_rating),
+        opponent_rating=plausible_rating(new.opponent_rating),
+        engine_config_id=await _engine_config_row_id(session, new),
+        player=new.player,
+        state=GameStatus.OPEN,
+        is_settled=False,
+        started_at=moment,
+        selection=dict(new.selection),
+        trial_id=new.trial_id,
+        moves="",
+    )
+    stored = await get_game(session, new.owner, new.site_game_id)
+    assert stored is not None, "inserted here, or by another writer a moment ago"  # noqa: S101
+    if former not in (None, new.opponent_name):
+        renamed = {"name": former, "new_name": new.opponent_name}
+        await record_event(session, new.owner, OPPONENT_RENAMED, renamed, stored.id)
+    return stored
+
+
+async def get_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
+    """An account's game with this key of the site."""
+    statement = games_statement().where(*_of(owner), GameRow.site_game_id == site_game_id)
+    row = (await session.execute(statement)).scalar_one_or_none()
+    return None if row is None else _stored(row)
+
+
+async def get_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
+    """The game with this key of ours."""
+    row = (await session.execute(games_statement().where(GameRow.id == game_id))).scalar_one_or_none()
+    return None if row is None else _stored(row)
+
+
+async def list_games(
+    session: AsyncSession, filters: Filters | None = None, limit: int | None = None
+) -> list[StoredGame]:
+    """Games that match the filters, the latest first."""
+    statement = games_statement().where(*filter_conditions(filters or Filters()))
+    statement = statement.order_by(GameRow.started_at.desc(), GameRow.id.desc()).limit(limit)
+    return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def list_unwon_lines(
+    session: AsyncSession, owner: AccountKey, game: str, limit: int
+) -> list[UnwonLine]:
+    """The moves of an account's latest games of a kind that it lost or drew.
+
+    Bounded in what it reads, however many games there are; moves that are damaged are left out.
+    """
+    latest = select(func.max(GameRow.id)).scalar_subquery()
+    columns = (GameRow.id, GameRow.initial_position, GameRow.our_side, GameRow.moves)
+    statement = (
+        select(*columns)
+        .where(
+            *_of(owner),
+            GameRow.game == game,
+            GameRow.result.in_((GameResult.LOSS, GameResult.DRAW)),
+            GameRow.id > latest - _LATEST_GAMES,
+        )
+        .order_by(GameRow.id.desc())
+        .limit(limit)
+    )
+    return [
+        UnwonLine(row.id, row.initial_position, row.our_side, tuple(row.moves.split()))
+        for row in await session.execute(statement)
+        if isinstance(row.moves, str)
+    ]
+
+
+async def list_games_by_site_id(
+    session: AsyncSession, site_game_id: str, *, is_prefix: bool = False
+) -> list[StoredGame]:
+    """Games with this key, of any account on any site; rarely more than one.
+
+    Args:
+        session: Of the database.
+        site_game_id: The key, in its exact letters.
+        is_prefix: Also those whose key only begins so.
+    """
+    key = GameRow.site_game_id
+    # Not LIKE, which takes small letters for capitals on SQLite.
+    is_it = func.substr(key, 1, len(site_game_id)) == site_game_id if is_prefix else key == site_game_id
+    statement = games_statement().where(is_it).order_by(GameRow.id)
+    return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
+    """An account's games that are still open in the database, the oldest first, damaged ones left out."""
+    return await _sound_games(session, open_statement(owner))
+
+
+async def list_unsettled_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
+    """An account's games that are open or have decisions left to judge or to forecast, the oldest first.
+
+    Damaged ones are left out.
+    """
+    return await _sound_games(session, unsettled_statement(owner))
+
+
+async def _sound_games(session: AsyncSession, statement: Select[GameRow]) -> list[StoredGame]:
+    """The games of a statement; those that are damaged are logged, since the others must go on."""
+
+    async def read(keys: Sequence[int]) -> list[StoredGame | None]:
+        rows = (await session.execute(statement.where(GameRow.id.in_(keys)))).scalars()
+        games = [_stored(row) for row in rows]
+        for game in games:
+            require_readable(game)
+        return [*games]
+
+    def leave_out(key: int, error: Exception) -> None:
+        logger.error("game %s is left alone: %s", key, damage_text(error))
+
+    assert statement.whereclause is not None  # noqa: S101 - both statements have conditions
+    keys = await session.execute(select(GameRow.id).where(statement.whereclause).order_by(GameRow.id))
+    found = await read_batch([*keys.scalars()], read, leave_out)
+    return [game for game in found if game is not None]
+
+
+def open_statement(owner: AccountKey) -> Select[GameRow]:
+    """Select the games of `list_open_games`."""
+    # None of them is settled; the index finds them by that.
+    return unsettled_statement(owner).where(GameRow.state == GameStatus.OPEN)
+
+
+def unsettled_statement(owner: AccountKey) -> Select[GameRow]:
+    """Select the games of `list_unsettled_games`."""
+    return games_statement().where(*_of(owner), GameRow.is_settled.is_(False)).order_by(GameRow.id)
+
+
+async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
+    """Replace the list of moves with the server's."""
+    await session.execute(_SET_MOVES, {"game_id": game_id, "moves": " ".join(moves)})
+
+
+async def finish_game(
+    session: AsyncSession,
+    game_id: int,
+    *,
+    result: GameResult | None,
+    end_reason: str | None,
+    aborted: bool = False,
+    settled: bool = True,
+    moves: Sequence[str] | None = None,
+    at: datetime | None = None,
+) -> bool:
+    """End a game once; a second call changes nothing and returns False.
+
+    Args:
+        result: Our view; None only if aborted, or if the server does not report it.
+        settled: False: decisions are left to judge or to forecast; `settle_game` when that is done.
+        moves: The final list; None: leave the stored one.
+        at: When the game ended, aware; None: now.
+    """
+    values: dict[str, object] = {
+        "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
+        "is_settled": settled,
+        "result": None if aborted else result,
+        "end_reason": end_reason,
+        "ended_at": at or now_utc(),
+    }
+    if moves is not None:
+        values["moves"] = " ".join(moves)
+    statement = update(GameRow).where(GameRow.id == game_id, GameRow.state == GameStatus.OPEN)
+    ended = await session.execute(statement.values(**values).returning(GameRow.id))
+    return ended.scalar_one_or_none() is not None
+
+
+async def settle_game(session: AsyncSession, game_id: int) -> None:
+    """Note that nothing is left to judge or to forecast in a game; no change if it is open."""
+    await session.execute(
+        update(GameRow).where(GameRow.id == game_id, GameRow.state != GameStatus.OPEN).values(is_settled=True)
+    )
+
+
+async def reopen_game(session: AsyncSession, game_id: int) -> None:
+    """Undo the end of a game that goes on after all, and what followed from that end.
+
+    Dropped decisions count again, and the outcome *unanswered* is removed, since a reply may still come.
+    """
+    await session.execute(
+        update(GameRow)
+        .where(GameRow.id == game_id)
+        .values(state=GameStatus.OPEN, is_settled=False, result=None, end_reason=None, ended_at=None)
+    )
+    # The trainer looks through it again when it is settled.
+    await session.execute(delete(SearchedGame).where(SearchedGame.game_id == game_id))
+    game = await get_game_by_id(session, game_id)
+    plies = 0 if game is None else len(game.moves)
+    decisions = DecisionRow.game_id == game_id
+    await session.execute(
+        update(DecisionRow)
+        .where(decisions, DecisionRow.ply >= plies, DecisionRow.state == DecisionState.DROPPED)
+        .values(state=DecisionState.COMMITTED)
+    )
+    await session.execute(
+        delete(OutcomeRow).where(
+            OutcomeRow.kind == OutcomeKind.UNANSWERED,
+            OutcomeRow.decision_id.in_(select(DecisionRow.id).where(decisions)),
+        )
+    )
+
+
+async def set_rating_diff(
+    session: AsyncSession, owner: AccountKey, site_game_id: str, diff: int | None
+) -> None:
+    """Store the change of our rating, which servers report after the game's end."""
+    statement = update(GameRow).where(*_of(owner), GameRow.site_game_id == site_game_id)
+    await session.execute(statement.values(rating_diff=diff))
+
+
+async def count_by_player(
+    session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
+) -> dict[str, int]:
+    """The number of an account's games by player, without aborted ones; players without games are absent.
+
+    Args:
+        opponent_id: The site's key of one opponent; None: all opponents.
+    """
+    statement = select(GameRow.player, func.count().label("games")).where(
+        *_of(owner),
+        GameRow.game == game,
+        GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
+    )
+    if opponent_id is not None:
+        opponent = select(OpponentRow.id).where(
+            OpponentRow.site == owner.site, OpponentRow.site_id == opponent_id
+        )
+        statement = statement.where(GameRow.opponent_id == opponent.scalar_subquery())
+    counts = await session.execute(statement.group_by(GameRow.player))
+    return {row.player: row.games for row in counts}
+
+
+async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
+    """The number of an account's games against each bot since a moment, by the site's key of the bot.
+
+    Aborted games count, too.  Bots without games are absent.
+    """
+    statement = (
+        select(OpponentRow.site_id, func.count().label("games"))
+        .join(GameRow, GameRow.opponent_id == OpponentRow.id)
+        .where(*_of(owner), GameRow.started_at >= since, OpponentRow.is_bot.is_(True))
+        .group_by(OpponentRow.site_id)
+    )
+    return {row.site_id: row.games for row in await session.execute(statement)}
+
+
+async def adopt_records(session: AsyncSession, owner: AccountKey) -> None:
+    """Give an account the games and events of its site that name none: those of earlier versions."""
+    for table in (GameRow, EventRow):
+        statement = update(table).where(table.site == owner.site, table.account == "")
+        await session.execute(statement.values(account=owner.name))
+
+
+def _of(owner: AccountKey) -> tuple[ColumnElement[bool], ...]:
+    return GameRow.site == owner.site, GameRow.account == owner.name
+
+
+def games_statement() -> Select[GameRow]:
+    """Select games with everything that a `StoredGame` needs."""
+    return (
+        select(GameRow)
+        .options(joinedload(GameRow.opponent), joinedload(GameRow.engine_config))
+        .execution_options(populate_existing=True)
+    )
+
+
+async def _former_name(session: AsyncSession, new: NewGame) -> str | None:
+    """The name that the opponent had so far; None: we have not met."""
+    statement = select(OpponentRow.name).where(
+        OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id
+    )
+    return await session.scalar(statement)
+
+
+async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime) -> int:
+    await insert_new(
+        session,
+        OpponentRow,
+        site=new.site,
+        site_id=new.opponent_id,
+        name=new.opponent_name,
+        is_bot=new.opponent_is_bot,
+        first_seen_at=moment,
+    )
+    # Accounts are renamed and become bots: the latest values count.
+    statement = (
+        update(OpponentRow)
+        .where(OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id)
+        .values(name=new.opponent_name, is_bot=new.opponent_is_bot)
+        .returning(OpponentRow.id)
+    )
+    return (await session.execute(statement)).scalar_one()
+
+
+async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
+    values = {
+        "player": new.player,
+        "engine_version": new.engine_version,
+        "assessment": new.params.assessment.value,
+        "margin_centi": new.params.margin_centi,
+        "decided": new.params.decided.value,
+        "threshold_centi": 0,
+        "threshold_percent": new.params.threshold_percent,
+        "scale": new.params.scale.value,
+        "risk_percent": new.params.risk_percent,
+        "risk_share_percent": new.params.risk_share_percent,
+        "logistic_centi": new.params.logistic_centi,
+    }
+    inserted = await insert_new(session, EngineConfigRow, **values)
+    if inserted is not None:
+        return inserted
+    return (await session.execute(select(EngineConfigRow.id).filter_by(**values))).scalar_one()
+
+
+def require_readable(game: StoredGame) -> None:
+    """Refuse a game of which a text or a number is none: SQLite stores any value in any column.
+
+    Raises:
+        RecordError: The message names the game and the value.
+    """
+    texts = {name: getattr(game, name) for name in _TEXTS} | {"moves": next(iter(game.moves), "")}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise RecordError(f"game {game.id}: {name} is {value!r:.60}, not text")
+    with decoding(f"game {game.id}"):
+        require_number("our_side", game.our_side, 0, 1)
+        for name in _NUMBERS:
+            if (number := getattr(game, name)) is not None:
+                require_number(name, number, -_MOST, _MOST)
+
+
+def _stored(row: GameRow) -> StoredGame:
+    with decoding(f"game {row.id}"):
+        return _decoded(row)
+
+
+def _decoded(row: GameRow) -> StoredGame:
+    config = row.engine_config
+    return StoredGame(
+        id=row.id,
+        site=row.site,
+        account=row.account,
+        site_game_id=row.site_game_id,
+        game=row.game,
+        variant=row.variant,
+        initial_position=row.initial_position,
+        our_side=row.our_side,
+        rated=row.rated,
+        speed=row.speed,
+        clock_initial_s=row.clock_initial_s,
+        clock_increment_s=row.clock_increment_s,
+        opponent_id=row.opponent.site_id,
+        opponent_name=row.opponent.name,
+        opponent_is_bot=row.opponent.is_bot,
+        our_rating=row.our_rating,
+        opponent_rating=row.opponent_rating,
+        player=row.player,
+        params=TrapParams(
+            Assessment(config.assessment),
+            config.margin_centi,
+            Decided(config.decided),
+            config.threshold_percent,
+            Scale(config.scale),
+            config.risk_percent,
+            config.risk_share_percent,
+            config.logistic_centi,
+        ),
+        engine_version=config.engine_version,
+        selection=row.selection,
+        trial_id=row.trial_id,
+        moves=tuple(row.moves.split()),
+        state=row.state,
+        is_settled=row.is_settled,
+        result=row.result,
+        end_reason=row.end_reason,
+        rating_diff=row.rating_diff,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+    )

@@ -1,0 +1,49 @@
+"""Outcomes: what the opponent replied to a move of ours, and how long that took; at most one per decision."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Outcome
+from engine.temptation import ReplyForecast
+from storage.inserts import insert_new, insert_newer
+from storage.ledger import forecasts
+from storage.records import ReplyTime
+from storage.tables.games import OutcomeRow, ReplyTimeRow
+from storage.tables.types import now_utc
+
+
+async def record_outcome(
+    session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
+) -> bool:
+    """Store an outcome, in place of one by earlier rules; False, and no change, if there is another one.
+
+    Args:
+        made: The decision's forecast, if the caller has just stored it; None: it is looked up.
+    """
+    inserted = await insert_newer(
+        session,
+        OutcomeRow,
+        decision_id=decision_id,
+        kind=outcome.kind,
+        reply=outcome.reply,
+        fell_for_best=outcome.fell_for_best,
+        quality=outcome.quality,
+        cost_centi=outcome.cost_centi,
+        cost=outcome.cost,
+        rule=outcome.rule,
+        at=now_utc(),
+    )
+    if inserted is None:
+        return False
+    if made is None:
+        await forecasts.settle(session, decision_id)
+    elif outcome.reply is not None:
+        await forecasts.note_reply(session, decision_id, made, outcome.reply)
+    return True
+
+
+async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
+    """Store how long the reply to a decision's move took; False, and no change, if that is known already."""
+    inserted = await insert_new(
+        session, ReplyTimeRow, decision_id=decision_id, time_s=took.time_s, source=took.source
+    )
+    return inserted is not None

@@ -1,0 +1,313 @@
+"""Every decision of the database in batches, and what its outcome lacks, written down later."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import Select, Text, cast, delete, func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from engine.decision import Decision, Outcome
+from engine.errors import RecordError
+from engine.judgement import RULE
+from engine.temptation import ReplyForecast
+from storage.damage import require_damage
+from storage.evidence.statistics.summaries import summarise
+from storage.ledger.decisions import store_profile
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.outcomes import record_outcome
+from storage.packing.records import unpack
+from storage.records import DecisionState, GameStatus
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from storage.tables.training import SearchedGame
+from storage.tables.types import as_stored
+
+T = TypeVar("T")
+_Statement = Select[*tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """A decision as its row has it, possibly taken back; its record has not been parsed yet."""
+
+    id: int
+    game_id: int
+    site: str
+    site_game_id: str
+    game: str
+    """Name in `engine.games`."""
+    initial_position: str | None
+    selection: object
+    """Why the game's player was chosen; None: not valid JSON."""
+    game_state: GameStatus
+    is_settled: bool
+    """Of its game, as `storage.records.StoredGame.is_settled`."""
+    moves: tuple[str, ...]
+    """The game's, as the server showed them."""
+    ply: int
+    is_taken_back: bool
+    move: str
+    depth: int
+    state: DecisionState
+    outcome_rule: int | None
+    """The version of the rules that judged its outcome; None: it has none."""
+    outcome_reply: str | None
+    """The reply that it judges; None: it has none, or there was no reply."""
+    rule: int | None
+    """The version of the rules that judged its profile; None: that is incomplete."""
+    forecast_rule: int | None
+    """The version of the rules that made its forecast; None: it has none."""
+    forecast: object
+    """Input of `unpack`; None: it has none."""
+    opponent_rating: int | None
+    clock_initial_s: int | None
+    clock_increment_s: int | None
+    search_mode: str | None
+    """The record's; None: it was damaged when the column was added."""
+    replies: object
+    """The replies to the move as queries see them (`reply_scores`); None: the profile is incomplete, or
+    this is not valid JSON."""
+    record: object
+    """Input of `unpack`."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableDecision:
+    """A decision whose row, or whose game's row, holds a value that its column cannot have."""
+
+    id: int
+    game_id: int
+    site: str | None
+    """None: this value cannot be read either, as with the next two."""
+    site_game_id: str | None
+    ply: int | None
+    reason: str
+    """One line, which may contain unprintable characters of the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextDecision:
+    """The first decision made two plies after another one."""
+
+    position: str
+    """Shows the reply to the other decision."""
+    is_taken_back: bool
+    created_at: datetime
+
+
+async def count_decisions(session: AsyncSession) -> tuple[int, int]:
+    """The number of decisions, including taken-back ones, and the highest key (0: there are none)."""
+    counted = select(func.count(), func.coalesce(func.max(DecisionRow.id), 0)).select_from(DecisionRow)
+    count, highest = (await session.execute(counted)).one()
+    return count, highest
+
+
+async def decisions_between(
+    session: AsyncSession, after_id: int, last_id: int, limit: int
+) -> Sequence[RecordedDecision | UnreadableDecision]:
+    """At most `limit` decisions with keys above `after_id` and up to `last_id`, in the order of keys."""
+
+    def batch_of(statement: _Statement) -> _Statement:
+        in_range = statement.where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
+        return in_range.order_by(DecisionRow.id).limit(limit)
+
+    try:
+        return [_decision(row) for row in await session.execute(batch_of(_decisions()))]
+    except Exception as error:
+        require_damage(error)
+    # One damaged row hides its whole batch, so read this batch row by row.
+    keys = select(DecisionRow.id, DecisionRow.game_id).join(GameRow, GameRow.id == DecisionRow.game_id)
+    rows = (await session.execute(batch_of(keys))).all()
+    return [await _decision_alone(session, row.id, row.game_id) for row in rows]
+
+
+def _decisions() -> _Statement:
+    return (
+        select(
+            DecisionRow.id,
+            DecisionRow.game_id,
+            GameRow.site,
+            GameRow.site_game_id,
+            GameRow.game,
+            GameRow.initial_position,
+            cast(GameRow.selection, Text).label("selection"),
+            GameRow.state.label("game_state"),
+            GameRow.is_settled,
+            GameRow.moves,
+            DecisionRow.ply,
+            DecisionRow.takeback,
+            DecisionRow.move,
+            DecisionRow.depth,
+            DecisionRow.state,
+            OutcomeRow.rule.label("outcome_rule"),
+            OutcomeRow.reply.label("outcome_reply"),
+            DecisionRow.rule,
+            ForecastRow.rule.label("forecast_rule"),
+            as_stored(ForecastRow.record).label("forecast"),
+            GameRow.opponent_rating,
+            GameRow.clock_initial_s,
+            GameRow.clock_increment_s,
+            DecisionRow.search_mode,
+            cast(DecisionRow.replies, Text).label("replies"),
+            # As they are: one damaged record must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
+            DecisionRow.created_at,
+        )
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+    )
+
+
+def _decision(row: Any) -> RecordedDecision:
+    """Return a row of `_decisions`; RecordError if SQLite has a value of another type in a column."""
+    for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
+        if not isinstance(getattr(row, name), kind):
+            raise RecordError(f"{name} is {getattr(row, name)!r}")
+    return RecordedDecision(
+        id=row.id,
+        game_id=row.game_id,
+        site=row.site,
+        site_game_id=row.site_game_id,
+        game=row.game,
+        initial_position=row.initial_position,
+        selection=_read(row.selection),
+        game_state=row.game_state,
+        is_settled=row.is_settled,
+        moves=tuple(row.moves.split()),
+        ply=row.ply,
+        is_taken_back=row.takeback != 0,
+        move=row.move,
+        depth=row.depth,
+        state=row.state,
+        outcome_rule=row.outcome_rule,
+        outcome_reply=row.outcome_reply,
+        rule=row.rule,
+        forecast_rule=row.forecast_rule,
+        forecast=row.forecast,
+        opponent_rating=row.opponent_rating,
+        clock_initial_s=row.clock_initial_s,
+        clock_increment_s=row.clock_increment_s,
+        search_mode=row.search_mode,
+        replies=None if row.replies is None else _read(row.replies),
+        record=row.record,
+        created_at=row.created_at,
+    )
+
+
+async def _decision_alone(
+    session: AsyncSession, decision_id: int, game_id: int
+) -> RecordedDecision | UnreadableDecision:
+    try:
+        return _decision((await session.execute(_decisions().where(DecisionRow.id == decision_id))).one())
+    except Exception as error:
+        require_damage(error)
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        reason = f"its row cannot be read: {' '.join(str(cause).split())}"
+
+    async def value(column: InstrumentedAttribute[T], kind: type[T]) -> T | None:
+        statement = select(column).select_from(DecisionRow).join(GameRow, GameRow.id == DecisionRow.game_id)
+        try:
+            found = await session.scalar(statement.where(DecisionRow.id == decision_id))
+        except Exception as error:
+            require_damage(error)
+            return None
+        return found if isinstance(found, kind) else None
+
+    return UnreadableDecision(
+        id=decision_id,
+        game_id=game_id,
+        site=await value(GameRow.site, str),
+        site_game_id=await value(GameRow.site_game_id, str),
+        ply=await value(DecisionRow.ply, int),
+        reason=reason,
+    )
+
+
+async def next_decision(
+    session: AsyncSession, game_id: int, ply: int, decision_id: int
+) -> NextDecision | None:
+    """The decision that followed another one, even if it was taken back.
+
+    Args:
+        ply: Of the earlier decision.
+        decision_id: The earlier decision's key.
+    """
+    statement = (
+        select(
+            as_stored(DecisionRow.record).label("record"),
+            DecisionRow.takeback,
+            DecisionRow.created_at,
+        )
+        .where(DecisionRow.game_id == game_id, DecisionRow.ply == ply + 2, DecisionRow.id > decision_id)
+        .order_by(DecisionRow.id)
+        .limit(1)
+    )
+    row = (await session.execute(statement)).one_or_none()
+    if row is None:
+        return None
+    try:
+        position = unpack(row.record).get("position")
+    except RecordError:
+        position = None
+    return NextDecision(str(position), row.takeback != 0, row.created_at)
+
+
+async def settle_later(
+    session: AsyncSession,
+    found: RecordedDecision,
+    decision: Decision,
+    outcome: Outcome | None,
+    made: ReplyForecast | None = None,
+) -> bool | None:
+    """Store what a confirmed decision of a settled game still lacks, or has only by earlier rules.
+
+    Args:
+        found: The decision as it was read before.
+        decision: The same, with the chosen move's complete profile if it was found.
+        outcome: None: the decision has one by today's rules, or cannot be judged.
+        made: None: the decision has a forecast, or there can be none.
+
+    Returns:
+        Whether the outcome was stored; False if there was none to store, or the decision has one by now.
+        None, and no change: the game or the decision has changed meanwhile.
+    """
+    # On PostgreSQL this keeps the game from being reopened before we commit.
+    lock = select(GameRow.is_settled, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()
+    game = (await session.execute(lock)).one_or_none()
+    if game is None or not game.is_settled or tuple(game.moves.split()) != found.moves:
+        return None
+    row = (
+        await session.execute(
+            select(DecisionRow.move, DecisionRow.state, DecisionRow.takeback, DecisionRow.rule).where(
+                DecisionRow.id == found.id
+            )
+        )
+    ).one_or_none()
+    if row is None or (row.move, row.state, row.takeback) != (decision.move, DecisionState.CONFIRMED, 0):
+        return None
+    if decision.is_complete and (row.rule is None or row.rule < RULE):
+        await store_profile(session, found.id, decision)
+    if made is not None:
+        await store_forecast(session, found.id, decision, made)
+    is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
+    if made is not None or is_judged:  # the trainer has to look again
+        await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))
+    await summarise(session, [found.game_id])
+    return is_judged
+
+
+def _read(text: str) -> object:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

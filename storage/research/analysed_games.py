@@ -1,0 +1,397 @@
+"""Results of analyses of recorded games: stored once, extended at any time, read back for reports."""
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Candidate, Decision, ModelInfo, Person, ReplyProfile
+from engine.formats.record import GameRecord
+from engine.game import Game
+from engine.games import get_game
+from storage.inserts import insert_new
+from storage.research.archive import BATCH, add_games, content_key, record_of_row
+from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
+from storage.tables.archive import ImportedGameRow
+from storage.tables.base import Base
+from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
+
+_MOST_KEYS = 500  # per statement
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSettings:
+    """One way of analysing positions; results of the same settings are comparable."""
+
+    game: str
+    source: str
+    """``native``, or another engine by its own name."""
+    depth: int
+    """D: the profiles have the scores of searches of 2 .. D plies, counted from our move."""
+    engine_version: str
+    """Of our engine."""
+    settings: dict[str, Any]
+    """The other engine's further options, as plain JSON values; empty for the native one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysedPosition:
+    """A move that a person answered, every legal reply, and the reply that was played.
+
+    *We* are the side that moved; the *person* is the side that replied.
+    """
+
+    game_id: int
+    """The imported game's key."""
+    ply: int
+    """The reply's: the number of moves before it."""
+    side: int
+    """The person's."""
+    position: str
+    """Before our move."""
+    move: str
+    reply: str
+    rating: int | None
+    clock_s: float | None
+    """The person's remaining time before the reply, in seconds."""
+    logistic_centi: float
+    """s of the logistic function from scores to expected score: the game's own for `position`."""
+    replies: tuple[ReplyProfile, ...]
+    """A complete profile of every legal reply, in the game's order."""
+    nodes: int
+    time_s: float
+
+    @property
+    def person(self) -> Person:
+        """The person who replied, as models see them."""
+        return Person(self.rating, self.clock_s)
+
+    @property
+    def candidate(self) -> Candidate:
+        """Our move with its complete profile, without the trap arithmetic."""
+        raw = min(reply.final_centi for reply in self.replies)
+        return Candidate(self.move, raw, False, raw, replies=self.replies, complete=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPosition:
+    """An analysed position as read from the database."""
+
+    id: int
+    game_key: str
+    """The game's `storage.research.archive.content_key`, which is the same in every database."""
+    date: str
+    """The game's, as its source writes it."""
+    found: AnalysedPosition
+    human: tuple[float, ...] | None
+    """The requested model's probability of each reply; None: it has not predicted this position."""
+    name: str = ""
+    """The person's, as the game's source writes it; empty: unknown."""
+    time_control: str = ""
+    """The person's, as the game's source writes it, such as ``180+2``; empty: unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisCount:
+    """The size of an analysis."""
+
+    id: int
+    analysis: AnalysisSettings
+    positions: int
+    games: int
+
+
+async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
+    """The key of an analysis, which is added if it is new."""
+    content = json.dumps(asdict(analysis), sort_keys=True)
+    key = hashlib.sha256(content.encode()).hexdigest()
+    made = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
+    if made is not None:
+        return made
+    return (await session.execute(select(AnalysisRow.id).where(AnalysisRow.content_key == key))).scalar_one()
+
+
+async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
+    """All analyses, the one with the most positions first."""
+    positions = func.count(AnalysedPositionRow.id)
+    games = func.count(AnalysedPositionRow.imported_game_id.distinct())
+    statement = (
+        select(AnalysisRow, positions, games)
+        .join(AnalysedPositionRow, AnalysedPositionRow.analysis_id == AnalysisRow.id, isouter=True)
+        .group_by(AnalysisRow.id)
+        .order_by(positions.desc(), AnalysisRow.id)
+    )
+    if game is not None:
+        statement = statement.where(AnalysisRow.game == game)
+    return [
+        AnalysisCount(
+            row.id,
+            AnalysisSettings(row.game, row.source, row.depth, row.engine_version, row.settings),
+            some,
+            of_games,
+        )
+        for row, some, of_games in await session.execute(statement)
+    ]
+
+
+async def known_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str, int]]:
+    """The replies that have been analysed: pairs of a game's `content_key` and the ply."""
+    statement = (
+        select(ImportedGameRow.content_key, AnalysedPositionRow.ply)
+        .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id)
+    )
+    return {(key, ply) for key, ply in await session.execute(statement)}
+
+
+async def keep_games(
+    session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
+) -> dict[str, int]:
+    """Store games like `storage.research.archive.add_games`; returns their row keys by `content_key`."""
+    for start in range(0, len(records), BATCH):
+        part = records[start : start + BATCH]
+        await add_games(session, part, source=source, source_format=source_format)
+    found: dict[str, int] = {}
+    keys = [content_key(record) for record in records]
+    for start in range(0, len(keys), _MOST_KEYS):
+        rows = await session.execute(
+            select(ImportedGameRow.content_key, ImportedGameRow.id).where(
+                ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
+            )
+        )
+        found |= {row.content_key: row.id for row in rows}
+    return found
+
+
+async def add_positions(
+    session: AsyncSession, analysis_id: int, positions: Sequence[AnalysedPosition]
+) -> None:
+    """Store positions of an analysis; an existing one stays as it is."""
+    values = [
+        {
+            "analysis_id": analysis_id,
+            "imported_game_id": each.game_id,
+            "ply": each.ply,
+            "side": each.side,
+            "position": each.position,
+            "move": each.move,
+            "reply": each.reply,
+            "rating": each.rating,
+            "clock_s": each.clock_s,
+            "logistic_centi": each.logistic_centi,
+            "nodes": each.nodes,
+            "time_s": each.time_s,
+            "profile": [[reply.reply, *reply.scores_centi] for reply in each.replies],
+        }
+        for each in positions
+    ]
+    await _add(session, AnalysedPositionRow, values)
+
+
+async def each_position(
+    session: AsyncSession, analysis_id: int, model_id: int | None = None
+) -> AsyncIterator[StoredPosition]:
+    """The positions of an analysis in the order in which they were stored, read in batches.
+
+    Args:
+        model_id: The model whose predictions to include, where there are any.
+    """
+    last = 0
+    while True:
+        statement = (
+            select(AnalysedPositionRow, ImportedGameRow, PredictionRow.odds)
+            .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
+            .join(PredictionRow, _is_prediction(model_id), isouter=True)
+            .where(AnalysedPositionRow.analysis_id == analysis_id, AnalysedPositionRow.id > last)
+            .order_by(AnalysedPositionRow.id)
+            .limit(BATCH)
+        )
+        rows = (await session.execute(statement)).all()
+        if not rows:
+            return
+        for row, game, odds in rows:
+            yield StoredPosition(
+                id=row.id,
+                game_key=game.content_key,
+                date=game.date,
+                found=_position(row),
+                human=None if odds is None else tuple(odds),
+                name=(game.first_player, game.second_player)[row.side],
+                time_control=game.detail["clocks"][row.side],
+            )
+        last = rows[-1][0].id
+        session.expunge_all()
+
+
+async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
+    """The key of a model, which is added if it is new."""
+    made = await insert_new(session, HumanModelRow, kind=info.kind, name=info.name, sha256=info.sha256)
+    if made is not None:
+        return made
+    statement = select(HumanModelRow.id).where(
+        HumanModelRow.kind == info.kind, HumanModelRow.name == info.name, HumanModelRow.sha256 == info.sha256
+    )
+    return (await session.execute(statement)).scalar_one()
+
+
+async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
+    """The models with predictions for an analysis's positions, with their keys.
+
+    The newest comes first: the one that was added to this database last.
+    """
+    predicted = (
+        select(PredictionRow.model_id)
+        .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id)
+    )
+    statement = select(HumanModelRow).where(HumanModelRow.id.in_(predicted)).order_by(HumanModelRow.id.desc())
+    return [
+        (row.id, ModelInfo(row.kind, row.name, row.sha256))
+        for row in (await session.execute(statement)).scalars()
+    ]
+
+
+async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
+    """A model's predictions for an analysis's positions, by the positions' keys."""
+    statement = (
+        select(PredictionRow.position_id, PredictionRow.odds)
+        .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id, PredictionRow.model_id == model_id)
+    )
+    return {number: tuple(odds) for number, odds in await session.execute(statement)}
+
+
+async def unpredicted(
+    session: AsyncSession, analysis_id: int, model_id: int, most: int
+) -> list[tuple[int, AnalysedPosition, GameRecord]]:
+    """At most `most` positions that a model has not predicted yet, with their keys and games."""
+    statement = (
+        select(AnalysedPositionRow, ImportedGameRow)
+        .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
+        .join(PredictionRow, _is_prediction(model_id), isouter=True)
+        .where(AnalysedPositionRow.analysis_id == analysis_id, PredictionRow.position_id.is_(None))
+        .order_by(AnalysedPositionRow.id)
+        .limit(most)
+    )
+    rows = await session.execute(statement)
+    return [(row.id, _position(row), record_of_row(game)) for row, game in rows]
+
+
+async def add_predictions(
+    session: AsyncSession, model_id: int, predictions: Collection[tuple[int, Sequence[float]]]
+) -> None:
+    """Store a model's predictions for positions, by the positions' keys; existing ones stay as they are."""
+    await _add(
+        session,
+        PredictionRow,
+        [
+            {"position_id": position_id, "model_id": model_id, "odds": list(odds)}
+            for position_id, odds in predictions
+        ],
+    )
+
+
+def _is_prediction(model_id: int | None) -> Any:
+    wanted = -1 if model_id is None else model_id
+    return and_(PredictionRow.position_id == AnalysedPositionRow.id, PredictionRow.model_id == wanted)
+
+
+def _position(row: AnalysedPositionRow) -> AnalysedPosition:
+    return AnalysedPosition(
+        game_id=row.imported_game_id,
+        ply=row.ply,
+        side=row.side,
+        position=row.position,
+        move=row.move,
+        reply=row.reply,
+        rating=row.rating,
+        clock_s=row.clock_s,
+        logistic_centi=row.logistic_centi,
+        replies=tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile),
+        nodes=row.nodes,
+        time_s=row.time_s,
+    )
+
+
+async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[str, Any]]) -> None:
+    """Insert rows, except those whose unique key is taken."""
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    for start in range(0, len(values), BATCH):
+        part = values[start : start + BATCH]
+        if is_postgresql:
+            await session.execute(postgresql.insert(table).values(part).on_conflict_do_nothing())
+        else:
+            await session.execute(sqlite.insert(table).values(part).on_conflict_do_nothing())
+
+
+async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
+    """The bot's own moves with a complete profile that a person answered, in the order of play.
+
+    Each comes with its game's moves, and without predictions.  Games against bots are left out.
+    """
+    last = 0
+    while True:
+        statement = (
+            select(DecisionRow, GameRow, OpponentRow.name, OutcomeRow.reply)
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+            .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+            .where(
+                GameRow.game == game,
+                OpponentRow.is_bot.is_(False),
+                DecisionRow.takeback == 0,
+                DecisionRow.is_complete.is_(True),
+                OutcomeRow.reply.is_not(None),
+                DecisionRow.id > last,
+            )
+            .order_by(DecisionRow.id)
+            .limit(_MOST_KEYS)
+        )
+        rows = (await session.execute(statement)).all()
+        if not rows:
+            return
+        for row, stored, name, reply in rows:
+            found = _own(row, stored, name, reply)
+            if found is not None:
+                moves = tuple(stored.moves.split())
+                yield found, GameRecord(game=game, start=stored.initial_position, moves=moves)
+        last = rows[-1][0].id
+        session.expunge_all()
+
+
+def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> StoredPosition | None:
+    decision = Decision.from_record(row.record)
+    replies = decision.chosen.replies
+    if len(replies) < 2 or reply not in {each.reply for each in replies}:
+        return None
+    game: Game[Any] = get_game(decision.game)
+    scale = game.expected_scale_centi(game.parse_position(decision.position))
+    reckoning = decision.reckoning
+    initial_s, increment_s = stored.clock_initial_s, stored.clock_increment_s
+    return StoredPosition(
+        id=row.id,
+        game_key=f"{stored.site}/{stored.site_game_id}",
+        date=str(stored.started_at.date()),
+        found=AnalysedPosition(
+            game_id=stored.id,
+            ply=row.ply + 1,
+            side=1 - stored.our_side,
+            position=decision.position,
+            move=decision.move,
+            reply=reply,
+            rating=stored.opponent_rating,
+            clock_s=None if reckoning is None else reckoning.person.clock_s,
+            logistic_centi=scale,
+            replies=replies,
+            nodes=row.nodes,
+            time_s=row.time_s,
+        ),
+        human=None,
+        name=name,
+        time_control="" if initial_s is None else f"{initial_s}+{increment_s or 0}",
+    )

@@ -1,0 +1,90 @@
+"""The bot's own games with people: each position gets a prediction by the model in use now."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.decision import ReplyProfile
+from engine.formats.record import GameRecord
+from engine.game import Game
+from engine.games import get_game
+from engine.human.model import BadModel, PredictionQuery
+from lab.analysis.own_games import with_predictions
+from storage.research.analysed_games import StoredPosition
+from tests.engine.human.fakes import FakeModel
+from tests.lab.analysis.samples import position
+
+GAME = get_game("othello")
+MOVES = ("f5", "d6", "c3", "d3", "c4", "f4")
+RECORD = GameRecord(game="othello", moves=MOVES)
+SCORES = ([0, 0, 0], [-300, -400, 400], [500, 500, 500])
+
+
+def of_game(key: str, ply: int) -> StoredPosition:
+    """The position before the reply at a ply, as if our move before it had been a decision."""
+    at = GAME.initial()
+    for text in MOVES[: ply - 1]:
+        at = GAME.play(at, GAME.parse_move(at, text))
+    after = GAME.play(at, GAME.parse_move(at, MOVES[ply - 1]))
+    replies = tuple(ReplyProfile(GAME.move_text(move), (0, 0)) for move in GAME.legal_moves(after))
+    given = position(ply, SCORES, 0)
+    found = replace(
+        given.found,
+        ply=ply,
+        position=GAME.position_text(at),
+        move=MOVES[ply - 1],
+        reply=MOVES[ply],
+        replies=replies,
+    )
+    return replace(given, game_key=key, found=found)
+
+
+def rising(game: Game[object], ask: PredictionQuery) -> tuple[float, ...]:
+    """A model for which each move is likelier than the one before it."""
+    size = len(game.legal_moves(ask.positions[-1]))
+    return tuple(2 * (at + 1) / (size * (size + 1)) for at in range(size))
+
+
+def test_every_position_is_asked_about_whoever_played() -> None:
+    """Stored predictions by other models count as none."""
+    given = [of_game("a", 1), of_game("b", 3), of_game("a", 3), of_game("b", 5)]
+    given[1] = replace(given[1], human=(1.0,) + (0.0,) * (len(given[1].found.replies) - 1))
+    model, done = FakeModel("othello", rising, plies_wanted=3), list[int]()
+    found = with_predictions(model, [(each, RECORD) for each in given], done.append)
+    assert [(each.game_key, each.found) for each in found] == [(each.game_key, each.found) for each in given]
+    assert [each.human for each in found] == [
+        rising(GAME, PredictionQuery((GAME.play(at, GAME.parse_move(at, each.found.move)),)))
+        for each in given
+        for at in [GAME.parse_position(each.found.position)]
+    ]
+    assert sum(done) == 4
+    assert [len(ask.positions) for ask in model.asked] == [2, 3, 3, 3]  # as much of the game as there is
+    assert model.asked[0].person.rating == given[0].found.rating
+
+
+def test_the_words_are_in_the_order_of_the_profile() -> None:
+    given = of_game("a", 1)
+    turned = replace(given, found=replace(given.found, replies=given.found.replies[::-1]))
+    (found,), (other,) = (
+        with_predictions(FakeModel("othello", rising), [(each, RECORD)]) for each in (given, turned)
+    )
+    assert found.human is not None
+    assert other.human == found.human[::-1]
+    gone = replace(given, found=replace(given.found, replies=given.found.replies[1:]))
+    assert with_predictions(FakeModel("othello"), [(gone, RECORD)])[0].human is None
+
+
+@pytest.mark.parametrize("moves", [(), ("f5",), ("d3", "c5", "d6", "e3"), ("f5", "a1")])
+def test_where_the_moves_are_lost_the_decision_is_enough(moves: tuple[str, ...]) -> None:
+    model = FakeModel("othello", rising, plies_wanted=3)
+    (found,) = with_predictions(model, [(of_game("a", 3), replace(RECORD, moves=moves))])
+    assert found.human is not None
+    assert len(model.asked[0].positions) == 2
+    before, after = model.asked[0].positions
+    assert GAME.play(before, GAME.parse_move(before, "c3")) == after
+
+
+def test_a_model_without_an_answer_is_told_of() -> None:
+    model = FakeModel("othello", lambda *_: ())
+    with pytest.raises(BadModel):
+        with_predictions(model, [(of_game("a", 1), RECORD)])

@@ -1,0 +1,120 @@
+"""`desdemona model fit --person`: from a database of analysed games to a card."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.cli.common import UsageError
+from engine.decision import ModelInfo
+from engine.human.person_prior import base_key, read_card
+from lab.analysis import person_fitting
+from lab.analysis.fitting import FitRefused
+from lab.analysis.population import Population, population
+from lab.cli import analyse as cli_analyse
+from lab.cli import fit as cli_fit
+from lab.cli.fit import TiltedModel
+from tests.engine.human.fakes import FakeModel
+from tests.lab.analysis.test_person_fitting import made_up
+from tests.lab.cli.test_analyse import ANALYSE, Command, desdemona
+
+__all__ = ["desdemona"]  # used by name
+
+HUMAN = ModelInfo("othello", "net", "f" * 64)
+
+
+@pytest.fixture
+def people(monkeypatch: pytest.MonkeyPatch) -> Population:
+    """Positions of persons, instead of those of the database."""
+    given = population("othello", [replace(each, date="2016") for each in made_up(100, 30)], "net")
+    monkeypatch.setattr(cli_fit, "read_people", lambda *_, **__: (given, "made up", HUMAN, None))
+    return given
+
+
+FIT = ("model", "fit", "--person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
+
+
+@pytest.mark.usefixtures("people")
+def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> None:
+    code, out, err = desdemona(*FIT, "--base", "human", "--truth-alone")
+    assert (code, "measuring on the other persons" in err) == (0, True)
+    assert "rated 1300-1699" in out
+    first = read_card(tmp_path / "person_othello.json")
+    assert out.endswith(f"person_othello.json: sha256 {first.version}\n")
+    assert (first.game, list(first.bases)) == ("othello", [base_key(HUMAN)])
+    prior = first.bases[base_key(HUMAN)]
+    assert (prior.depth, prior.least, prior.scale.unit, prior.scale.games) == (6, 1e-5, 400.0, 0)
+    assert prior.grid.x == (0.0,)
+    content = json.loads((tmp_path / "person_othello.json").read_text())["bases"][0]
+    assert content["command"].startswith("desdemona model fit --person --game othello")
+    assert (content["data"], content["seed"], content["model"]) == ("made up", 1, "net")
+
+    code, out, _ = desdemona(*FIT, "--base", "human", "--format", "json")
+    assert code == 0
+    assert json.loads(out) == json.loads((tmp_path / "person_othello.json").read_text())
+    read_card.cache_clear()
+    again = read_card(tmp_path / "person_othello.json")
+    assert list(again.bases) == [base_key(HUMAN)], "replaced"
+    assert len(again.bases[base_key(HUMAN)].grid.x) == 11
+
+
+@pytest.mark.usefixtures("people")
+def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
+    for options, what in (
+        (("--first",), "--person cannot go with --first, --against, --name or --person-half"),
+        (("--base", "human", "--calibrated", "x.onnx"), "--calibrated cannot go with --base human"),
+    ):
+        code, _, err = desdemona(*FIT, *options)
+        assert (code, what in err) == (2, True)
+    assert "x.onnx does not end in .json" in desdemona(*FIT[:-4], "--out", "x.onnx")[2]
+    plain = ("model", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
+    assert "--base, --calibrated and --truth-alone go with --person" in desdemona(*plain)[2]
+    (tmp_path / "person_othello.json").write_text("{}")
+    code, _, err = desdemona(*FIT, "--base", "human")
+    assert code != 0
+    assert "person_othello.json: bases: missing" in err
+
+
+def test_the_base_model_is_told_by_its_files(people: Population) -> None:
+    with pytest.raises(UsageError, match="no predictions of a human-move model"):
+        cli_fit._base_of(people, None, TiltedModel.CALIBRATED, None)
+    beside = cli_fit._base_of(people, HUMAN, TiltedModel.CALIBRATED, None)
+    alone = cli_fit._base_of(people, HUMAN, TiltedModel.ALONE, None)
+    assert beside.base == alone.base + "+" + HUMAN.sha256
+    assert beside.name == "calibrated-othello beside net"
+    assert beside.odds.tolist() != alone.odds.tolist()
+    maia = replace(HUMAN, kind="maia")
+    assert cli_fit._base_of(people, maia, TiltedModel.HUMAN, None).least == 1e-4
+
+
+def test_names_and_clocks_come_from_the_games(
+    desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tags = {"Variant": "Othello", "Date": "2016.01.02", "TimeControl": "60+0", "Result": "1-0"}
+    moves = "1. f5 d6 2. c3 d3 3. c4 f4 4. f6 f3"
+    texts = []
+    for first, second in (("Ann", "Bob"), ("Bob", "Ann"), ("Ann", "Cid")):
+        told = {**tags, "White": second, "Black": first}
+        texts.append("".join(f'[{key} "{value}"]\n' for key, value in told.items()) + f"\n{moves} 1-0\n\n")
+    (tmp_path / "games.pgn").write_text("".join(texts))
+    monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
+    status, _, err = desdemona("import", "games.pgn", "--game", "othello")
+    assert status == 0, err
+    code, _, err = desdemona("analyse", "games.pgn", *ANALYSE[2:], "--model", "x.onnx")
+    assert code == 0, err
+    seen: dict[str, Any] = {}
+
+    def keep(game: str, data: person_fitting.PersonReplies, *_: object, **others: object) -> None:
+        seen.update(game=game, data=data, **others)
+        raise FitRefused("seen enough")
+
+    monkeypatch.setattr(person_fitting, "fit_person_prior", keep)
+    assert "seen enough" in desdemona(*FIT, "--base", "human", "--elo")[2]
+    data: person_fitting.PersonReplies = seen["data"]
+    assert set(data.names) == {"Ann", "Bob", "Cid"}
+    assert set(data.seconds) == {60.0}
+    assert set(data.games) == {0, 1, 2}
+    assert data.ratings[0] == 1500.0
+    assert set(data.experience) == {0}

@@ -1,0 +1,446 @@
+import json
+import re
+from collections import namedtuple
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text, update
+
+from engine.errors import RecordError
+from engine.temptation import RULE
+from storage.database import Database
+from storage.errors import FilterError
+from storage.evidence.exports import rows as exports
+from storage.evidence.exports.columns import ColumnKind, moment_text, rating_band
+from storage.evidence.exports.rows import EXPORTS, What, export_rows
+from storage.filters import Filters, GamePhase
+from storage.ledger.decisions import commit_decision, mark_confirmed, mark_dropped, mark_sent, void_after
+from storage.ledger.events import record_event
+from storage.ledger.outcomes import record_reply_time
+from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
+from storage.tables.games import DecisionRow, ForecastRow, GameRow
+from tests.storage.samples import ARENA, FELL, OPTIMAL, decision, opened, settled
+
+ExportSample = namedtuple("ExportSample", "id at site account kind game_id detail")
+
+SUNDAY = datetime(2026, 11, 29, 23, 30, 5, 999999, UTC)
+
+
+async def exported(
+    database: Database, what: What, filters: Filters | None = None, **selected: Any
+) -> list[dict[str, Any]]:
+    export = EXPORTS[what]
+    names = [column.name for column in export.columns]
+    async with database.snapshot() as connection:
+        found = [some async for some in export_rows(connection, export, filters or Filters(), **selected)]
+    return [dict(zip(names, row, strict=True)) for row in chain.from_iterable(found)]
+
+
+async def test_a_game(database: Database) -> None:
+    async with database.write() as session:
+        stored = await opened(session, "one", our_rating=1500, opponent_rating=1700, at=SUNDAY)
+        changes = {
+            "state": GameStatus.FINISHED,
+            "result": GameResult.DRAW,
+            "ended_at": SUNDAY + timedelta(seconds=61.5),
+            "moves": "f5 d6 c3",
+            "end_reason": "draw",
+            "rating_diff": 3,
+            "selection": {"chances": {"trappy": 0.25}},
+        }
+        await session.execute(update(GameRow).where(GameRow.id == stored.id).values(**changes))
+        await opened(session, "two", our_rating=None, opponent_rating=None, at=SUNDAY)
+    first, second = await exported(database, What.GAMES)
+    assert first == {
+        "game_id": 1,
+        "site": "arena",
+        "game": "othello",
+        "player": "trappy",
+        "opponent_id": 1,
+        "opponent": "Anna",
+        "is_program": 0,
+        "opponent_rating": 1700,
+        "account": "desdemona",
+        "site_game_id": "one",
+        "variant": "othello",
+        "speed": "blitz",
+        "rated": 1,
+        "our_side": 0,
+        "engine_version": "1",
+        "trial": None,
+        "chance": 0.25,
+        "our_rating": 1500,
+        "rating_band": "1600-1799",
+        "state": "finished",
+        "result": "draw",
+        "points": 0.5,
+        "expected": pytest.approx(0.2402530),
+        "end_reason": "draw",
+        "rating_diff": 3,
+        "started_at": "2026-11-29 23:30:05",
+        "ended_at": "2026-11-29 23:31:07",
+        "day": "2026-11-29",
+        "week": "2026-11-23",
+        "month": "2026-11",
+        "hour": 23,
+        "duration_s": 61.5,
+        "plies": 3,
+        "baits_set": 0,
+        "baits_taken": 0,
+        "slips": 0,
+        "moves": "f5 d6 c3",
+        "initial_position": None,
+        "clock_initial_s": 180,
+        "clock_increment_s": 2,
+        "opponent_site_id": "anna",
+    }
+    missing = {
+        "initial_position",
+        "chance",
+        "our_rating",
+        "opponent_rating",
+        "expected",
+        "points",
+        "result",
+        "ended_at",
+    }
+    missing |= {"trial", "end_reason", "rating_diff", "duration_s", "baits_set", "baits_taken", "slips"}
+    assert {name for name, value in second.items() if value is None} == missing
+    assert (second["rating_band"], second["plies"], second["state"]) == ("unrated", 0, "open")
+
+
+async def baited(database: Database) -> tuple[int, int]:
+    """A finished game with two moves of ours: the first has a bait, which is taken; keys of both."""
+    async with database.write() as session:
+        stored = await opened(session, "one", at=SUNDAY)
+        first = await settled(session, stored.id, 0, decision(quality=100), FELL)
+        second = await settled(session, stored.id, 2, decision(), replace(OPTIMAL, cost=1200, reply="d6"))
+        for key, bait in ((first, "d6"), (second, None)):
+            made = {"bait": bait, "bait_odds": 0.4, "bait_cost": 922} if bait else {}
+            await session.execute(
+                insert(ForecastRow).values(
+                    **dict.fromkeys(("model_sha256", "prior"), ""),
+                    **dict.fromkeys(("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"), 0),
+                    **made,
+                    decision_id=key,
+                    rule=1,
+                    model_kind="looks",
+                    model_name="looks 1",
+                    error_uniform=0.5,
+                    error_expected=0.25,
+                    cost_uniform=500,
+                    cost_expected=250,
+                    confirm_depth=6,
+                    is_taken=bait == "d6",
+                    reply_odds=0.4,
+                    at=SUNDAY,
+                    record={},
+                )
+            )
+        await record_reply_time(session, first, ReplyTime(2.5, TimeSource.SERVER))
+        await session.execute(
+            update(DecisionRow).values(created_at=SUNDAY, sent_at=SUNDAY + timedelta(seconds=0.25),
+                                       confirmed_at=SUNDAY + timedelta(seconds=1.5))
+        )  # fmt: skip
+        await session.execute(update(GameRow).values(state=GameStatus.FINISHED))
+    return first, second
+
+
+async def test_decisions(database: Database) -> None:
+    first, _ = await baited(database)
+    found = await exported(database, What.DECISIONS)
+    assert len(found) == 2
+    assert found[0] == {
+        "decision_id": first,
+        "game_id": 1,
+        "ply": 0,
+        "move": "f5",
+        "state": "committed",
+        "depth": 4,
+        "nodes": 1234,
+        "time_s": 0.25,
+        "is_complete": 1,
+        "is_decided": 0,
+        "is_trap": 1,
+        "trap_quality": pytest.approx(found[0]["trap_quality"]),
+        "reply_count": 3,
+        "at": "2026-11-29 23:30:05",
+        "send_s": 0.25,
+        "confirm_s": 1.25,
+    }
+    assert 0 < found[0]["trap_quality"] < 100
+
+
+async def test_outcomes(database: Database) -> None:
+    first, second = await baited(database)
+    found = await exported(database, What.OUTCOMES)
+    at = found[0].pop("at")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", at)
+    assert found[0] == {
+        "decision_id": first,
+        "game_id": 1,
+        "ply": 0,
+        "kind": "fell",
+        "reply": "d6",
+        "fell_for_best": 1,
+        "cost": 0.0922,
+        "is_error": 0,
+        "is_decided": 0,
+        "reply_count": 3,
+        "random_error": 0.5,
+        "expected_error": 0.25,
+        "random_cost": 0.05,
+        "expected_cost": 0.025,
+        "has_bait": 1,
+        "is_bait_taken": 1,
+        "probability": 0.4,
+        "reply_time_s": 2.5,
+        "is_trap": 1,
+        "random_bait": 0.0,
+        "expected_bait": 0.0,
+        "random_fall": 0.0,
+        "expected_fall": 0.0,
+        "expected_optimal": None,
+        "model": "looks 1",
+        "is_current": 1,
+        "is_forecast_current": int(RULE == 1),
+    }
+    assert (found[1]["decision_id"], found[1]["is_error"], found[1]["has_bait"]) == (second, 1, 0)
+    assert (found[1]["is_bait_taken"], found[1]["reply_time_s"]) == (0, None)
+
+
+async def test_baits(database: Database) -> None:
+    first, second = await baited(database)
+    (found,) = await exported(database, What.BAITS)
+    assert found == {
+        "decision_id": first,
+        "game_id": 1,
+        "ply": 0,
+        "move": "f5",
+        "bait": "d6",
+        "probability": 0.4,
+        "cost": 0.0922,
+        "surprise": pytest.approx(0.4 * 0.0922),
+        "model": "looks 1",
+        "reply": "d6",
+        "is_taken": 1,
+        "reply_cost": 0.0922,
+        "site": "arena",
+        "game": "othello",
+        "player": "trappy",
+        "opponent_id": 1,
+        "opponent": "Anna",
+        "is_program": 0,
+        "opponent_rating": 1600,
+        "at": "2026-11-29 23:30:05",
+        "expected": 0.0,
+        "is_current": int(RULE == 1),
+    }
+    async with database.write() as session:
+        await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(is_decided=True))
+    assert await exported(database, What.BAITS) == []
+    assert second
+
+
+async def test_what_a_game_adds_up_to(database: Database) -> None:
+    first, second = await baited(database)
+    (found,) = await exported(database, What.GAMES)
+    # By the rules of these samples; those of other versions count nowhere.
+    async with database.write() as session:
+        await session.execute(update(ForecastRow).values(rule=RULE))
+    (found,) = await exported(database, What.GAMES)
+    assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 1, 1)
+    async with database.write() as session:
+        await session.execute(update(DecisionRow).where(DecisionRow.id == second).values(is_decided=True))
+        await session.execute(
+            update(ForecastRow).where(ForecastRow.decision_id == first).values(is_taken=None)
+        )
+    (found,) = await exported(database, What.GAMES)
+    assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 0, 0)
+
+
+async def test_replies(database: Database) -> None:
+    first, _ = await baited(database)
+    found = [row for row in await exported(database, What.REPLIES) if row["decision_id"] == first]
+    keys = {"decision_id": first, "game_id": 1, "ply": 0}
+    names = ("reply", "is_played", "first_centi", "glance_centi", "final_centi", "cost_centi", "rank_first")
+    rows = [
+        ("f6", 0, -50, -60, -100, 0, 3),
+        ("d6", 1, 300, 250, -400, 300, 1),
+        ("f4", 0, 0, -50, -200, 100, 2),
+    ]
+    assert found == [
+        {**keys, **dict(zip(names, row, strict=True)), "rank_final": rank}
+        for row, rank in zip(rows, (1, 3, 2), strict=True)
+    ]
+
+
+async def test_equal_replies_have_one_rank(database: Database) -> None:
+    async with database.write() as session:
+        stored = await opened(session)
+        key = await commit_decision(session, stored.id, 0, decision())
+        same = [["f6", 1, 2, 30], ["d6", 1, 2, 30], ["f4", 5, 2, 40]]
+        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(replies=same))
+    found = await exported(database, What.REPLIES)
+    assert [(row["rank_first"], row["rank_final"]) for row in found] == [(1, 1), (1, 1), (3, 3)]
+
+
+async def test_moves_that_count_nowhere_are_in_none(database: Database) -> None:
+    async with database.write() as session:
+        stored = await opened(session)
+        await settled(session, stored.id, 0, decision(), FELL)
+        await void_after(session, stored.id, 0)
+        dropped = await settled(session, stored.id, 2, decision(), None)
+        await mark_dropped(session, dropped)
+        sent = await settled(session, stored.id, 4, decision(complete=False), None)
+        await mark_sent(session, sent)
+        await mark_confirmed(session, sent)
+    assert [row["decision_id"] for row in await exported(database, What.DECISIONS)] == [sent]
+    assert await exported(database, What.OUTCOMES) == []
+    assert await exported(database, What.REPLIES) == []
+
+
+@pytest.mark.parametrize("what", What)
+async def test_games_are_selected(database: Database, what: What, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "BATCH", 2)
+    await baited(database)
+    async with database.write() as session:
+        other = await opened(session, "two", site="lichess")
+        await settled(session, other.id, 0, decision(quality=100), FELL)
+        for game, site in ((1, "arena"), (other.id, "lichess")):
+            await record_event(session, replace(ARENA, site=site), "alarm", {}, game_id=game)
+    everything = await exported(database, what)
+    on_arena = await exported(database, what, Filters(site="arena"))
+    assert on_arena == [row for row in everything if row["game_id"] == 1]
+    assert on_arena
+    assert await exported(database, what, only_games={1}) == on_arena
+    assert await exported(database, what, without_games={1}) == [
+        row for row in everything if row not in on_arena
+    ]
+    assert await exported(database, what, only_games=set()) == []
+    key = {What.GAMES: "game_id", What.EVENTS: "event_id"}.get(what, "decision_id")
+    assert [row[key] for row in everything] == sorted(row[key] for row in everything)
+
+
+async def test_batches_follow_each_other(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "BATCH", 2)
+    async with database.write() as session:
+        stored = await opened(session)
+        for ply in range(5):
+            await commit_decision(session, stored.id, 2 * ply, decision())
+    async with database.snapshot() as connection:
+        found = export_rows(connection, EXPORTS[What.DECISIONS], Filters())
+        assert [len(some) async for some in found] == [2, 2, 1]
+
+
+async def test_what_is_written_meanwhile_is_not_in_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "BATCH", 1)
+    async with database.write() as session:
+        stored = await opened(session)
+        for ply in range(4):
+            await commit_decision(session, stored.id, ply, decision())
+    seen = 0
+    async with database.snapshot() as connection:
+        async for some in export_rows(connection, EXPORTS[What.DECISIONS], Filters()):
+            seen += len(some)
+            async with database.write() as session:
+                await commit_decision(session, stored.id, 10 + seen, decision())
+                await session.execute(update(DecisionRow).values(move="a1"))
+            assert some[0][3] == "f5"
+    assert seen == 4
+
+
+async def test_a_damaged_row_is_named(database: Database) -> None:
+    async with database.write() as session:
+        stored = await opened(session)
+        key = await commit_decision(session, stored.id, 0, decision())
+        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(replies=[["f6"]]))
+    with pytest.raises(RecordError, match=rf"row {key}: IndexError"):
+        await exported(database, What.REPLIES)
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)  # the other one holds no such values
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("our_side = 'x'", "our_side is 'x'"),
+        ("clock_initial_s = 1.5", "clock_initial_s is 1.5"),
+        ("moves = x'00ff'", "moves is b"),
+    ],
+)
+async def test_a_value_of_another_kind_is_damage(database: Database, damage: str, told: str) -> None:
+    """Parquet and JSON cannot hold it, and in CSV nobody would see it."""
+    async with database.write() as session:
+        await opened(session, "one")
+        await session.execute(text(f"UPDATE games SET {damage}"))
+    with pytest.raises(RecordError, match=rf"row 1: {told}"):
+        await exported(database, What.GAMES)
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+async def test_a_time_without_end_is_damage(database: Database) -> None:
+    async with database.write() as session:
+        stored = await opened(session)
+        await commit_decision(session, stored.id, 0, decision())
+        await session.execute(text("UPDATE decisions SET time_s = 9e999"))
+    with pytest.raises(RecordError, match=r"row 1: time_s is inf"):
+        await exported(database, What.DECISIONS)
+
+
+def test_half_a_character_stays_an_escape() -> None:
+    """A site may send it, in the reason of an event for instance; no format could write it."""
+    event = ExportSample(9, SUNDAY, "arena", "desdemona", "declined", None, {"reason": "\ud800 \u00e9"})
+    ((*_, detail),) = EXPORTS[What.EVENTS].rows(event)
+    assert detail == '{"reason": "\\ud800 \u00e9"}'
+    assert json.loads(str(detail)) == event.detail
+
+
+async def test_what_selected_a_game_may_be_anything(database: Database) -> None:
+    async with database.write() as session:
+        await opened(session, selection={"chances": [1]})
+        await opened(session, "two", selection={"chances": {"trappy": None}})
+    assert [row["chance"] for row in await exported(database, What.GAMES)] == [None, None]
+
+
+def test_columns_are_told_and_named_once() -> None:
+    for export in EXPORTS.values():
+        names = [column.name for column in export.columns]
+        assert len(set(names)) == len(names)
+        assert all(column.about and column.kind in ColumnKind for column in export.columns)
+
+
+def test_bands_and_moments() -> None:
+    assert [rating_band(each) for each in (None, 0, 199, 200, 1599)] == [
+        "unrated", "0-199", "0-199", "200-399", "1400-1599",
+    ]  # fmt: skip
+    assert moment_text(datetime.fromisoformat("2026-11-30T01:00:00+02:00")) == "2026-11-29 23:00:00"
+    assert moment_text(None) is None
+
+
+def test_every_column_is_in_the_docs() -> None:
+    page = Path("docs/formats.md").read_text()
+    for what, export in EXPORTS.items():
+        section = page.partition(f"### `{what}`\n")[2].partition("\n##")[0]
+        listed = [line for line in section.splitlines() if line.startswith("| `")]
+        assert listed == [f"| `{each.name}` | {each.kind} | {each.about} |" for each in export.columns]
+
+
+async def test_a_phase_selects_moves_by_their_replies(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session, "one")
+        for ply in (18, 19, 38, 39):
+            await settled(session, game.id, ply, decision(), OPTIMAL)
+    second = Filters(phase=GamePhase(1), game="othello")
+    for what in (What.DECISIONS, What.OUTCOMES, What.RECORDS):
+        assert [row["decision_id"] for row in await exported(database, what, second)] == [2, 3]
+    assert {row["ply"] for row in await exported(database, What.REPLIES, second)} == {19, 38}
+    assert await exported(database, What.BAITS, second) == []
+    for what in (What.GAMES, What.EVENTS):
+        with pytest.raises(FilterError, match="phase: selects moves"):
+            await exported(database, what, second)

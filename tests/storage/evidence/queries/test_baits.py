@@ -1,0 +1,421 @@
+"""Every number is computed again here, from the forecasts and outcomes as they are recorded."""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import event, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.expected import WHOLE
+from engine.temptation import ReplyForecast
+from storage.database import Database
+from storage.evidence.inference.student import t_quantile
+from storage.evidence.queries import baits
+from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
+from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines
+from storage.evidence.statistics.set_baits import line_key
+from storage.evidence.statistics.summaries import games_over, remake, summarise
+from storage.filters import Filters, GamePhase
+from storage.records import MATCH_SITE
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.summaries import GameBaitRow
+from tests.bot.dashboard.samples import met_bait
+from tests.bot.tempted import lost_game, plain_game
+
+REPLIES = ("d7d5", "g8f6", "e7e5", "a7a6")
+"""Two baits, the best reply, and another."""
+LATE = GamePhase(2)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A bait, from the records alone."""
+
+    game_id: int
+    person: int
+    rating: int | None
+    ply: int
+    surprise: float
+    cost: int
+    taken: bool
+    expected: float
+
+
+async def recorded(session: AsyncSession) -> list[Recorded]:
+    rows = await session.execute(
+        select(DecisionRow, ForecastRow.record, OutcomeRow.reply, GameRow)
+        .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .order_by(DecisionRow.id)
+    )
+    found = []
+    for decision, record, reply, game in rows:
+        made = ReplyForecast.from_record(record)
+        names = {each.reply for each in made.tempting if (each.confirmed_cost or 0) >= 1000}
+        if decision.is_decided or not names:
+            continue
+        best = max((e for e in made.tempting if e.reply in names), key=lambda e: e.odds * e.cost)
+        expected = sum(p for r, p in zip(made.replies, made.odds, strict=True) if r in names)
+        found.append(
+            Recorded(
+                game.id, game.opponent_id, game.opponent_rating, decision.ply, best.odds * best.cost,
+                best.cost, reply in names, expected,
+            )
+        )  # fmt: skip
+    return found
+
+
+async def many_games(session: AsyncSession, people: int = 40) -> None:
+    """People of several ratings, who meet the bait once or twice and take it or do not."""
+    for number in range(people):
+        for again in range(1 + number % 2):
+            await met_bait(
+                session,
+                f"g{number}-{again}",
+                REPLIES[(number * 3 + again) % 4],
+                opponent=f"person {number}",
+                rating=None if number % 10 == 9 else 1390 + 30 * (number % 8),
+            )
+    # The second games are by the same people as the first.
+    names = {row.name: row.id for row in await session.scalars(select(OpponentRow).order_by(-OpponentRow.id))}
+    for row in (await session.scalars(select(OpponentRow))).all():
+        await session.execute(
+            update(GameRow).where(GameRow.opponent_id == row.id).values(opponent_id=names[row.name])
+        )
+    # A third is in a later phase: that of the reply, which is one ply later.
+    await session.execute(update(DecisionRow).where(DecisionRow.id % 3 == 0).values(ply=39))
+
+
+async def test_counts_equal_the_records(database: Database) -> None:
+    async with database.write() as session:
+        await many_games(session)
+    async with database.read() as session:
+        expected = await recorded(session)
+        counts = await bait_counts(session, Filters())
+    assert len(expected) == 60
+    for found, members in [
+        (counts.everything, expected),
+        *(
+            (phase, [e for e in expected if (e.ply + 1) // 20 * 20 == phase.start])
+            for phase in counts.by_phase
+        ),
+        *(
+            (
+                band,
+                [e for e in expected if (None if e.rating is None else e.rating // 200 * 200) == band.start],
+            )
+            for band in counts.by_rating
+        ),
+    ]:
+        assert (found.met, found.taken, found.unanswered) == (
+            len(members), sum(e.taken for e in members), 0
+        )  # fmt: skip
+        assert found.expected == pytest.approx(sum(e.expected for e in members))
+        assert found.share == pytest.approx(np.mean([e.taken for e in members]))
+        assert found.persons == len({e.person for e in members})
+    assert [each.start for each in counts.by_phase] == [0, 40]
+    assert [each.start for each in counts.by_rating] == [1200, 1400, 1600, None]
+    assert sum(each.met for each in counts.by_rating) == counts.everything.met
+
+
+async def test_a_phase_selects_baits_by_their_replies(database: Database) -> None:
+    async with database.write() as session:
+        await many_games(session)
+    async with database.read() as session:
+        expected = [each for each in await recorded(session) if each.ply == 39]
+        filters = Filters(phase=LATE, min_opponent_rating=1400)
+        expected = [each for each in expected if (each.rating or 0) >= 1400]
+        counts = await bait_counts(session, filters)
+        assert (counts.everything.met, counts.everything.taken) == (
+            len(expected), sum(each.taken for each in expected)
+        )  # fmt: skip
+        assert [each.start for each in counts.by_phase] == [40]
+        assert set(counts.reached or ()) == {each.game_id for each in expected}
+        for known in (counts, None):
+            listed = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 99, 0, known)
+            assert [each.game_id for each in listed] == [each.game_id for each in reversed(expected)]
+        assert (await bait_counts(session, Filters(phase=GamePhase(1)))).everything.met == 0
+        assert await list_baits(session, Filters(phase=GamePhase(1)), BaitFate.ALL, BaitOrder.COST, 9) == []
+
+
+async def test_the_interval_leaves_out_one_person_at_a_time(database: Database) -> None:
+    async with database.write() as session:
+        await many_games(session)
+    async with database.read() as session:
+        values = defaultdict(list)
+        for each in await recorded(session):
+            values[each.person].append(float(each.taken))
+        found = (await bait_counts(session, Filters())).everything
+    whole = np.concatenate(list(values.values()))
+    without = [np.concatenate([v for p, v in values.items() if p != person]).mean() for person in values]
+    persons = len(values)
+    effective = len(whole) ** 2 / sum(len(v) ** 2 for v in values.values())
+    variance = (persons - 1) / persons * sum((each - whole.mean()) ** 2 for each in without)
+    half = t_quantile(0.975, effective - 1) * variance**0.5
+    assert found.interval is not None
+    assert found.effective_persons == pytest.approx(effective)
+    assert (found.interval.low, found.interval.high) == pytest.approx(
+        (whole.mean() - half, whole.mean() + half)
+    )
+
+
+async def test_few_people_have_no_interval(database: Database) -> None:
+    async with database.write() as session:
+        for number in range(29):
+            await met_bait(session, f"g{number}", REPLIES[number % 4])
+        async with session.begin_nested():
+            few = (await bait_counts(session, Filters())).everything
+        await met_bait(session, "g29")
+        enough = (await bait_counts(session, Filters())).everything
+    assert (few.effective_persons, few.interval) == (29, None)
+    assert enough.effective_persons == 30
+    assert enough.interval is not None
+
+
+async def test_lists_are_ordered_and_paged(database: Database) -> None:
+    keys = {
+        BaitOrder.SURPRISE: lambda row: (row.bait_odds * row.bait_cost, row.decision_id),
+        BaitOrder.COST: lambda row: (row.bait_cost, row.decision_id),
+        BaitOrder.NEWEST: lambda row: row.decision_id,
+    }
+    async with database.write() as session:
+        await many_games(session, 8)
+        # Different odds and costs, against which the orders differ.
+        await session.execute(
+            update(ForecastRow).values(
+                bait_odds=0.1 + ForecastRow.decision_id % 7 / 10, bait_cost=1000 + ForecastRow.decision_id % 5
+            )
+        )
+        rows = (await session.execute(select(ForecastRow))).scalars().all()
+        for fate, order in product(BaitFate, BaitOrder):
+            wanted = [
+                row
+                for row in rows
+                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.FELL)
+            ]  # fmt: skip
+            wanted.sort(key=keys[order], reverse=True)
+            found = [
+                bait
+                for offset in (0, 5, 10)
+                for bait in await list_baits(session, Filters(), fate, order, 5, offset)
+            ]
+            assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (fate, order)
+            for bait, row in zip(found, wanted, strict=True):
+                assert (bait.odds, bait.is_taken) == (row.bait_odds, row.is_taken)
+                assert row.bait_cost == bait.cost * WHOLE
+                assert bait.surprise == bait.odds * bait.cost
+
+
+async def test_a_bait_says_who_met_it_and_what_they_played(database: Database) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one", "a7a6", opponent="Anna", rating=1710)
+        (bait,) = await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.SURPRISE, 9)
+        cost = await session.scalar(select(OutcomeRow.cost))
+    assert (bait.game_id, bait.ply, bait.move, bait.bait) == (game.id, 0, "e2e4", "d7d5")
+    assert (bait.opponent, bait.opponent_rating, bait.reply) == ("Anna", 1710, "a7a6")
+    assert (bait.is_taken, bait.reply_cost) == (False, cost / WHOLE if cost else None)
+
+
+async def test_what_does_not_count_is_not_there(database: Database) -> None:
+    async with database.write() as session:
+        await plain_game(session)  # no bait
+        await lost_game(session, "d7d5")  # decided
+        match = await met_bait(session, "match", site=MATCH_SITE)
+        taken_back = await met_bait(session, "back")
+        dropped = await met_bait(session, "dropped")
+        await session.execute(
+            update(DecisionRow).where(DecisionRow.game_id == taken_back.id).values(takeback=1)
+        )
+        await session.execute(
+            update(DecisionRow).where(DecisionRow.game_id == dropped.id).values(state="dropped")
+        )
+        old = await met_bait(session, "old")
+        ids = select(DecisionRow.id).where(DecisionRow.game_id == old.id)
+        await session.execute(update(ForecastRow).where(ForecastRow.decision_id.in_(ids)).values(rule=0))
+        for filters, expected in ((Filters(), []), (Filters(site=MATCH_SITE), [match.id])):
+            found = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 9)
+            assert [bait.game_id for bait in found] == expected
+            counts = await bait_counts(session, filters)
+            assert counts.everything.met == len(expected)
+
+
+async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
+    async with database.write() as session:
+        await met_bait(session, "one")
+        await session.execute(update(ForecastRow).values(is_taken=None))
+        counts = await bait_counts(session, Filters())
+        found = {
+            fate: len(await list_baits(session, Filters(), fate, BaitOrder.COST, 9)) for fate in BaitFate
+        }
+    group = counts.everything
+    assert (group.met, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
+    assert found == {BaitFate.ALL: 1, BaitFate.FELL: 0, BaitFate.HELD: 0}
+
+
+async def test_filters_select_the_games(database: Database) -> None:
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    async with database.write() as session:
+        await met_bait(session, "a", opponent="Anna", rating=1500, at=at)
+        await met_bait(session, "b", opponent="Bert", rating=1900, at=at + timedelta(days=2))
+        for filters, name in [
+            (Filters(opponent="anna"), "Anna"),
+            (Filters(min_opponent_rating=1600), "Bert"),
+            (Filters(until=at + timedelta(days=1)), "Anna"),
+        ]:
+            found = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 9)
+            assert [bait.opponent for bait in found] == [name]
+            assert (await bait_counts(session, filters)).everything.met == 1
+
+
+async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database: Database) -> None:
+    async with database.write() as session:
+        for number, reply in enumerate(("d7d5", "e7e5", "d7d5", "a7a6")):
+            last = await met_bait(session, f"same{number}", reply)
+        ((repeated,), many) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
+        assert (repeated.met, repeated.taken, repeated.share, many) == (4, 2, 0.5, 1)
+        assert repeated.latest.game_id == last.id
+        # Another start, or other moves before it: another bait.
+        other = await met_bait(session, "start")
+        await session.execute(update(GameRow).where(GameRow.id == other.id).values(initial_position="other"))
+        later = await met_bait(session, "moves")
+        await session.execute(update(GameRow).where(GameRow.id == later.id).values(moves="g1f3 g8f6 x y"))
+        await session.execute(update(DecisionRow).where(DecisionRow.game_id == later.id).values(ply=2))
+        ((same,), _) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
+        assert same == repeated
+        assert await list_repeated(session, Filters(), BaitFate.FELL, 9) == ([repeated], 1)
+        assert await list_repeated(session, Filters(), BaitFate.HELD, 9) == ([], 0)
+        assert await list_repeated(session, Filters(), BaitFate.ALL, 9, 1) == ([], 1)
+
+
+async def test_the_most_often_taken_come_first(database: Database) -> None:
+    starts = {"often": ("d7d5", "d7d5", "e7e5"), "always": ("d7d5", "d7d5"), "never": ("e7e5", "e7e5")}
+    async with database.write() as session:
+        for start, replies in starts.items():
+            for number, reply in enumerate(replies):
+                await met_bait(session, f"{start}{number}", reply, initial_position=start)
+        found, many = await list_repeated(session, Filters(), BaitFate.ALL, 9)
+        held, _ = await list_repeated(session, Filters(), BaitFate.HELD, 9)
+    assert [(each.taken, each.met) for each in found] == [(2, 2), (2, 3), (0, 2)]
+    assert [(each.taken, each.met) for each in held] == [(0, 2)]
+    assert many == 3
+
+
+async def test_only_the_latest_are_searched(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baits, "MOST_SEARCHED", 2)
+    async with database.write() as session:
+        for number in range(3):
+            await met_bait(session, f"g{number}")
+        ((found,), _) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
+    assert found.met == 2
+
+
+async def test_sqlite_reads_no_large_table_whole(database: Database, backend: str) -> None:
+    if backend != "sqlite":
+        return  # PostgreSQL plans by its statistics, and reads small tables whole
+    said: list[tuple[str, Any]] = []
+
+    def listen(_connection: object, _cursor: object, statement: str, values: Any, *_: object) -> None:
+        said.append((statement, values))
+
+    async with database.read() as session:
+        connection = await session.connection()
+        event.listen(connection.sync_connection, "before_cursor_execute", listen)
+        for order in BaitOrder:
+            await list_baits(session, Filters(game="chess"), BaitFate.ALL, order, 9)
+            counts = await bait_counts(session, Filters(phase=LATE))
+            for known in (counts, None):
+                await list_baits(session, Filters(phase=LATE), BaitFate.ALL, order, 9, 0, known)
+                await list_repeated(session, Filters(phase=LATE), BaitFate.ALL, 9, 0, known)
+        await list_repeated(session, Filters(), BaitFate.ALL, 9)
+        await bait_counts(session, Filters())
+        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 9)
+        for statement, values in said:
+            if not statement.startswith("SELECT"):
+                continue
+            plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            for *_, step in plan:
+                assert "SCAN decisions" not in step, statement
+                assert "SCAN outcomes" not in step, statement
+                if "SCAN forecasts" in step:
+                    assert "USING COVERING INDEX ix_forecasts_bait" in step, statement
+    assert len(said) > 5
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+async def test_rows_of_games_that_are_over_say_the_same(
+    database: Database, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """Whether all games, some or none are summarised; and whichever way the list is found."""
+    monkeypatch.setattr(baits, "FEW", few)
+    filters = Filters(max_opponent_rating=1550)
+
+    async def everything(session: AsyncSession) -> list[object]:
+        found: list[object] = []
+        for each in (Filters(), filters, replace(filters, phase=LATE)):
+            counts = await bait_counts(session, each)
+            found.append(replace(counts, others=()))
+            for fate in BaitFate:
+                found.append(await list_repeated(session, each, fate, 9, 0, counts))
+                for order in BaitOrder:
+                    listed = await list_baits(session, each, fate, order, 7, 3, counts)
+                    assert listed == await list_baits(session, each, fate, order, 7, 3)
+                    found.append(listed)
+        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 99)
+        return [*found, [line.game_id for line in lines]]
+
+    async with database.write() as session:
+        await many_games(session)
+        await session.execute(update(ForecastRow).values(bait_odds=0.1 + ForecastRow.decision_id % 7 / 10))
+        await session.execute(
+            update(ForecastRow).where(ForecastRow.decision_id % 5 == 0).values(is_taken=None)
+        )
+        before = await everything(session)
+        await session.execute(update(GameRow).values(state="finished", is_settled=True))
+        games = await games_over(session, 0, 99)
+        for some in (games[::3], games):
+            assert await summarise(session, some) == len(some)
+            assert tuple(sorted((await bait_counts(session, Filters())).others)) == tuple(
+                sorted(set(games) - set(some))
+            )
+            assert await everything(session) == before
+
+
+async def test_rows_of_baits_are_mended(database: Database) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one")
+        await session.execute(update(GameRow).values(state="finished", is_settled=True))
+        assert await summarise(session, [game.id]) == 1
+        assert await remake(session, [game.id]) == []
+        await session.execute(update(GameBaitRow).values(is_taken=None))
+        assert await remake(session, [game.id]) == [game.id]
+        assert await remake(session, [game.id]) == []
+        assert (await list_baits(session, Filters(), BaitFate.FELL, BaitOrder.COST, 9)) != []
+
+
+def test_a_line_is_its_game_start_moves_and_bait() -> None:
+    whole = ("chess", None, ("e2e4", "e7e5"), "g1f3", "d7d5")
+    others = [
+        ("xiangqi", None, ("e2e4", "e7e5"), "g1f3", "d7d5"),
+        ("chess", "", ("e2e4", "e7e5"), "g1f3", "d7d5"),
+        ("chess", None, ("e2e4",), "g1f3", "d7d5"),
+        ("chess", None, ("e2e4", "e7e5"), "g1h3", "d7d5"),
+        ("chess", None, ("e2e4", "e7e5"), "g1f3", "d7d6"),
+    ]
+    assert len({line_key(*each) for each in (whole, *others)}) == 6
+    assert line_key(*whole) == line_key(*whole)
+    assert -(2**63) <= line_key(*whole) < 2**63
+
+
+async def test_an_empty_database_has_nothing(database: Database) -> None:
+    async with database.read() as session:
+        counts = await bait_counts(session, Filters())
+        assert (counts.everything.met, counts.by_phase, counts.by_rating) == (0, (), ())
+        assert counts.everything.interval is None
+        assert await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.SURPRISE, 9) == []
+        assert await list_repeated(session, Filters(), BaitFate.ALL, 9) == ([], 0)

@@ -1,0 +1,132 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from engine.expected import WHOLE
+from engine.judgement import ERROR
+from storage.database import Database
+from storage.evidence.queries.game_list import (
+    GameOrder,
+    WhichResult,
+    count_games,
+    list_game_lines,
+    list_marks,
+)
+from storage.evidence.statistics.encounters import bait_counts
+from storage.filters import Filters
+from storage.ledger.outcomes import record_reply_time
+from storage.records import MATCH_SITE, ReplyTime, TimeSource
+from storage.tables.games import DecisionRow, GameRow, OutcomeRow
+from tests.bot.dashboard.samples import met_bait
+from tests.bot.tempted import lost_game, plain_game
+from tests.storage.samples import opened
+
+AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+async def _keys(session: object, order: GameOrder = GameOrder.NEWEST, **options: object) -> list[str]:
+    result = options.pop("result", WhichResult.ANY)
+    found = await list_game_lines(session, Filters(), result, order, **{"limit": 9, **options})  # type: ignore[arg-type]
+    return [game.site_game_id for game in found]
+
+
+async def test_a_game_is_counted_as_the_chat_counts_it(database: Database) -> None:
+    async with database.write() as session:
+        games = [
+            await met_bait(session, "fell", "d7d5"),
+            await met_bait(session, "held", "e7e5"),
+            await lost_game(session, "d7d5"),
+            await plain_game(session, "d8f6"),  # a slip
+        ]
+        found = {
+            line.game_id: line
+            for line in await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.NEWEST, 9)
+        }
+        for game in games:
+            counted = await bait_counts(session, game.id)
+            line = found[game.id]
+            assert (line.baits_set, line.baits_taken, line.slips) == (
+                counted.baits_set, counted.baits_taken, counted.slips
+            )  # fmt: skip
+            assert line.plies == len(game.moves) == 2
+    assert [(found[game.id].baits_set, found[game.id].baits_taken) for game in games] == [
+        (1, 1), (1, 0), (0, 0), (0, 0)
+    ]  # fmt: skip
+    assert [found[game.id].slips for game in games] == [0, 0, 0, 1]
+
+
+async def test_orders(database: Database) -> None:
+    async with database.write() as session:
+        await met_bait(session, "first", "e7e5", rating=1500, at=AT)
+        await met_bait(session, "second", "d7d5", rating=1700, at=AT + timedelta(hours=1), moves="a b c d")
+        await met_bait(session, "third", "e7e5", rating=None, at=AT + timedelta(hours=2), moves="")
+        assert await _keys(session) == ["third", "second", "first"]
+        assert await _keys(session, GameOrder.OLDEST) == ["first", "second", "third"]
+        assert await _keys(session, GameOrder.STRONGEST) == ["second", "first", "third"]
+        assert await _keys(session, GameOrder.LONGEST) == ["second", "first", "third"]
+        assert await _keys(session, GameOrder.FALLEN) == ["second", "third", "first"]
+        assert await _keys(session, limit=1, offset=1) == ["second"]
+        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.OLDEST, 9)
+    assert [line.plies for line in lines] == [2, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (WhichResult.ANY, {"win", "draw", "loss", "open", "aborted", "unknown"}),
+        (WhichResult.WIN, {"win"}),
+        (WhichResult.DRAW, {"draw"}),
+        (WhichResult.LOSS, {"loss"}),
+        (WhichResult.OPEN, {"open"}),
+        (WhichResult.ABORTED, {"aborted"}),
+        (WhichResult.UNKNOWN, {"unknown"}),
+    ],
+)
+async def test_results(database: Database, result: WhichResult, expected: set[str]) -> None:
+    async with database.write() as session:
+        for name in ("win", "draw", "loss", "open", "aborted", "unknown"):
+            game = await opened(session, name)
+            state = name if name in ("open", "aborted") else "finished"
+            ended = name if name in ("win", "draw", "loss") else None
+            await session.execute(
+                update(GameRow).where(GameRow.id == game.id).values(state=state, result=ended)
+            )
+        await opened(session, "match", site=MATCH_SITE)
+        assert set(await _keys(session, result=result)) == expected
+        assert await count_games(session, Filters(), result) == len(expected)
+        assert await count_games(session, Filters(site=MATCH_SITE), WhichResult.ANY) == 1
+
+
+async def test_moves_say_what_is_known_without_their_records(database: Database) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one", "g8f6")
+        (decision_id,) = await session.scalars(select(DecisionRow.id))
+        await record_reply_time(session, decision_id, ReplyTime(3.5, TimeSource.SERVER))
+        (mark,) = await list_marks(session, game.id)
+        cost = await session.scalar(select(OutcomeRow.cost))
+    assert (mark.ply, mark.move, mark.state, mark.depth) == (0, "e2e4", "committed", 5)
+    assert (mark.bait, mark.is_taken, mark.is_slip) == ("d7d5", True, False)
+    assert cost is not None
+    assert (mark.cost, mark.reply_time_s) == (cost / WHOLE, 3.5)
+
+
+async def test_a_slip_is_an_error_that_takes_no_bait(database: Database) -> None:
+    async with database.write() as session:
+        game = await plain_game(session, "d8f6")
+        (slip,) = await list_marks(session, game.id)
+        await session.execute(update(OutcomeRow).values(cost=ERROR - 1))
+        (none,) = await list_marks(session, game.id)
+        await session.execute(update(OutcomeRow).values(cost=ERROR))
+        (just,) = await list_marks(session, game.id)
+        lost = await lost_game(session, "d7d5")
+        (decided,) = await list_marks(session, lost.id)
+    assert (slip.is_slip, none.is_slip, just.is_slip) == (True, False, True)
+    assert (decided.is_slip, decided.bait, decided.is_taken) == (False, None, None)
+
+
+async def test_decisions_taken_back_are_not_listed(database: Database) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one")
+        await session.execute(update(DecisionRow).values(takeback=1))
+        assert await list_marks(session, game.id) == []

@@ -1,0 +1,185 @@
+"""The statistics of groups, and their calibration, reply by reply: slow, plain, and what the program's must
+equal (`group_sums`, `calibrations`)."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.decision import OutcomeKind
+from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.evidence.inference.calibration import calibration
+from storage.evidence.inference.defaults import CAP_GAMES
+from storage.evidence.intervals import OpponentGames, performance
+from storage.evidence.statistics.calibrations import GroupCalibration
+from storage.evidence.statistics.facts import GameFact, ReplyFact
+from storage.evidence.statistics.groups import OF_GAME, By, Expected, GroupStatistics, complete_keys
+from storage.records import GameResult, GameStatus
+
+
+def _phase(reply: ReplyFact) -> str:
+    first = (reply.ply + 1) // 20 * 20
+    return f"plies {first + 1} to {first + 20}"
+
+
+_OF_REPLY: dict[By, Callable[[ReplyFact], str]] = {By.PHASE: _phase, By.MODEL: lambda reply: reply.model}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyGroup:
+    """A group of games, and of replies in them."""
+
+    names: dict[str, str]
+    """What they have in common, by the names of `By`."""
+    games: tuple[GameFact, ...]
+    """In the order of their keys."""
+    replies: tuple[ReplyFact, ...]
+
+
+def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
+    """The groups in the order of their names.
+
+    Args:
+        games: All games.
+        replies: Replies in these games; those of other games are ignored.
+        by: What to group by; see `complete_keys`.
+    """
+    keys = complete_keys(by)
+    by_id = {game.id: game for game in games}
+    groups: dict[tuple[str, ...], tuple[set[int], list[ReplyFact]]] = defaultdict(lambda: (set(), []))
+    if not _OF_REPLY.keys() & set(keys):
+        for game in games:
+            groups[tuple(OF_GAME[key](game) for key in keys)][0].add(game.id)
+    for reply in replies:
+        if (found := by_id.get(reply.game_id)) is not None:
+            members, answers = groups[_key(keys, found, reply)]
+            members.add(found.id)
+            answers.append(reply)
+    return [
+        ReplyGroup(
+            dict(zip((key.value for key in keys), group, strict=True)),
+            tuple(by_id[number] for number in sorted(members)),
+            tuple(answers),
+        )
+        for group, (members, answers) in sorted(groups.items())
+    ]
+
+
+def open_replies(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
+    """The replies that count: outside decided positions, in the first `CAP_GAMES` games of their person."""
+    return [reply for reply in _of_first_games(replies, by_id) if not reply.is_decided]
+
+
+def _of_first_games(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact]) -> list[ReplyFact]:
+    return [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
+
+
+def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
+    return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else OF_GAME[key](game) for key in keys)
+
+
+def calibrations_by_reply(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = ()
+) -> list[GroupCalibration]:
+    """As `storage.evidence.statistics.calibrations.CalibrationRows.calibrations`."""
+    by_id = {game.id: game for game in games}
+    found = []
+    for group in grouped(games, replies, (By.MODEL, *by)):
+        counted = open_replies(group.replies, by_id)
+        if counted:
+            persons = [by_id[reply.game_id].person for reply in counted]
+            predicted = [reply.error_expected for reply in counted]
+            happened = [reply.erred for reply in counted]
+            found.append(GroupCalibration(group.names, calibration(predicted, happened, persons)))
+    return found
+
+
+def statistics_by_reply(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]
+) -> list[GroupStatistics]:
+    """As `storage.evidence.statistics.group_sums.group_statistics`."""
+    by_id = {game.id: game for game in games}
+    return [_statistics(group, by_id) for group in grouped(games, replies, by)]
+
+
+def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatistics:
+    games = group.games
+
+    def count(result: GameResult) -> int:
+        return sum(game.result is result for game in games)
+
+    met = [
+        OpponentGames(game.opponent_rating, 1, game.score)
+        for game in games
+        if game.opponent_rating is not None and game.score is not None
+    ]
+    counted = [reply for reply in group.replies if by_id[reply.game_id].games_before < CAP_GAMES]
+    open_ = open_replies(group.replies, by_id)
+    baits = [reply for reply in open_ if reply.has_bait]
+    traps = [reply for reply in open_ if reply.is_trap]
+
+    def expected(
+        some: Sequence[ReplyFact],
+        opt: Opt,
+        happened: Callable[[ReplyFact], float],
+        chance: Callable[[ReplyFact], float],
+        model: Callable[[ReplyFact], float],
+    ) -> Expected:
+        design = SequenceDesign(opt)
+        persons = [by_id[reply.game_id].person for reply in some]
+        seen, by_chance, by_model = ([which(r) for r in some] for which in (happened, chance, model))
+
+        def beyond(other: Sequence[float]) -> AnyTimeEstimate:
+            return estimate([a - b for a, b in zip(seen, other, strict=True)], persons, design)
+
+        return Expected(
+            len(some),
+            _mean(seen),
+            _mean(by_chance),
+            _mean(by_model),
+            beyond(by_chance),
+            beyond(by_model),
+        )
+
+    def kinds(kind: OutcomeKind) -> int:
+        return sum(reply.kind is kind for reply in traps)
+
+    return GroupStatistics(
+        group=group.names,
+        games=len(games),
+        wins=count(GameResult.WIN),
+        draws=count(GameResult.DRAW),
+        losses=count(GameResult.LOSS),
+        unfinished=sum(game.state is GameStatus.OPEN for game in games),
+        persons=len({game.person for game in games}),
+        performance=performance(met),
+        replies=len(open_),
+        optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in open_),
+        decided=len(counted) - len(open_),
+        models=tuple(sorted({reply.model for reply in open_})),
+        errors=expected(
+            open_, Opt.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
+        ),
+        cost=expected(
+            open_, Opt.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
+        ),
+        baits_set=len(baits),
+        baits=expected(
+            baits, Opt.TRAPS, lambda r: r.is_taken, lambda r: r.bait_uniform, lambda r: r.bait_expected
+        ),
+        traps_set=len(traps),
+        traps_optimal=kinds(OutcomeKind.OPTIMAL),
+        traps_fell=kinds(OutcomeKind.FELL),
+        traps_fell_for_best=sum(reply.fell_for_best for reply in traps),
+        traps_erred_elsewhere=kinds(OutcomeKind.ERRED_ELSEWHERE),
+        falls=expected(
+            traps,
+            Opt.TRAPS,
+            lambda r: r.kind is OutcomeKind.FELL,
+            lambda r: r.fall_uniform,
+            lambda r: r.fall_expected,
+        ),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

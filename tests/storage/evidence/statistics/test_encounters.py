@@ -1,0 +1,130 @@
+"""What games add up to for the people who played them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Decision, Outcome
+from engine.judgement import expected_scale_centi
+from engine.temptation import confirmed_by, forecast
+from storage.database import Database
+from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
+from storage.filters import Filters
+from storage.ledger.decisions import mark_dropped, void_after
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game
+from storage.records import GameResult
+from storage.tables.games import DecisionRow, ForecastRow
+from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled
+
+_PLAIN = decision(quality=225.0)
+TEMPTING = _PLAIN.with_chosen(
+    replace(
+        _PLAIN.chosen,
+        replies=(
+            _PLAIN.chosen.replies[0],
+            replace(_PLAIN.chosen.replies[1], scores_centi=(-300, -250, 500)),
+            _PLAIN.chosen.replies[2],
+        ),
+    )
+)
+"""Its bait is d6."""
+SLIP = replace(ERRED, cost=1000)
+NO_SLIP = replace(ERRED, cost=999)
+TAKEN = replace(FELL, cost=1500)
+
+
+RESULTS = [*[GameResult.WIN] * 3, *[GameResult.DRAW] * 2, GameResult.LOSS, None]
+
+
+async def answered(
+    session: AsyncSession,
+    game_id: int,
+    ply: int,
+    outcome: Outcome | None,
+    made: Decision = TEMPTING,
+    confirmed: int = 1500,
+) -> int:
+    decision_id = await settled(session, game_id, ply, made, outcome)
+    foreseen = forecast(made.chosen, expected_scale_centi(made))
+    costs = [confirmed] * len(foreseen.tempting)
+    await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
+    return decision_id
+
+
+async def test_baits_and_slips_of_a_game(database: Database) -> None:
+    async with database.write() as session:
+        game, other = await opened(session), await opened(session, "other")
+        await answered(session, game.id, 0, TAKEN)
+        await answered(session, game.id, 2, OPTIMAL)
+        await answered(session, game.id, 4, UNANSWERED)
+        await answered(session, game.id, 6, SLIP)  # beside the bait
+        await answered(session, game.id, 8, NO_SLIP)
+        await answered(session, game.id, 10, TAKEN, confirmed=10)  # no bait after all: a slip
+        await settled(session, game.id, 12, decision(), SLIP)  # no forecast: a slip, as on the page
+        await settled(session, game.id, 14, decision(), replace(SLIP, rule=1))
+        dropped = await answered(session, game.id, 16, None)
+        await mark_dropped(session, dropped)
+        await answered(session, game.id, 18, TAKEN)
+        await void_after(session, game.id, 18)
+        assert await bait_counts(session, game.id) == BaitCounts(baits_set=5, baits_taken=1, slips=3)
+        assert await bait_counts(session, other.id) == BaitCounts()
+
+
+async def test_decided_positions_count_nowhere(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await answered(session, game.id, 0, TAKEN)
+        await answered(session, game.id, 2, SLIP)
+        before = await bait_counts(session, game.id)
+        await session.execute(update(DecisionRow).where(DecisionRow.ply == 2).values(is_decided=True))
+        after = await bait_counts(session, game.id)
+    assert before == BaitCounts(baits_set=2, baits_taken=1, slips=1)
+    assert after == BaitCounts(baits_set=1, baits_taken=1, slips=0)
+
+
+async def test_forecasts_by_earlier_rules_tell_of_no_bait(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await answered(session, game.id, 0, TAKEN)
+        await session.execute(update(ForecastRow).values(rule=0))
+        assert await bait_counts(session, game.id) == BaitCounts(slips=1)
+
+
+@pytest.mark.parametrize("player", ["trappy", None])
+async def test_results(database: Database, player: str | None) -> None:
+    async with database.write() as session:
+
+        async def ended(key: str, result: GameResult | None, **changes: Any) -> None:
+            game = await opened(session, key, **changes)
+            await answered(session, game.id, 0, TAKEN)
+            await finish_game(
+                session,
+                game.id,
+                result=result,
+                end_reason="normal",
+                aborted=key == "aborted",
+                moves=["f5", "d6"],
+            )
+
+        for number, result in enumerate(
+            [GameResult.WIN] * 3 + [GameResult.DRAW] * 2 + [GameResult.LOSS, None]
+        ):
+            await ended(f"g{number}", result)
+        await ended("other", GameResult.WIN, player="standard")
+        await ended("aborted", None)
+        await opened(session, "open")
+        more = player is None
+        assert await encounters(session, Filters(player=player)) == Encounters(
+            games=8 + more,
+            wins=3 + more,
+            draws=2,
+            losses=1,
+            baits_set=8 + more,
+            baits_taken=8 + more,
+            slips=0,
+        )
+        assert await encounters(session, Filters(site="elsewhere")) == Encounters()

@@ -1,0 +1,385 @@
+"""The statistics of recorded games, against a slow recomputation from the exported records alone.
+
+The recomputation shares no code with the program but the rules: it reads the records' JSON, and has its own
+expected scores, trappiness, errors and sums.
+"""
+
+import math
+import random
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import Any
+
+import pytest
+from sqlalchemy import text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Person
+from engine.forecasts import forecast_replies
+from engine.games import get_game
+from engine.judgement import classify_reply
+from engine.params import TrapParams
+from engine.players import Player, complete
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
+from engine.time_management import Limits
+from storage.database import Database
+from storage.evidence.inference.decisions import decisions_report
+from storage.evidence.inference.trial import TrialTerms
+from storage.evidence.statistics.facts import count_outdated, game_facts, model_text, reply_facts
+from storage.evidence.statistics.group_sums import group_statistics
+from storage.evidence.statistics.groups import By, GroupStatistics
+from storage.evidence.statistics.trial_rows import trial_decisions
+from storage.evidence.trials import NewTrial, StoredTrial, start_trial
+from storage.filters import Filters
+from storage.ledger.decisions import commit_decision, mark_confirmed
+from storage.ledger.forecasts import store_forecast
+from storage.ledger.games import finish_game, set_moves
+from storage.ledger.outcomes import record_outcome
+from storage.packing.records import unpack
+from storage.records import Endpoint, GameResult, GameStatus
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from tests.storage.samples import opened
+
+GAMES = (("othello", "trappy", 5), ("othello", "standard", 5), ("chess", "trappy", 4))
+PLIES = 24
+WIN = 100_000
+START = datetime(2026, 11, 25, tzinfo=UTC)
+
+
+async def play(database: Database) -> None:
+    """Games of a person who takes the best reply at a glance or any, at random; the second game is open."""
+    rng = random.Random(7)
+    for number, (name, kind, depth) in enumerate(GAMES):
+        game, searcher, stop = get_game(name), make_searcher(name, 1), StopFlag()
+        player = Player(kind, game, TrapParams(), searcher)
+        position: Any = game.initial()
+        moves: list[str] = []
+        async with database.write() as session:
+            stored = await opened(
+                session, f"game{number}", game=name, variant=name, player=kind, opponent_id=f"person{number}"
+            )
+            while len(moves) < PLIES and game.legal_moves(position):
+                decision = complete(player.choose(position, Limits(depth), stop), searcher, stop)
+                after = game.play(position, game.parse_move(position, decision.move))
+                moves.append(decision.move)
+                if not game.legal_moves(after):
+                    break
+                replies = decision.chosen.replies
+                reply = rng.choice([min(replies, key=lambda each: each.scores_centi[0]), rng.choice(replies)])
+                moves.append(reply.reply)
+                await _record(session, stored.id, len(moves) - 2, decision, reply.reply, searcher)
+                position = game.play(after, game.parse_move(after, reply.reply))
+            await set_moves(session, stored.id, tuple(moves))
+            if number != 1:
+                await finish_game(
+                    session, stored.id, result=GameResult.WIN, end_reason="resign", moves=tuple(moves)
+                )
+
+
+async def _record(
+    session: AsyncSession, game_id: int, ply: int, decision: Any, reply: str, searcher: Any
+) -> None:
+    decision_id = await commit_decision(session, game_id, ply, decision)
+    await mark_confirmed(session, decision_id)
+    await record_outcome(session, decision_id, classify_reply(decision, reply))
+    made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
+    await store_forecast(session, decision_id, decision, made)
+
+
+# --- The recomputation ----------------------------------------------------------------------------------
+
+
+def worth(score: int, scale: float) -> int:
+    if abs(score) >= WIN:
+        return 10_000 if score > 0 else 0
+    found = int(10_000 / (1 + math.exp(-abs(score) / scale)) + 0.5)
+    return found if score >= 0 else 10_000 - found
+
+
+def trappiness(scores: list[int]) -> float:
+    """Figure 3 with the median, from the opponent's view."""
+    if len(scores) < 2:
+        return 0.0
+    upper, final = median([-score for score in scores[:-1]]), -scores[-1]
+    gap, size = upper - final, abs(final)
+    if gap <= 0:
+        return 0.0
+    if size == 0 or gap / size >= 4:
+        return 1.0
+    ratio = gap / size
+    return 0.75 + 0.25 * (ratio - 1) / 3 if ratio >= 1 else 0.75 * ratio
+
+
+def recomputed(row: Any) -> dict[str, float]:
+    """What one judged reply adds to its group."""
+    record, foreseen = (unpack(each) for each in row[3:5])
+    game = get_game(record["game"])
+    scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
+    chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
+    if abs(chosen["raw_centi"]) >= WIN:
+        return {"decided": 1}
+    least = worth(chosen["raw_centi"], scale)
+    costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in chosen["replies"]}
+    quality = {
+        each["reply"]: costs[each["reply"]] * trappiness(each["scores_centi"]) for each in chosen["replies"]
+    }
+    falls = {reply for reply, size in quality.items() if size >= 500}
+    errors = {reply for reply, cost in costs.items() if cost >= 1000}
+    baits = {each["reply"] for each in foreseen["tempting"] if (each["confirmed_cost"] or 0) >= 1000}
+    odds = dict(zip(foreseen["replies"], foreseen["odds"], strict=True))
+    reply, n = row[2], len(costs)
+    is_best = next(
+        each["scores_centi"][-1] == chosen["raw_centi"]
+        for each in chosen["replies"]
+        if each["reply"] == reply
+    )
+    found = {
+        "replies": 1,
+        "optimal": is_best,
+        "errors": reply in errors,
+        "errors chance": len(errors) / n,
+        "errors model": sum(odds[each] for each in errors),
+        "cost": costs[reply] / 10_000,
+        "cost chance": sum(costs.values()) / n / 10_000,
+        "cost model": sum(odds[each] * cost for each, cost in costs.items()) / 10_000,
+    }
+    if baits:
+        found |= {
+            "baits set": 1,
+            "baits": reply in baits,
+            "baits chance": len(baits) / n,
+            "baits model": sum(odds[each] for each in baits),
+        }
+    if falls:
+        found |= {
+            "traps set": 1,
+            "falls": reply in falls,
+            "falls chance": len(falls) / n,
+            "falls model": sum(odds[each] for each in falls),
+            "elsewhere": reply not in falls and not is_best,
+        }
+    return found
+
+
+def sums_of(found: GroupStatistics) -> dict[str, float]:
+    """The same sums from the program's statistics."""
+    sums: dict[str, float] = {
+        "replies": found.replies,
+        "optimal": found.optimal,
+        "decided": found.decided,
+        "baits set": found.baits_set,
+        "traps set": found.traps_set,
+        "elsewhere": found.traps_erred_elsewhere,
+    }
+    for name in ("errors", "cost", "baits", "falls"):
+        each = getattr(found, name)
+        for part, mean in (("", each.happened), (" chance", each.chance), (" model", each.model)):
+            sums[name + part] = 0.0 if mean is None else mean * each.n
+        if each.n:
+            assert each.beyond_chance.mean == pytest.approx(each.happened - each.chance)
+            assert each.beyond_model.mean == pytest.approx(each.happened - each.model)
+    return sums
+
+
+EXPORT = """
+SELECT games.player, games.game, outcomes.reply, decisions.record, forecasts.record
+FROM decisions JOIN games ON games.id = decisions.game_id
+JOIN outcomes ON outcomes.decision_id = decisions.id JOIN forecasts ON forecasts.decision_id = decisions.id
+WHERE decisions.reply_count >= 2
+"""
+
+
+async def test_every_number_follows_from_the_records(database: Database) -> None:
+    await play(database)
+    async with database.read() as session:
+        found = group_statistics(await game_facts(session), await reply_facts(session), [By.PLAYER, By.GAME])
+        rows = list(await session.execute(text(EXPORT)))
+        assert await count_outdated(session) == 0
+    wanted: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for row in rows:
+        for name, value in recomputed(row).items():
+            wanted[row[0], row[1]][name] += value
+    assert [(each.group["player"], each.group["game"]) for each in found] == sorted(wanted)
+    totals: dict[str, float] = defaultdict(float)
+    for each in found:
+        sums = sums_of(each)
+        for name, value in sums.items():
+            known = wanted[each.group["player"], each.group["game"]][name]
+            assert value == pytest.approx(known, abs=1e-6), name
+            totals[name] += value
+        assert (each.games, each.persons) == (1, 1)
+    assert [each.unfinished for each in found] == [1, 0, 0]
+    assert all(totals[name] > 0 for name in ("errors", "falls", "optimal", "traps set", "errors model"))
+
+
+def test_a_model_is_named_with_what_made_it() -> None:
+    assert model_text("looks 6.5", "", "") == "looks 6.5"
+    assert model_text("people", "0123456789ab", "") == "people 01234567"
+    assert model_text("people", "0123456789ab", "fedcba9876") == "people 01234567, tilted by fedcba98"
+
+
+async def test_a_reply_knows_who_made_its_forecast(database: Database) -> None:
+    await play(database)
+    async with database.write() as session:
+        before = await reply_facts(session)
+        await session.execute(
+            update(ForecastRow)
+            .where(ForecastRow.decision_id == before[0].decision_id)
+            .values(model_name="people", model_sha256="0" * 64, prior="1" * 64)
+        )
+        after = await reply_facts(session)
+    assert {each.model for each in before} == {"looks 6.5"}
+    assert [each.model for each in after[:2]] == ["people 00000000, tilted by 11111111", "looks 6.5"]
+
+
+async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: Database) -> None:
+    await play(database)
+    async with database.write() as session:
+        before = await reply_facts(session)
+        first, second, third = (each.decision_id for each in before[:3])
+        await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(rule=1))
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == second).values(rule=1))
+        await session.execute(update(ForecastRow).where(ForecastRow.decision_id == third).values(rule=0))
+        assert [each.decision_id for each in await reply_facts(session)] == [
+            each.decision_id for each in before[3:]
+        ]
+        assert await count_outdated(session) == 3
+        assert await count_outdated(session, Filters(game="checkers")) == 0
+        # The forecasts of a game that is still judged may be on the way.
+        await session.execute(update(GameRow).values(is_settled=False))
+        assert await count_outdated(session) == 0
+
+
+async def test_games_with_all_our_accounts_are_numbered_together(database: Database) -> None:
+    async with database.write() as session:
+        await opened(session, "a", at=START)
+        await opened(session, "b", account="second", at=START + timedelta(days=1))
+        await opened(session, "c", game="chess", variant="chess", at=START + timedelta(days=2))
+        assert [game.games_before for game in await game_facts(session)] == [0, 1, 0]
+
+
+async def test_a_persons_games_are_numbered(database: Database) -> None:
+    """Whatever the filters choose among them."""
+    async with database.write() as session:
+        for day, (key, opponent) in enumerate((("a", "anna"), ("b", "bert"), ("c", "anna"))):
+            await opened(session, key, opponent_id=opponent, at=START + timedelta(days=day))
+        assert [game.games_before for game in await game_facts(session)] == [0, 0, 1]
+        assert [game.games_before for game in await game_facts(session, Filters(opponent_id="anna"))] == [
+            0,
+            1,
+        ]
+
+
+async def test_aborted_games_are_there_on_request_and_have_no_number(database: Database) -> None:
+    async with database.write() as session:
+        for day, key in enumerate(("a", "gone", "c", "d")):
+            game = await opened(session, key, at=START + timedelta(days=day))
+            if key == "gone":
+                await finish_game(session, game.id, result=None, end_reason="abort", aborted=True)
+        assert [game.games_before for game in await game_facts(session)] == [0, 1, 2]
+        every = await game_facts(session, aborted=True)
+    assert [(game.state is GameStatus.ABORTED, game.games_before) for game in every] == [
+        (False, 0),
+        (True, 1),
+        (False, 1),
+        (False, 2),
+    ]
+
+
+# --- Decisions by lot -----------------------------------------------------------------------------------
+
+LOTS_AT = (
+    "8/4b3/1b1b4/2bwb3/1wwbb3/1w1wb3/8/8 w",
+    "8/4wb2/1b1bw3/2bbw3/2wbw3/3b4/8/8 b",
+    "b7/1b6/2bw1w2/3ww3/3wbb2/3wbw2/4b3/4bw2 b",
+    "8/8/1bb3b1/2bwwww1/3ww3/2w1bbb1/8/8 b",
+)
+"""Where a lot decides at depth 5 with a threshold of 2 %."""
+
+LOT_EXPORT = """
+SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record
+FROM decisions JOIN games ON games.id = decisions.game_id
+JOIN trials ON trials.id = games.trial_id AND trials.name = 'm1'
+JOIN outcomes ON outcomes.decision_id = decisions.id JOIN forecasts ON forecasts.decision_id = decisions.id
+ORDER BY decisions.id
+"""
+
+
+async def play_by_lot(database: Database) -> StoredTrial:
+    """Games of two persons from positions in which a lot decides, with random replies."""
+    rng, game, searcher = random.Random(5), get_game("othello"), make_searcher("othello", 1)
+    player = Player("randomised", game, TrapParams(threshold_percent=2.0), searcher)
+    async with database.write() as session:
+        plan = NewTrial(
+            name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
+        )
+        trial = await start_trial(session, plan, at=START)
+        for number, position in enumerate(LOTS_AT * 3):
+            root = game.parse_position(position)
+            decision = player.choose(root, Limits(5), StopFlag(), seed=rng.getrandbits(64))
+            stored = await opened(
+                session,
+                f"lot{number}",
+                player="randomised",
+                opponent_id=f"person{number % 2}",
+                selection={"method": "fixed", "blind": True},
+                trial_id=trial.id,
+            )
+            reply = rng.choice(decision.chosen.replies).reply
+            await _record(session, stored.id, 0, decision, reply, searcher)
+            await finish_game(
+                session, stored.id, result=GameResult.WIN, end_reason="resign", moves=(decision.move, reply)
+            )
+    return trial
+
+
+def lot_recomputed(row: Any) -> dict[str, Any]:
+    """What a decision by lot says, from its record's JSON."""
+    record, foreseen = (unpack(each) for each in row[2:4])
+    draw, game = record["draw"], get_game(record["game"])
+    scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
+    is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
+    assert record["move"] == draw["trap" if is_trap else "sound"]
+    found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
+    for name in ("trap", "sound"):
+        move = next(each for each in record["candidates"] if each["move"] == draw[name])
+        least = worth(move["raw_centi"], scale)
+        costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in move["replies"]}
+        qualities = [costs[each["reply"]] * trappiness(each["scores_centi"]) for each in move["replies"]]
+        assert (max(qualities) >= 200) is (name == "trap")
+        made = foreseen if record["move"] == draw[name] else foreseen["other"]
+        odds = dict(zip(made["replies"], made["odds"], strict=True))
+        found[f"value_{name}"] = least / 10_000
+        found[f"mean_{name}"] = sum(costs.values()) / len(costs) / 10_000
+        found[f"expected_{name}"] = sum(odds[each] * cost for each, cost in costs.items()) / 10_000
+        if record["move"] == draw[name]:
+            found["cost"] = costs[row[1]] / 10_000
+    gap = found["value_sound"] - found["value_trap"]
+    assert abs(gap) <= 0.02 + 1e-9
+    assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "sound"))
+    return found
+
+
+async def test_every_number_of_decisions_by_lot_follows_from_the_records(database: Database) -> None:
+    trial = await play_by_lot(database)
+    async with database.read() as session:
+        rows, _ = await trial_decisions(session, trial)
+        known = [lot_recomputed(row) for row in await session.execute(text(LOT_EXPORT))]
+    assert len(rows) == len(known) == 12
+    assert {row.treated for row in rows} == {True, False}
+    for row, each in zip(rows, known, strict=True):
+        for name, value in each.items():
+            assert getattr(row, name) == pytest.approx(value, abs=2e-6), name
+    report = decisions_report(rows, TrialTerms(), START + timedelta(days=400))
+    assert (report.drawn, report.counted) == (len(known), len(known))
+    total = 0.0
+    past: dict[int, tuple[float, float, int]] = defaultdict(lambda: (0.0, 0.0, 0))
+    for each in known:
+        y, x, n = past[each["person"]]
+        now = (each["expected_trap"] + each["expected_sound"]) / 2
+        guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
+        total += (each["cost"] - guess) * (2 if each["treated"] else -2)
+        past[each["person"]] = (y + each["cost"], x + now, n + 1)
+    assert report.cost.any_time.estimate.mean == pytest.approx(total / len(known), abs=1e-5)

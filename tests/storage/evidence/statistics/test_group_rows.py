@@ -1,0 +1,176 @@
+"""Statistics from the summaries of drawn databases, against the same from single replies."""
+
+import asyncio
+import random
+import shutil
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.errors import RecordError
+from storage.database import Database
+from storage.evidence.inference.defaults import CAP_GAMES
+from storage.evidence.inference.suspects import PLAYED
+from storage.evidence.statistics import group_rows
+from storage.evidence.statistics.encounters import Encounters, encounters
+from storage.evidence.statistics.facts import count_outdated, game_facts, reply_facts
+from storage.evidence.statistics.group_rows import SUMS, groups_of_games, read_groups
+from storage.evidence.statistics.groups import By, GroupStatistics
+from storage.evidence.statistics.summaries import games_over, summarise
+from storage.evidence.statistics.summary_rows import filtered_games, read_summaries, shown_summaries
+from storage.evidence.statistics.suspect_rows import with_reply_counts
+from storage.filters import Filters, GamePhase, of_games
+from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.tables.games import GameRow
+from storage.tables.summaries import GameSummaryRow
+from tests.storage.evidence.statistics.by_reply import statistics_by_reply
+from tests.storage.evidence.statistics.drawn_database import START, fill
+from tests.storage.evidence.statistics.test_group_sums import assert_same
+
+FILTERS = (
+    Filters(),
+    Filters(site="arena"),
+    Filters(site=MATCH_SITE, player="trappy"),
+    Filters(since=START + timedelta(days=10), rated=True),
+    Filters(min_opponent_rating=1400),
+)
+LATER = Filters(phase=GamePhase(1), player="trappy")
+SEVERAL = ((By.MONTH, By.PHASE, By.MODEL), (By.SITE, By.PLAYER))
+GROUPINGS: Sequence[Sequence[By]] = (*((by,) for by in By), *SEVERAL)
+
+
+async def wanted(session: AsyncSession, filters: Filters, by: Sequence[By]) -> list[GroupStatistics]:
+    """From the facts alone."""
+    games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
+    if filters.phase is not None:
+        reached = {reply.game_id for reply in replies}
+        games = [game for game in games if game.id in reached]
+    return statistics_by_reply(games, replies, by)
+
+
+async def others(session: AsyncSession, filters: Filters) -> tuple[object, ...]:
+    """What else is counted with the help of summaries."""
+    return await encounters(session, filters), await count_outdated(session, filters)
+
+
+async def played_games(session: AsyncSession) -> list[tuple[object, ...]]:
+    """All games as the flags see them.
+
+    Sums of chances depend on the order of the rows, which is the database's choice.
+    """
+    rows = await read_summaries(session, None)
+    games = await with_reply_counts(session, rows.games)
+    games = games[np.argsort(games["id"])]
+    columns = (games[name].tolist() for name in PLAYED.names or () if name != "optimal_expected")
+    return [*zip(*columns, np.round(games["optimal_expected"], 9).tolist(), strict=True)]
+
+
+async def compare(session: AsyncSession, rng: random.Random) -> None:
+    """Without a summary, with some, and with all of them, everything counts alike."""
+    games = await games_over(session, 0, 1000)
+    filters = rng.choice(FILTERS)
+    by_reply = {by: await wanted(session, filters, by) for by in GROUPINGS}
+    later = {by: await wanted(session, LATER, by) for by in SEVERAL}
+    before = await others(session, filters)
+    played = await played_games(session)
+    for summarised in ([], rng.sample(games, len(games) // 2), games):
+        if summarised:
+            assert await summarise(session, summarised) == len(summarised)
+        for by in GROUPINGS:
+            found = await read_groups(session, filters, by)
+            assert_same(found.statistics(), by_reply[by])
+            assert found.outdated == before[1]
+        for by in SEVERAL:
+            assert_same((await read_groups(session, LATER, by)).statistics(), later[by])
+        assert await others(session, filters) == before
+        assert await played_games(session) == played
+    assert await session.scalar(select(func.count()).select_from(GameSummaryRow)) == len(games)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_summaries_count_what_the_replies_say(database: Database, seed: int) -> None:
+    rng = random.Random(seed)
+    async with database.write() as session:
+        await fill(session, rng, games=25)
+        await compare(session, rng)
+
+
+@given(rng=st.randoms(use_true_random=True), games=st.integers(0, 12))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_drawn_databases(sqlite_template: Path, tmp_path: Path, rng: random.Random, games: int) -> None:
+    async def check() -> None:
+        shutil.copy(sqlite_template, tmp_path / "drawn.db")
+        database = await Database.open(f"sqlite:///{tmp_path / 'drawn.db'}")
+        async with database.write() as session:
+            await fill(session, rng, games)
+            await compare(session, rng)
+        await database.close()
+
+    asyncio.run(check())
+
+
+async def test_only_the_first_games_of_a_person_count(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the order in which they began, aborted ones apart; which filters apply changes nothing."""
+    monkeypatch.setattr(group_rows, "CAP_GAMES", 3)
+    monkeypatch.setattr("tests.storage.evidence.statistics.by_reply.CAP_GAMES", 3)
+    assert CAP_GAMES != 3
+    rng = random.Random(11)
+    async with database.write() as session:
+        await fill(session, rng, games=40)
+        # One of them, the last by key, has played none.
+        last = select(func.max(GameRow.opponent_id)).scalar_subquery()
+        await session.execute(
+            update(GameRow).where(GameRow.opponent_id == last).values(state=GameStatus.ABORTED)
+        )
+        for filters in FILTERS:
+            found = await read_groups(session, filters, (By.PLAYER,))
+            assert len(found.keys.late) > 5
+            by_reply = await wanted(session, filters, (By.PLAYER,))
+            assert_same(found.statistics(), by_reply)
+            shown = await shown_summaries(session, SUMS)
+            passing = await filtered_games(session, SUMS, shown, filters)
+            found = await groups_of_games(session, filters, passing, shown, (By.PLAYER,))
+            assert_same(found.statistics(), by_reply)
+
+
+async def test_a_choice_among_the_games(database: Database) -> None:
+    async with database.write() as session:
+        await fill(session, random.Random(2), games=20)
+        await summarise(session, await games_over(session, 0, 15))
+        found = await read_groups(session, None, (By.GAME,), among=lambda key: key % 2 == 0)
+        facts = [fact for fact in await game_facts(session) if fact.id % 2 == 0]
+        assert_same(found.statistics(), statistics_by_reply(facts, await reply_facts(session), (By.GAME,)))
+        assert found.outdated == await count_outdated(session) > 0
+
+
+async def test_no_games(database: Database) -> None:
+    async with database.read() as session:
+        for by in GROUPINGS:
+            assert (await read_groups(session, None, by)).statistics() == []
+        assert await encounters(session, Filters()) == Encounters()
+
+
+@pytest.mark.parametrize("value", [b"", b"\0" * 8, b"\xff" * 17])
+async def test_a_damaged_summary_is_no_silent_error(database: Database, value: bytes) -> None:
+    """All bytes fit only where the sums are; then `desdemona db recheck` finds them."""
+    async with database.write() as session:
+        await fill(session, random.Random(2), games=5)
+        await summarise(session, await games_over(session, 0, 5))
+        await session.execute(update(GameSummaryRow).values(sums=value))
+        await session.execute(update(GameRow).values(result=GameResult.WIN, site="arena"))
+        if value:
+            with pytest.raises(RecordError, match="the summaries of games: ValueError: sums has a part"):
+                await read_groups(session, None, (By.GAME,))
+        else:
+            rows = await read_groups(session, None, (By.GAME,))
+            (found,) = {each.errors.n for each in rows.statistics()}
+            assert found == 0

@@ -1,0 +1,146 @@
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from storage.database import Database
+from storage.evidence.statistics.monthly import MOST_BAITS, DayOfGames, MonthlyReport, monthly_report
+from storage.evidence.trials import NewTrial, end_trial, start_trial
+from storage.filters import Filters
+from storage.ledger.events import record_event
+from storage.ledger.forecasts import store_forecast
+from storage.records import GameResult, GameStatus
+from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow
+from tests.storage.ledger.test_forecasts import MADE, made_forecast
+from tests.storage.samples import ARENA, FELL, opened, settled
+
+SINCE, UNTIL = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
+NOVEMBER = Filters(since=SINCE, until=UNTIL)
+
+
+async def report_on(database: Database, filters: Filters = NOVEMBER) -> MonthlyReport:
+    async with database.read() as session:
+        return await monthly_report(session, filters)
+
+
+async def game(database: Database, key: str, at: datetime, result: GameResult | None, **new: Any) -> int:
+    """A game with a bait that is taken; returns the decision's key."""
+    async with database.write() as session:
+        stored = await opened(session, key, at=at, **new)
+        made = await settled(session, stored.id, 0, MADE, FELL)
+        await store_forecast(session, made, MADE, made_forecast())
+        state = GameStatus.FINISHED if result else GameStatus.OPEN
+        changes = {"state": state, "result": result, "ended_at": at}
+        await session.execute(update(GameRow).where(GameRow.id == stored.id).values(**changes))
+    return made
+
+
+async def test_days(database: Database) -> None:
+    await game(database, "a", SINCE, GameResult.WIN)
+    await game(database, "b", SINCE + timedelta(hours=23), GameResult.DRAW)
+    await game(database, "c", UNTIL - timedelta(microseconds=1), None)
+    await game(database, "before", SINCE - timedelta(microseconds=1), GameResult.WIN)
+    await game(database, "after", UNTIL, GameResult.WIN)
+    days = (await report_on(database)).days
+    assert len(days) == 30
+    assert days[0] == DayOfGames(date(2026, 11, 1), 2, 1.5, 2)
+    assert days[1] == DayOfGames(date(2026, 11, 2), 0, 0, 0)
+    assert days[-1] == DayOfGames(date(2026, 11, 30), 1, 0, 0)
+
+
+async def test_groups_are_by_player_and_game(database: Database) -> None:
+    await game(database, "a", SINCE, GameResult.WIN)
+    await game(database, "b", SINCE, GameResult.LOSS, player="standard")
+    groups = (await report_on(database)).groups
+    assert [(each.group, each.games) for each in groups] == [
+        ({"player": "standard", "game": "othello"}, 1),
+        ({"player": "trappy", "game": "othello"}, 1),
+    ]
+    assert [each.baits_set for each in groups] == [1, 1]
+
+
+async def test_ratings_are_of_rated_games(database: Database) -> None:
+    for number, (rating, rated) in enumerate([(1500, True), (1510, False), (None, True), (1490, True)]):
+        at = SINCE + timedelta(hours=5 - number)
+        await game(database, f"{number}", at, None, our_rating=rating, rated=rated)
+    (curve,) = (await report_on(database)).ratings
+    assert (curve.site, curve.account, curve.game, curve.speed) == (
+        "arena",
+        "desdemona",
+        "othello",
+        "blitz",
+    )
+    assert curve.points == ((SINCE + timedelta(hours=2), 1490), (SINCE + timedelta(hours=5), 1500))
+
+
+async def test_the_dearest_baits(database: Database) -> None:
+    for number in range(MOST_BAITS + 1):
+        key = await game(database, f"g{number}", SINCE, None)
+        async with database.write() as session:
+            await settle_cost(session, key, 1000 + number)
+    await game(database, "match", SINCE, None, site="match")
+    found = (await report_on(database)).baits
+    assert [each.site_game_id for each in found] == [f"g{number}" for number in range(MOST_BAITS, 0, -1)]
+    first = found[0]
+    assert (first.cost, first.move, first.reply) == (0.1008, "f5", "d6")
+    assert (first.bait_squares, first.move_squares, first.opponent) == (("d6",), ("f5",), "Anna")
+    assert first.probability == pytest.approx(made_forecast().odds[1], abs=1e-6)
+    assert len(first.rows) == 8
+    assert "".join(first.rows).count("b") == 4  # after our move
+
+
+async def settle_cost(session: Any, decision_id: int, cost: int) -> None:
+    await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == decision_id).values(cost=cost))
+
+
+async def test_a_damaged_bait_is_left_out(database: Database) -> None:
+    key = await game(database, "a", SINCE, None)
+    await game(database, "b", SINCE, None)
+    async with database.write() as session:
+        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record={"x": 1}))
+    assert [each.site_game_id for each in (await report_on(database)).baits] == ["b"]
+
+
+async def test_events_are_counted_by_kind(database: Database) -> None:
+    async with database.write() as session:
+        last = UNTIL - timedelta(seconds=1)
+        for kind, at in (("lost", SINCE), ("odd", SINCE), ("odd", last), ("odd", UNTIL)):
+            await record_event(session, ARENA, kind, {})
+            await session.execute(
+                update(EventRow).where(EventRow.id == await last_event(session)).values(at=at)
+            )
+        await record_event(session, replace(ARENA, site="elsewhere"), "far", {})
+        await session.execute(update(EventRow).where(EventRow.kind == "far").values(at=SINCE))
+    assert (await report_on(database)).events == (("odd", 2), ("far", 1), ("lost", 1))
+    of_site = replace(NOVEMBER, site="elsewhere", account="DESDEMONA")
+    assert (await report_on(database, of_site)).events == (("far", 1),)
+    assert (await report_on(database, replace(of_site, account="other"))).events == ()
+
+
+async def last_event(session: Any) -> int:
+    return int(await session.scalar(select(func.max(EventRow.id))))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_there"),
+    [(-9, -1, False), (-9, 1, True), (1, None, True), (29, None, True), (31, None, False)],
+)
+async def test_trials_that_ran(database: Database, start: int, end: int | None, is_there: bool) -> None:
+    async with database.write() as session:
+        new = NewTrial(name="one", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}})
+        made = await start_trial(session, new, at=SINCE + timedelta(days=start))
+        if end is not None:
+            await end_trial(session, at=SINCE + timedelta(days=end))
+        stored = await opened(session, "a", at=SINCE)
+        await session.execute(update(GameRow).where(GameRow.id == stored.id).values(trial_id=made.id))
+    found = (await report_on(database)).trials
+    assert [(each.name, counts) for each, counts in found] == (
+        [("one", {"standard": 0, "trappy": 1})] if is_there else []
+    )
+
+
+async def test_a_time_is_needed(database: Database) -> None:
+    with pytest.raises(ValueError, match="no stretch of time"):
+        await report_on(database, Filters(since=SINCE))

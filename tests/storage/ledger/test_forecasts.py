@@ -1,0 +1,165 @@
+"""Forecasts in the database, settled by whichever of forecast and outcome comes last."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from engine.decision import Decision, Outcome
+from engine.errors import IncompleteProfile
+from engine.judgement import expected_scale_centi, judge_decision
+from engine.randomised import other_move
+from engine.temptation import RULE, ReplyForecast, confirmed_by, expectations, forecast
+from storage.database import Database
+from storage.ledger.decisions import commit_decision, mark_dropped, store_profile, void_after
+from storage.ledger.forecasts import forecasts_of_game, get_forecast, lacking_forecasts, store_forecast
+from storage.ledger.outcomes import record_outcome
+from storage.tables.games import ForecastRow
+from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, drawn_decision, opened, settled
+
+
+def tempting_decision() -> Decision:
+    """f5, whose reply d6 looks better than the best reply and costs an error."""
+    made = decision(quality=225.0)
+    best, bait, other = made.chosen.replies
+    bait = replace(bait, scores_centi=(-300, -250, 500))
+    return made.with_chosen(replace(made.chosen, replies=(best, bait, other)))
+
+
+MADE = tempting_decision()
+
+
+def made_forecast(confirmed_cost: int | None = 1500) -> ReplyForecast:
+    found = forecast(MADE.chosen, expected_scale_centi(MADE))
+    assert [each.reply for each in found.tempting] == ["d6"]
+    return found if confirmed_cost is None else confirmed_by(found, 6, (confirmed_cost,), "native")
+
+
+async def row_of(database: Database, decision_id: int) -> ForecastRow:
+    async with database.read() as session:
+        return (
+            await session.scalars(select(ForecastRow).where(ForecastRow.decision_id == decision_id))
+        ).one()
+
+
+async def test_a_forecast_comes_back(database: Database) -> None:
+    made = made_forecast()
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, MADE)
+        assert await get_forecast(session, decision_id) is None
+        await store_forecast(session, decision_id, MADE, made)
+        assert await get_forecast(session, decision_id) == made
+        assert await forecasts_of_game(session, game.id) == {decision_id: made}
+    row = await row_of(database, decision_id)
+    assert (row.rule, row.model_kind, row.prior, row.confirm_depth) == (RULE, "looks", "", 6)
+    assert (row.bait, row.bait_odds, row.bait_cost) == ("d6", made.odds[1], made.tempting[0].cost)
+    sums = expectations(made, judge_decision(MADE))
+    for name in sums.__dataclass_fields__:
+        assert getattr(row, name) == getattr(sums, name)
+    assert (row.is_taken, row.reply_odds) == (None, None)
+
+
+@pytest.mark.parametrize("is_forecast_first", [True, False])
+@pytest.mark.parametrize(
+    ("outcome", "confirmed_cost", "is_taken"),
+    [(FELL, 1500, True), (FELL, 999, False), (FELL, None, False), (OPTIMAL, 1500, False)],
+)
+async def test_it_is_settled_from_either_side(
+    database: Database, is_forecast_first: bool, outcome: Outcome, confirmed_cost: int | None, is_taken: bool
+) -> None:
+    made = made_forecast(confirmed_cost)
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, MADE)
+        if is_forecast_first:
+            await store_forecast(session, decision_id, MADE, made)
+        await record_outcome(session, decision_id, outcome)
+        if not is_forecast_first:
+            await store_forecast(session, decision_id, MADE, made)
+    row = await row_of(database, decision_id)
+    assert outcome.reply is not None
+    assert (row.is_taken, row.reply_odds) == (is_taken, made.odds_of(outcome.reply))
+
+
+async def test_without_a_reply_nothing_is_taken(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await settled(session, game.id, 0, MADE, UNANSWERED)
+        await store_forecast(session, decision_id, MADE, made_forecast())
+    row = await row_of(database, decision_id)
+    assert (row.is_taken, row.reply_odds) == (None, None)
+
+
+async def test_only_one_by_earlier_rules_is_replaced(database: Database) -> None:
+    made, other = made_forecast(), replace(made_forecast(), prior="a" * 64)
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await settled(session, game.id, 0, MADE, FELL)
+        await store_forecast(session, decision_id, MADE, replace(other, rule=RULE - 1))
+        assert await lacking_forecasts(session, game.id) == {decision_id}
+        await store_forecast(session, decision_id, MADE, made)
+        await store_forecast(session, decision_id, MADE, other)
+        assert await get_forecast(session, decision_id) == made
+        assert await lacking_forecasts(session, game.id) == set()
+    assert (await row_of(database, decision_id)).is_taken is True
+
+
+async def test_which_decisions_lack_one(database: Database) -> None:
+    async with database.write() as session:
+        game, other = await opened(session), await opened(session, "other")
+        lacking = await commit_decision(session, game.id, 0, MADE)
+        late = await commit_decision(session, game.id, 2, decision(complete=False))
+        dropped = await commit_decision(session, game.id, 4, MADE)
+        await mark_dropped(session, dropped)
+        await commit_decision(session, game.id, 6, MADE)
+        await void_after(session, game.id, 6)
+        await commit_decision(session, other.id, 0, MADE)
+        assert await lacking_forecasts(session, game.id) == {lacking}
+        await store_profile(session, late, MADE)
+        assert await lacking_forecasts(session, game.id) == {lacking, late}
+        await store_forecast(session, lacking, MADE, made_forecast())
+        assert await lacking_forecasts(session, game.id) == {late}
+
+
+async def test_a_forecast_of_a_decision_that_was_taken_back_is_not_of_the_game(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await settled(session, game.id, 0, MADE, FELL)
+        await store_forecast(session, decision_id, MADE, made_forecast())
+        await void_after(session, game.id, 0)
+        assert await forecasts_of_game(session, game.id) == {}
+        assert await get_forecast(session, decision_id) is not None
+
+
+async def test_a_forecast_of_something_else_is_refused(database: Database) -> None:
+    made = made_forecast()
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, MADE)
+        with pytest.raises(ValueError, match="not of the replies to f5"):
+            await store_forecast(session, decision_id, MADE, replace(made, replies=made.replies[::-1]))
+        with pytest.raises(IncompleteProfile):
+            await store_forecast(session, decision_id, decision(complete=False), made)
+
+
+@pytest.mark.parametrize("trap", [True, False])
+async def test_both_moves_of_a_lot_have_one(database: Database, trap: bool) -> None:
+    made, scale = drawn_decision(trap=trap), 1_000.0
+    both = replace(forecast(made.chosen, scale), other=forecast(other_move(made), scale))
+    assert other_move(made).move == ("d3" if trap else "f7")
+    async with database.write() as session:
+        game = await opened(session, player="randomised")
+        decision_id = await commit_decision(session, game.id, 0, made)
+        assert await lacking_forecasts(session, game.id) == {decision_id}
+        with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
+            await store_forecast(session, decision_id, made, replace(both, other=None))
+        with pytest.raises(ValueError, match="the other forecast is not of the replies to"):
+            await store_forecast(
+                session, decision_id, made, replace(both, other=forecast(made.chosen, scale))
+            )
+        await store_forecast(session, decision_id, made, both)
+        assert await get_forecast(session, decision_id) == both
+        assert await lacking_forecasts(session, game.id) == set()
+        with pytest.raises(ValueError, match="belongs to a draw, and to nothing else"):
+            await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))
