@@ -4,7 +4,7 @@ import logging
 
 from storage.database import Database
 from storage.errors import StorageError
-from storage.evidence.statistics.summaries import (
+from storage.evidence.summaries import (
     BATCH,
     SMALL_BATCH,
     games_over,

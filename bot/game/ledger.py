@@ -37,7 +37,7 @@ from engine.temptation import ReplyForecast
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
-from storage.evidence.statistics.summaries import summarise
+from storage.evidence.summaries import summarise
 from storage.evidence.trials import trial_for
 from storage.filters import Filters
 from storage.ledger.decisions import (

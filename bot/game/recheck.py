@@ -89,7 +89,7 @@ class Findings:
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
     """Summaries of games that were wrong and have been made anew
-    (`storage.evidence.statistics.summaries`).
+    (`storage.evidence.summaries`).
     """
     damaged: list[DamagedRow] = field(default_factory=list)
     """Rows of other tables with values that cannot be."""

@@ -17,7 +17,7 @@ from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
 from engine.temptation import forecast
 from storage.database import Database
-from storage.evidence.statistics.summaries import summarise
+from storage.evidence.summaries import summarise
 from storage.filters import Filters
 from storage.ledger.decisions import commit_decision, mark_confirmed, mark_dropped
 from storage.ledger.forecasts import store_forecast

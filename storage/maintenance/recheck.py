@@ -16,7 +16,7 @@ from engine.errors import RecordError
 from engine.judgement import RULE
 from engine.temptation import ReplyForecast
 from storage.damage import require_damage
-from storage.evidence.statistics.summaries import summarise
+from storage.evidence.summaries import summarise
 from storage.ledger.decisions import store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.outcomes import record_outcome

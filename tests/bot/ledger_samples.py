@@ -13,7 +13,7 @@ from engine.judgement import classify_reply
 from engine.temptation import RULE as FORECAST_RULE
 from engine.temptation import ReplyForecast
 from storage.database import Database
-from storage.evidence.statistics.summaries import games_over, games_to_summarise, remake
+from storage.evidence.summaries import games_over, games_to_summarise, remake
 from storage.ledger.decisions import list_decisions
 from storage.ledger.events import list_events
 from storage.ledger.games import get_game

@@ -119,7 +119,7 @@ def _calibration(
 ) -> None:
     from bot.cli.stats import calibration
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
-    from storage.evidence.statistics.facts import count_outdated
+    from storage.evidence.statistics.group_rows import count_outdated
     from storage.evidence.statistics.suspect_rows import suspect_games
     from storage.filters import of_games
 

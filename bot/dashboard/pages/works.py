@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,9 @@ from storage.evidence.inference.games import GamesReport, Stratum
 from storage.evidence.inference.persons import Floats
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
 from storage.evidence.queries.trial_report import KnownGames, TrialReport, read_trial, terms_of
-from storage.evidence.statistics.group_rows import SUMS, groups_of_games
+from storage.evidence.reading import SHOWN, passing_games, read_games
+from storage.evidence.statistics.group_rows import groups_of_games
 from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
-from storage.evidence.statistics.kept_summaries import KeptSummaries
-from storage.evidence.statistics.summary_rows import filtered_games
 
 LEAST_GAMES = 100
 """Counted games of each player before a verdict."""
@@ -314,14 +312,14 @@ def _look_rows(looks: Looks) -> Rows:
     ]
 
 
-async def _load(kept: KeptSummaries, database: Database, query: Query) -> WorksView:
+async def _load(database: Database, query: Query) -> WorksView:
     """See `bot.dashboard.page.Page.load`."""
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        shown = await kept.shown_summaries(session)
-        games = KnownGames(shown, await filtered_games(session, SUMS, shown, filters))
-        read = await groups_of_games(session, filters, games.passing, shown, (By.GAME, By.PLAYER))
+        shown = await read_games(session, SHOWN)
+        games = KnownGames(shown, await passing_games(session, shown, filters))
+        read = await groups_of_games(session, filters, shown, (By.GAME, By.PLAYER))
         arms = query.own.get("arms") or None
         trial = await read_trial(session, filters.trial, arms, filters, games)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
@@ -339,12 +337,12 @@ async def _load(kept: KeptSummaries, database: Database, query: Query) -> WorksV
 
 
 def works_page() -> Page:
-    """The page; it keeps the summaries of the one database that it is loaded from."""
+    """The page."""
     return Page(
         "works",
         "/dash/works",
         "Does it work?",
-        partial(_load, KeptSummaries(SUMS)),
+        _load,
         parameters=frozenset({"arms"}),
         filters=tuple(name for name in OF_GAMES if name not in BY_DRAW),
         fresh_s=30.0,

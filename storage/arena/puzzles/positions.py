@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import RULE
 from storage.damage import read_rows, require_number, require_texts
-from storage.evidence.statistics.set_baits import line_key, named_bait
+from storage.evidence.game_records import line_key, named_bait
 from storage.filters import standing
 from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus

@@ -28,7 +28,7 @@ from storage.evidence.exports.columns import (
     share,
     text_of,
 )
-from storage.evidence.statistics.facts import model_text
+from storage.evidence.replies import model_text
 from storage.filters import standing
 from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow

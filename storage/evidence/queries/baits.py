@@ -3,7 +3,7 @@
 A bait is met when a reply to it is recorded; where the game ended before one it was never answered.
 
 What is listed and counted comes from the rows and summaries of games that are over
-(`storage.evidence.statistics.set_baits`); the baits of games without a valid summary are made from their
+(`storage.evidence.summaries`); the baits of games without a valid summary are made from their
 decisions.
 """
 
@@ -15,26 +15,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, and_, select, type_coerce
+from sqlalchemy import ColumnElement, Select, and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import NullType
 
 from engine.expected import WHOLE
 from engine.judgement import RULE
-from storage.damage import decoding
+from storage.evidence.game_records import SetBait, game_records
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
-from storage.evidence.statistics.facts import require_rating
-from storage.evidence.statistics.set_baits import (
-    PHASE_BYTES,
-    SetBait,
-    packed_phases,
-    set_baits,
-    unpacked_phases,
-)
-from storage.evidence.statistics.summary_rows import read_columns
-from storage.evidence.statistics.valid_summaries import is_valid, without_summary
-from storage.filters import PHASE_PLIES, Filters, is_in_phase, of_games, shown_games
+from storage.evidence.reading import read_columns, read_replies
+from storage.evidence.replies import Flag, ReplyRows, has, phases_of, shares
+from storage.evidence.summaries import is_valid, without_summary
+from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
 from storage.records import GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameBaitRow, GameSummaryRow
@@ -187,8 +179,8 @@ async def list_baits(
             the quicker way; None: not known.
     """
     if counts is None:
-        others = await set_baits(session, await _without_summary(session, filters))
-        made = tuple(bait for its in others.values() for bait in its)
+        others = await game_records(session, await _without_summary(session, filters))
+        made = tuple(bait for record in others.values() for bait in record.baits)
     else:
         made = counts.made
     value = _VALUES[order]
@@ -199,7 +191,7 @@ async def list_baits(
     found += [
         (_value_of(bait, order), bait.decision_id)
         for bait in made
-        if _has_fate(bait, fate) and is_in_phase(filters, bait.ply)
+        if _has_fate(bait, fate) and _is_in_phase(bait, filters)
     ]
     found.sort(reverse=True)
     return await _with_keys(session, [key for _, key in found[offset:last]])
@@ -230,7 +222,7 @@ async def list_repeated(
     made = [
         (bait.decision_id, bait.line, bait.is_taken)
         for bait in counts.made
-        if bait.is_taken is not None and is_in_phase(filters, bait.ply)
+        if bait.is_taken is not None and _is_in_phase(bait, filters)
     ]
     keys, lines, taken = np.concatenate([columns, np.array(made, np.int64).reshape(-1, 3)]).T
     latest_first = np.argsort(-keys)[:MOST_SEARCHED]
@@ -259,63 +251,48 @@ async def _latest(session: AsyncSession, filters: Filters, counts: BaitSummary) 
 
 
 async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
-    """How often baits were set, met and taken.
-
-    Raises:
-        RecordError: Something that is stored is damaged; the message names the game or decision.
-    """
-    statement = (
-        select(
-            GameRow.id,
-            GameRow.opponent_id,
-            GameRow.opponent_rating,
-            # Without a type, which would copy each value.
-            type_coerce(GameSummaryRow.bait_phases, NullType()).label("phases"),
-        )
-        .outerjoin(GameSummaryRow, is_valid())
-        .where(*_shown(filters))
-        .order_by(GameRow.id)  # sums then depend on nothing but the games
-    )
-    columns = await read_columns(session, statement)
-    keys, parts = columns["id"], columns["phases"]
-    others = tuple(key for key, part in zip(keys, parts, strict=True) if part is None)
-    made = await set_baits(session, others)
-    parts = [
-        packed_phases(made.get(key, ())) if part is None else part
-        for key, part in zip(keys, parts, strict=True)
-    ]
-    with decoding("the summaries of games"):
-        rows = unpacked_phases(b"".join(parts))
-        games = np.repeat(np.arange(len(parts)), [len(part) // PHASE_BYTES for part in parts])
-    if filters.phase is not None:
-        chosen = rows[:, 0] == filters.phase.number
-        rows, games = rows[chosen], games[chosen]
-    try:
-        ratings = np.array(columns["opponent_rating"], np.float64)
-    except (TypeError, ValueError):
-        for key, rating in zip(keys, columns["opponent_rating"], strict=True):
-            with decoding(f"game {key}"):
-                require_rating("opponent_rating", rating)
-        raise
+    """How often baits were set, met and taken."""
+    persons, bands, phases, sums, reached = [], [], [], [], []
+    async for part in read_replies(session, *_shown(filters)):
+        baits = part.where(_are_baits(part, filters))
+        games = part.of.games[baits.game]
+        is_met = has(baits.replies, Flag.ANSWERED)
+        persons.append(games["person"])
+        bands.append(games["rating"] // BAND * BAND)
+        phases.append(phases_of(baits.replies) * PHASE_PLIES)
+        is_taken = has(baits.replies, Flag.ANSWERED | Flag.TAKEN)
+        expected = is_met * shares(baits.replies, "bait_expected")
+        sums.append(np.stack([is_met, is_taken, ~is_met, expected], axis=1))
+        reached.append(np.unique(games["id"]))
+    others = await _without_summary(session, filters)
+    made = await game_records(session, others)
     table = _BaitTable(
-        persons=codes_of(np.array(columns["opponent_id"], np.int64))[games],
-        phases=rows[:, 0].astype(np.intp) * PHASE_PLIES,
-        bands=(ratings // BAND * BAND)[games],
-        sums=rows[:, 1:],
+        persons=codes_of(np.concatenate([np.zeros(0, np.int64), *persons])),
+        phases=np.concatenate([np.zeros(0, np.intp), *phases]),
+        bands=np.concatenate([np.zeros(0), *bands]),
+        sums=np.concatenate([np.zeros((0, 4)), *sums]),
     )
     return BaitSummary(
-        table.group(None, np.ones(len(rows), bool)),
+        table.group(None, np.ones(len(table.sums), bool)),
         tuple(table.group(start, table.phases == start) for start in np.unique(table.phases).tolist()),
         tuple(table.group(start, which) for start, which in table.each_band()),
-        others,
-        None if filters.phase is None else tuple(keys[number] for number in np.unique(games).tolist()),
-        tuple(bait for its in made.values() for bait in its),
+        tuple(others),
+        None if filters.phase is None else tuple(np.concatenate([np.zeros(0, np.int64), *reached]).tolist()),
+        tuple(bait for record in made.values() for bait in record.baits),
     )
+
+
+def _are_baits(part: ReplyRows, filters: Filters) -> NDArray[np.bool_]:
+    """Whether our move before each reply set a bait, in the phase that the filters name."""
+    found = has(part.replies, Flag.BAIT, Flag.DECIDED)
+    if filters.phase is not None:
+        found &= phases_of(part.replies) == filters.phase.number
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class _BaitTable:
-    """The baits of each phase of each game, by column; shapes (rows,), and (rows, columns) of the sums."""
+    """Baits by column; shapes (baits,), and (baits, columns) of the sums."""
 
     persons: NDArray[np.intp]
     phases: NDArray[np.intp]
@@ -323,7 +300,7 @@ class _BaitTable:
     bands: NDArray[np.float64]
     """Lowest rating of the band; NaN: unrated."""
     sums: NDArray[np.float64]
-    """`PHASE_COLUMNS` without the first one."""
+    """Met, taken, unanswered; and how likely people take it, if it was met."""
 
     def each_band(self) -> list[tuple[int | None, NDArray[np.bool_]]]:
         """The bands in the order of `BaitSummary.by_rating`, each with the rows that it has."""
@@ -445,7 +422,7 @@ def _rows(
 
 
 _VALUES: dict[BaitOrder, Any] = {
-    BaitOrder.SURPRISE: GameBaitRow.surprise,
+    BaitOrder.SURPRISE: GameBaitRow.expected_loss,
     BaitOrder.COST: GameBaitRow.cost,
     BaitOrder.NEWEST: GameBaitRow.decision_id,
 }
@@ -454,7 +431,7 @@ _VALUES: dict[BaitOrder, Any] = {
 def _value_of(bait: SetBait, order: BaitOrder) -> float:
     """What a bait is listed by."""
     values = {
-        BaitOrder.SURPRISE: bait.surprise,
+        BaitOrder.SURPRISE: bait.expected_loss,
         BaitOrder.COST: float(bait.cost),
         BaitOrder.NEWEST: float(bait.decision_id),
     }
@@ -474,6 +451,10 @@ def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:
             return (GameBaitRow.is_taken.is_(False),)
         case BaitFate.ALL:
             return ()
+
+
+def _is_in_phase(bait: SetBait, filters: Filters) -> bool:
+    return filters.phase is None or bait.phase == filters.phase.number
 
 
 def _has_fate(bait: SetBait, fate: BaitFate) -> bool:

@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
 from engine.temptation import RULE as FORECAST_RULE
+from storage.evidence.game_records import named_bait
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.statistics.set_baits import named_bait
-from storage.evidence.statistics.valid_summaries import is_valid
+from storage.evidence.summaries import is_valid
 from storage.filters import Filters, shown_games
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow

@@ -3,42 +3,29 @@
 Counts come from the summaries of games; those of games without a valid one are made from their decisions.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import String, select, type_coerce
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import NullType
 
-from storage.damage import decoding
-from storage.evidence.inference.timestamps import microseconds, moment_of
-from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.statistics.packed_games import (
-    GAME,
-    SCORES,
-    PackedGames,
-    days_of,
-    unpacked_games,
-)
-from storage.evidence.statistics.summary_rows import read_columns
-from storage.evidence.statistics.valid_summaries import is_valid
-from storage.filters import Filters, shown_games
-from storage.records import GameStatus
+from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.reading import played, read_columns, read_games
+from storage.evidence.replies import GameArray, days_of
+from storage.evidence.statistics.encounters import COUNTS, counts_of_games
+from storage.evidence.summaries import is_valid
+from storage.filters import Filters
 from storage.tables.games import GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
 
 LEAST_BAITS = 5
 """Baits that have to be set for somebody to be among those who fall most often."""
 
-_COUNTS = ("baits_set", "baits_taken", "slips")
-"""The fields of `BaitCounts`, and columns of summaries."""
-_NOTHING = BaitCounts()
 _FEW = 500
 """So many accounts at most are read by their keys, more all together."""
 
@@ -145,56 +132,20 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     return (*first, -line.last_at.timestamp(), float(line.opponent_id))
 
 
-async def _games(session: AsyncSession, filters: Filters) -> tuple[PackedGames, NDArray[np.int64]]:
-    """The games, and their counts: the columns of `_COUNTS`, shape (games, columns)."""
-    statement = (
-        select(
-            GameRow.id,
-            # Without a type, which would copy each value.
-            type_coerce(GameSummaryRow.facts, NullType()).label("facts"),
-            *(GameSummaryRow.__table__.c[name] for name in _COUNTS),
-        )
-        .select_from(GameRow)
-        .outerjoin(GameSummaryRow, is_valid())
-        .where(GameRow.state != GameStatus.ABORTED, *shown_games(filters))
-    )
-    columns = {name: list(values) for name, values in (await read_columns(session, statement)).items()}
-    others = {n: columns["id"][n] for n, part in enumerate(columns["facts"]) if part is None}
-    bare = await _bare_games(session, [*others.values()])
-    counted = await counts_of_games(session, [*others.values()])
-    for number, key in others.items():
-        columns["facts"][number] = bare[key]
-        for name in _COUNTS:
-            columns[name][number] = getattr(counted.get(key, _NOTHING), name)
-    with decoding("the summaries of games"):
-        games = unpacked_games(columns["facts"])
-        return games, np.array([columns[name] for name in _COUNTS], np.int64).T
+async def _games(session: AsyncSession, filters: Filters) -> tuple[GameArray, NDArray[np.int64]]:
+    """The games, and their counts: the columns of `COUNTS`, shape (games, columns)."""
+    which = played(filters)
+    games = (await read_games(session, *which)).games
+    statement = select(GameRow.id, *(GameSummaryRow.__table__.c[name] for name in COUNTS))
+    rows = await read_columns(session, statement.join(GameSummaryRow, is_valid()).where(*which))
+    others = await counts_of_games(session, np.setdiff1d(games["id"], rows["id"]).tolist())
+    made = [(key, *(getattr(counts, name) for name in COUNTS)) for key, counts in others.items()]
+    found = np.concatenate([np.array([*rows.values()], np.int64).T, np.array(made, np.int64).reshape(-1, 4)])
+    found = found[np.argsort(found[:, 0])]
+    return games, found[np.searchsorted(found[:, 0], games["id"]), 1:]
 
 
-async def _bare_games(session: AsyncSession, keys: Sequence[int]) -> dict[int, bytes]:
-    """Games without a summary, with no more than `_by_person` reads of them.
-
-    A damaged game has none and must hide no other one: what is no rating, and no result, is unknown.
-    """
-    found = {}
-    for start in range(0, len(keys), _FEW):
-        statement = select(
-            GameRow.id,
-            GameRow.opponent_id,
-            GameRow.started_at,
-            type_coerce(GameRow.opponent_rating, NullType()).label("rating"),
-            type_coerce(GameRow.result, String).label("result"),
-        ).where(GameRow.id.in_(keys[start : start + _FEW]))
-        for row in await session.execute(statement):
-            game = np.zeros((), GAME)
-            game["person"], game["began_us"] = row.opponent_id, microseconds(row.started_at)
-            game["rating"] = row.rating if isinstance(row.rating, int | float) else nan
-            game["score"] = SCORES.get(row.result, nan)
-            found[row.id] = game.tobytes()
-    return found
-
-
-def _by_person(games: PackedGames, baits: NDArray[np.int64]) -> dict[str, list[Any]]:
+def _by_person(games: GameArray, baits: NDArray[np.int64]) -> dict[str, list[Any]]:
     """The games' sums by person, one column each.
 
     A database would sort the days of all games as texts to count those that differ.
@@ -224,5 +175,5 @@ def _by_person(games: PackedGames, baits: NDArray[np.int64]) -> dict[str, list[A
         "best_rating": (np.fmax.reduceat(games["rating"], starts) if len(starts) else starts).tolist(),
         "first_us": began[starts].tolist(),
         "last_us": began[ends].tolist(),
-        **{name: summed(column) for name, column in zip(_COUNTS, baits.T, strict=True)},
+        **{name: summed(column) for name, column in zip(COUNTS, baits.T, strict=True)},
     }

@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
+from storage.evidence.game_records import named_bait
 from storage.evidence.queries.elapsed import day_of, hour_of, quantiles
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.statistics.set_baits import named_bait
-from storage.evidence.statistics.valid_summaries import is_valid
+from storage.evidence.summaries import is_valid
 from storage.filters import count_where, standing
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow

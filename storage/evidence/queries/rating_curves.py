@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.statistics.summary_rows import many_objects
+from storage.evidence.reading import many_objects
 from storage.filters import Filters, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow

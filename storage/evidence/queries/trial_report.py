@@ -17,7 +17,7 @@ from storage.evidence.inference.decisions import DecisionsReport, TrialDecision,
 from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
 from storage.evidence.inference.suspects import SuspectGames
 from storage.evidence.inference.trial import TrialTerms
-from storage.evidence.statistics.summary_rows import SummaryRows
+from storage.evidence.replies import GameRows
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.trials import StoredTrial, list_trials
@@ -128,11 +128,11 @@ class TrialRows:
 
 
 class KnownGames(NamedTuple):
-    """Games with their sums (`storage.evidence.statistics.group_rows.SUMS`), also aborted ones."""
+    """Games that have been read, also aborted ones."""
 
-    shown: SummaryRows
+    shown: GameRows
     """All but matches between programs."""
-    passing: SummaryRows
+    passing: GameRows
     """Those that pass the filters."""
 
 
@@ -186,7 +186,7 @@ async def read_trial(
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
-    flags = await suspect_games(session, None if known is None else known.shown.games)
+    flags = await suspect_games(session, None if known is None else known.shown.without_aborted().games)
     if len(chosen) == 2:
         passing = None if known is None else known.passing
         games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)

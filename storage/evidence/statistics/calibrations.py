@@ -1,24 +1,22 @@
 """Calibration of the forecasts: errors expected and happened, by model and game."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import decoding
+from engine.judgement import ERROR
 from storage.evidence.inference.calibration import Calibration, calibration
-from storage.evidence.statistics.facts import ReplyFact
-from storage.evidence.statistics.group_rows import GameKeys, game_table, read_keys
-from storage.evidence.statistics.group_sums import CellTable, GroupIndex, numbered_models
+from storage.evidence.inference.persons import Floats
+from storage.evidence.measures import Cells
+from storage.evidence.reading import is_everything, played, read_replies
+from storage.evidence.replies import Flag, GameRows, ReplyRows, has, phases_of, shares
+from storage.evidence.statistics.group_rows import GroupIndex, GroupRows, is_first, read_sources
 from storage.evidence.statistics.groups import By, complete_keys
-from storage.evidence.statistics.reply_sums import FORECAST, packed_forecasts
-from storage.evidence.statistics.summaries import model_names, models_text
-from storage.evidence.statistics.summary_rows import SummaryPart, SummaryRows, is_everything, read_summaries
-from storage.filters import PHASE_PLIES, Filters, GamePhase, of_games
-from storage.tables.summaries import GameSummaryRow
+from storage.filters import Filters, of_games
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,58 +37,36 @@ class GroupCalibration:
 class CalibrationRows:
     """What was read; the arithmetic comes after the transaction."""
 
-    by: tuple[By, ...]
-    rows: SummaryRows
-    """With their forecasts."""
-    keys: GameKeys
-    phase: GamePhase | None = None
-    """Only replies of this phase; None: all."""
+    groups: GroupRows
+    """Each reply is a cell of its own, without sums."""
+    expected: Floats
+    """The forecast probability of an error, shape (replies,)."""
+    erred: NDArray[np.bool_]
 
     def calibrations(self) -> list[GroupCalibration]:
         """The calibration of each model in each group, in the order of the groups' names.
 
         The replies are those that `storage.evidence.statistics.groups` counts: outside decided positions,
-        of the first
-        games of each person.
-
-        Raises:
-            RecordError: Something that is stored is damaged; the message says what.
+        of the first games of each person.
         """
-        games = game_table(self.rows, self.keys, self.by)
-        forecasts, cells = self._cells(games.is_first)
-        index = GroupIndex(self.by, games, cells, only_with_cells=True)
+        read = self.groups
+        is_counted = is_first(read.games, read.sources)[read.cells.games]
+        games, expected, erred = (
+            read.cells.games[is_counted],
+            self.expected[is_counted],
+            self.erred[is_counted],
+        )
+        index = GroupIndex(replace(read, cells=read.cells.where(is_counted)))
         order = np.argsort(index.of_cell, kind="stable")
         bounds = np.searchsorted(index.of_cell[order], np.arange(len(index.names) + 1))
         found = []
         for number, name in enumerate(index.names):
             some = order[bounds[number] : bounds[number + 1]]
-            persons = games.persons[cells.games[some]].tolist()
-            errors = calibration(forecasts["expected"][some], forecasts["erred"][some] == 1, persons)
-            names = dict(zip((key.value for key in self.by), name, strict=True))
+            persons = read.games.games["person"][games[some]].tolist()
+            errors = calibration(expected[some], erred[some], persons)
+            names = dict(zip((key.value for key in read.by), name, strict=True))
             found.append(GroupCalibration(names, errors))
         return found
-
-    def _cells(self, is_first: NDArray[np.bool_]) -> tuple[NDArray[np.void], CellTable]:
-        """The forecasts that count, each of them as a cell."""
-        with decoding("the summaries of games"):
-            forecasts, games = self.rows.parts, self.rows.game_of_row
-            lists = [model_names(text) for text in self.rows.models.texts]
-            phases = (forecasts["ply"].astype(np.intp) + 1) // PHASE_PLIES
-            is_counted = is_first[games]
-            if self.phase is not None:
-                is_counted &= phases == self.phase.number
-            forecasts, games, phases = forecasts[is_counted], games[is_counted], phases[is_counted]
-            names, models = numbered_models(
-                forecasts["model"].astype(np.intp), self.rows.models.codes[games], lists
-            )
-        cells = CellTable(
-            rows=np.zeros((len(games), 0)),
-            games=games,
-            phases=phases,
-            models=models,
-            model_names=names,
-        )
-        return forecasts, cells
 
 
 async def read_calibrations(
@@ -106,20 +82,40 @@ async def read_calibrations(
         filters: Which games, and which replies in them; None: all.
         by: What to group by beside the model; the game is added, and the site for rating bands.
         among: Whether a game is wanted, by its key; None: all are.
-
-    Raises:
-        RecordError: Something that is stored is damaged; the message names the game or decision.
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
-    of_all = of_games(filters)
-    rows = await read_summaries(session, _FORECASTS, of_all)
-    known = await read_keys(session, keys, rows if is_everything(of_all) else None)
-    return CalibrationRows(keys, rows if among is None else rows.among(among), known, filters.phase)
+    games: list[GameRows] = []
+    cells, expected, erred = [], [np.zeros(0)], [np.zeros(0, bool)]
+    count = 0
+    async for part in read_replies(session, *played(of_games(filters))):
+        counted = part.where(_count(part, filters, among))
+        cells.append((_cells(counted), count))
+        expected.append(shares(counted.replies, "error_expected"))
+        erred.append(counted.replies["cost"] >= ERROR)
+        games.append(part.of)
+        count += len(part.of)
+    of = GameRows.joined(games)
+    sources = await read_sources(session, keys, of if is_everything(of_games(filters)) else None)
+    groups = GroupRows(by=keys, games=of, cells=Cells.joined(cells), sources=sources, outdated=0)
+    return CalibrationRows(groups, np.concatenate(expected), np.concatenate(erred))
 
 
-def _made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
-    models = sorted({reply.model for reply in replies})
-    return models_text(models), packed_forecasts(replies, models)
+def _count(part: ReplyRows, filters: Filters, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
+    """Whether each reply counts, whatever number its game has among its person's."""
+    counts = has(part.replies, Flag.JUDGED, Flag.DECIDED)
+    if filters.phase is not None:
+        counts &= phases_of(part.replies) == filters.phase.number
+    if among is not None:
+        counts &= np.array([among(key) for key in part.of.games["id"].tolist()], bool)[part.game]
+    return counts
 
 
-_FORECASTS = SummaryPart(GameSummaryRow.forecasts, FORECAST, _made)
+def _cells(replies: ReplyRows) -> Cells:
+    models = replies.models()
+    return Cells(
+        sums=np.zeros((len(replies.game), 0)),
+        games=replies.game,
+        phases=phases_of(replies.replies),
+        models=models.codes,
+        model_names=models.texts,
+    )

@@ -16,8 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
 from storage.damage import column_damage, read_batch, reason_of, require_number, require_types
-from storage.evidence.statistics.facts import require_forecast, require_ratings
 from storage.evidence.trials import stored_trial
+from storage.records import LEAST_RATING, MOST_RATING
 from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.base import Base
 from storage.tables.games import (
@@ -33,6 +33,14 @@ from storage.tables.games import (
 _BATCH = 500
 _WITHOUT_COST = 1
 """The version of the rules whose outcomes have no cost."""
+
+
+_ROUNDED = 0.01
+"""By so much rounding may take a sum of probabilities beyond 0 or 1."""
+_SHARES = (
+    *("error_uniform", "error_expected", "fall_uniform", "fall_expected"),
+    *("bait_uniform", "bait_expected"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,38 @@ async def _damaged(
         if reason := await column_damage(session, table, key.in_([each])):
             damaged[each] = replace(row, reason=reason)  # which names the column
     return list(damaged.values())
+
+
+def require_ratings(row: Any) -> None:
+    """Refuse a game's row with ratings that are none.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    for name in ("opponent_rating", "our_rating"):
+        require_rating(name, getattr(row, name))
+
+
+def require_rating(name: str, rating: object) -> None:
+    """Refuse a rating that is none; None is no rating, and allowed.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    if rating is not None:
+        require_number(name, rating, LEAST_RATING, MOST_RATING)
+
+
+def require_forecast(row: Any) -> None:
+    """Refuse a forecast's row with probabilities or costs that are none.
+
+    Raises:
+        RecordError: The message names the value.
+    """
+    for name in _SHARES:
+        require_number(f"the forecast's {name}", getattr(row, name), -_ROUNDED, 1 + _ROUNDED)
+    for name in ("cost_uniform", "cost_expected"):
+        require_number(f"the forecast's {name}", getattr(row, name), -_ROUNDED, WHOLE + _ROUNDED)
 
 
 def _check_trial(row: Any) -> None:

@@ -1,56 +1,44 @@
-"""Reads what the statistics of groups of games are made of: games with one column of their summaries.
-
-A game comes packed (`storage.evidence.statistics.packed_games`) and with the packed sums of its summary.
-A database
-could also add the sums up itself, from a table with a column for each; SQLite takes longer for that, by phase
-several times (docs/performance.md).
-"""
+"""The statistics of groups of games: which games and replies belong to which group, and their sums."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Select, case, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import decoding, read_rows
 from storage.evidence.inference.defaults import CAP_GAMES
-from storage.evidence.inference.persons import codes_of, earlier_counts
-from storage.evidence.statistics.facts import ReplyFact, outdated_of_games
-from storage.evidence.statistics.group_sums import CellTable, GameTable, KeyColumn, cell_table, grouped_sums
+from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
+from storage.evidence.intervals import Performance, performances
+from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
+from storage.evidence.reading import is_everything, many_objects, played, read_games, read_replies
+from storage.evidence.replies import ABORTED, FINISHED, OPEN, GameRows, days_of
 from storage.evidence.statistics.groups import (
-    OF_GAME,
+    OF_REPLY,
     By,
     GroupStatistics,
     band_text,
     complete_keys,
+    phase_name,
     week_text,
 )
-from storage.evidence.statistics.packed_games import ABORTED, FINISHED, OPEN, days_of, labels_of
-from storage.evidence.statistics.reply_sums import AT, ROW, packed, reply_sums
-from storage.evidence.statistics.summaries import model_names, models_text
-from storage.evidence.statistics.summary_rows import (
-    SummaryPart,
-    SummaryRows,
-    is_everything,
-    many_objects,
-    read_summaries,
-)
-from storage.filters import Filters, GamePhase, TrapSettings, can_be_matches, of_games
+from storage.filters import Filters, TrapSettings, can_be_matches, of_games
 from storage.records import GameStatus
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
-from storage.tables.summaries import GameSummaryRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
-_LABELS = {By.PLAYER: "player", By.GAME: "game", By.SITE: "site", By.SPEED: "speed"}
+_LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
 _BATCH = 500
 """Persons and games in one statement."""
+_FIRST_DAY = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameKeys:
-    """What the keys of games need that is in no summary."""
+class KeySources:
+    """What the keys of games need that is not in the array."""
 
     late: Sequence[int]
     """Keys of games beyond their person's first `CAP_GAMES`."""
@@ -65,75 +53,19 @@ class GroupRows:
     """What was read; the arithmetic comes after the transaction, which would blame the database for it."""
 
     by: tuple[By, ...]
-    rows: SummaryRows
-    """With their sums."""
-    keys: GameKeys
+    games: GameRows
+    cells: Cells
+    sources: KeySources
     outdated: int
-    """Decisions that `storage.evidence.statistics.facts.count_outdated` counts in these games."""
-    phase: GamePhase | None = None
-    """Only replies of this phase, and the games that have such; None: all."""
+    """Decisions judged or forecast by earlier rules, or without a forecast; also of games that
+    `read_groups` leaves out because nobody wants them."""
+    only_with_cells: bool = False
+    """Games without a cell do not count."""
 
     def statistics(self) -> list[GroupStatistics]:
-        """The statistics of each group, in the order of the groups' names.
-
-        Raises:
-            RecordError: Something that is stored is damaged; the message says what.
-        """
+        """The statistics of each group, in the order of the groups' names."""
         with many_objects():
-            games = game_table(self.rows, self.keys, self.by)
-            return grouped_sums(games, self._cells(), self.by, only_with_cells=self.phase is not None)
-
-    def _cells(self) -> CellTable:
-        with decoding("the summaries of games"):
-            rows, games = self.rows.parts, self.rows.game_of_row
-            if self.phase is not None:
-                chosen = rows[:, AT["phase"]] == self.phase.number
-                rows, games = rows[chosen], games[chosen]
-            names = [model_names(text) for text in self.rows.models.texts]
-            return cell_table(rows, games, names, self.rows.models.codes)
-
-
-def game_table(rows: SummaryRows, known: GameKeys, by: Sequence[By]) -> GameTable:
-    """The games by column.
-
-    Raises:
-        RecordError: A summary is damaged.
-    """
-    games = rows.games
-    return GameTable(
-        keys={key: _key_column(rows, known, key) for key in by if key in OF_GAME},
-        persons=games["person"],
-        ratings=games["rating"],
-        scores=games["score"],
-        is_open=games["state"] == OPEN,
-        is_first=~np.isin(games["id"], np.array(known.late, np.int64)),
-    )
-
-
-def _key_column(rows: SummaryRows, known: GameKeys, key: By) -> KeyColumn:
-    """What a key says of each game."""
-    games = rows.games
-    if key in _LABELS:
-        with decoding("the summaries of games"):
-            labels = [getattr(labels_of(text), _LABELS[key]) for text in rows.labels.texts]
-        return KeyColumn.of(rows.labels.codes, labels)
-    if key is By.OPPONENT_KIND:
-        is_program = np.isin(games["person"], np.array(known.programs, np.int64))
-        return KeyColumn.of(is_program.astype(np.intp), ("person", "program"))
-    if key is By.RATING_BAND:
-        found, codes = np.unique(games["rating"], return_inverse=True)
-        texts = [band_text(None if rating != rating else int(rating)) for rating in found.tolist()]
-    elif key in _CONFIGURED:
-        found, codes = np.unique(games["config"], return_inverse=True)
-        texts = [known.configured[number][_CONFIGURED.index(key)] for number in found.tolist()]
-    else:
-        found, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
-        days = [_FIRST_DAY + timedelta(days=number) for number in found.tolist()]
-        texts = [week_text(day) if key is By.WEEK else f"{day:%Y-%m}" for day in days]
-    return KeyColumn.of(codes, texts)
-
-
-_FIRST_DAY = date(1970, 1, 1)
+            return grouped_statistics(self)
 
 
 async def read_groups(
@@ -142,75 +74,214 @@ async def read_groups(
     by: Sequence[By] = (By.PLAYER,),
     among: Callable[[int], bool] | None = None,
 ) -> GroupRows:
-    """Read what the statistics of the games that pass the filters need; those games are `game_facts`'s.
+    """Read what the statistics of the games that pass the filters need; aborted games do not count.
 
     Args:
         session: Of the transaction.
         filters: Which games, and which replies in them; None: all.
         by: What to group by; the game is added, and the site for rating bands.
-        among: Whether a game is wanted, by its key; None: all are.  `GroupRows.outdated` is of all.
-
-    Raises:
-        RecordError: Something that is stored is damaged; the message names the game or decision.
+        among: Whether a game is wanted, by its key; None: all are.
     """
     keys, filters = complete_keys(by), filters or Filters()
-    is_by_phase = By.PHASE in keys or filters.phase is not None
-    rows = await read_summaries(session, PHASE_SUMS if is_by_phase else SUMS, of_games(filters))
-    outdated = await _outdated(session, rows)
+    parts, count = [], 0
+    read: list[GameRows] = []
+    async for part in read_replies(session, *played(of_games(filters))):
+        parts.append((cells_of(part, by_phase=By.PHASE in keys, phase=filters.phase), count))
+        read.append(part.of)
+        count += len(part.of)
+    games, cells = GameRows.joined(read), Cells.joined(parts)
+    sources = await read_sources(session, keys, games if is_everything(of_games(filters)) else None)
+    outdated = outdated_of(games)
+    if among is not None:
+        is_wanted = np.array([among(key) for key in games.games["id"].tolist()], bool)
+        games, cells = games.where(is_wanted), cells.of_games(is_wanted)
     return GroupRows(
         by=keys,
-        rows=rows if among is None else rows.among(among),
-        keys=await read_keys(session, keys, rows if is_everything(of_games(filters)) else None),
+        games=games,
+        cells=cells,
+        sources=sources,
         outdated=outdated,
-        phase=filters.phase,
+        only_with_cells=filters.phase is not None,
     )
 
 
 async def groups_of_games(
-    session: AsyncSession, filters: Filters, rows: SummaryRows, shown: SummaryRows, by: Sequence[By]
+    session: AsyncSession, filters: Filters, shown: GameRows, by: Sequence[By]
 ) -> GroupRows:
-    """`read_groups` where games have been read, with `SUMS`.
+    """`read_groups` where all games have been read.
 
     Args:
         session: Of the transaction.
         filters: Which games.
-        rows: Those games; aborted ones do not count.
         shown: All games but matches between programs.
         by: What to group by, the phase apart; the game is added, and the site for rating bands.
-
-    Raises:
-        RecordError: As of `read_groups`.
     """
-    keys, rows = complete_keys(by), rows.without_aborted()
-    known = await read_keys(session, keys, None if can_be_matches(filters) else shown)
-    return GroupRows(by=keys, rows=rows, keys=known, outdated=await _outdated(session, rows))
+    read = await read_groups(session, filters, by)
+    if can_be_matches(filters):
+        return read
+    sources = await read_sources(session, read.by, shown)
+    return replace(read, sources=sources)
 
 
-def _made(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
-    sums = reply_sums(replies)
-    return models_text(sums.models), packed(sums.rows)
+async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
+    """The outdated decisions of the games that pass the filters, as `GroupRows.outdated`."""
+    return outdated_of(await read_games(session, *played(filters)))
 
 
-def _made_by_phase(replies: Sequence[ReplyFact]) -> tuple[str, bytes]:
-    sums = reply_sums(replies)
-    return models_text(sums.models), packed(sums.phase_rows)
+def outdated_of(games: GameRows) -> int:
+    """Decisions of settled games that are judged or forecast by earlier rules, or lack a forecast.
+
+    ``desdemona db recheck`` judges them again; until then they count nowhere.
+    """
+    found = games.games
+    return int(found["outdated"][(found["state"] == FINISHED) & (found["is_settled"] == 1)].sum())
 
 
-SUMS = SummaryPart(GameSummaryRow.sums, ROW, _made)
-"""Sums over the replies of each game, by model."""
-PHASE_SUMS = SummaryPart(GameSummaryRow.phase_sums, ROW, _made_by_phase)
-"""The same by phase and model."""
+def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
+    """See `GroupRows.statistics`."""
+    keys, games, cells = read.by, read.games.games, read.cells
+    groups = GroupIndex(read)
+    size, members = len(groups.names), groups.members
+    is_counted = is_first(read.games, read.sources)[cells.games]
+    persons = codes_of(games["person"])[cells.games]
+    counted = cells.where(is_counted)
+    sums = GroupSums(counted, groups.of_cell[is_counted], persons[is_counted], size)
+
+    def count(which: NDArray[np.bool_]) -> Codes:
+        return np.bincount(groups.of_member[which[members]], minlength=size)
+
+    columns = {
+        "games": np.bincount(groups.of_member, minlength=size),
+        "wins": count(games["score"] == 1),
+        "draws": count(games["score"] == 0.5),
+        "losses": count(games["score"] == 0),
+        "unfinished": count(games["state"] == OPEN),
+        "persons": _distinct(groups.of_member, games["person"][members], size),
+        "traps_fell": sums.total("traps_fell").astype(np.int64),
+        **{name: sums.total(name).astype(np.int64) for name in COUNTS},
+    }
+    fields = [key.value for key in keys]
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    return [
+        GroupStatistics(
+            group=dict(zip(fields, name, strict=True)),
+            performance=performance,
+            models=models,
+            errors=errors,
+            cost=cost,
+            baits=baits,
+            falls=falls,
+            **dict(zip(columns, row, strict=True)),
+        )
+        for name, performance, models, errors, cost, baits, falls, row in zip(
+            groups.names,
+            _performances(groups, games),
+            sums.models,
+            *(sums.expected(measure) for measure in MEASURES),
+            rows,
+            strict=True,
+        )
+    ]
 
 
-async def _outdated(session: AsyncSession, rows: SummaryRows) -> int:
-    """Decisions of these games that `storage.evidence.statistics.facts.count_outdated` counts."""
-    games = rows.games
-    others = rows.is_other & (games["state"] == FINISHED) & (games["is_settled"] == 1)
-    found = await outdated_of_games(session, games["id"][others].tolist())
-    return int(games["outdated"].sum()) + sum(found.values())
+class GroupIndex:
+    """Which games and cells belong to which group.
+
+    A game belongs to each group that has one of its cells, where replies are grouped; else to that of its own
+    keys.
+    """
+
+    def __init__(self, read: GroupRows) -> None:
+        keys, cells = read.by, read.cells
+        columns = [_key_column(read, key) for key in keys if key not in OF_REPLY]
+        first, of_game = first_and_codes(combined([column[0] for column in columns]))
+        numbers = ([texts[number] for number in codes[first].tolist()] for codes, texts in columns)
+        known = [*zip(*numbers, strict=True)]
+        if read.only_with_cells or OF_REPLY & set(keys):
+            parts = [(of_game[cells.games], None), (cells.phases, By.PHASE), (cells.models, By.MODEL)]
+            used = [values for values, key in parts if key is None or key in keys]
+            first, of_cell = first_and_codes(combined(used))
+            named = zip(*(values[first].tolist() for values in used), strict=True)
+            names = [_name(keys, known[each[0]], each[1:], cells.model_names) for each in named]
+            first, _ = first_and_codes(combined([of_cell, cells.games]))
+            of_member, members = of_cell[first], cells.games[first]
+        else:
+            members, of_member, of_cell, names = np.arange(len(of_game)), of_game, of_game[cells.games], known
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), np.intp)
+        rank[order] = np.arange(len(names))
+        self.names: list[tuple[str, ...]] = [names[number] for number in order]
+        self.members: Codes = members
+        """Numbers of the games, each as often as it has groups."""
+        self.of_member: Codes = rank[of_member]
+        """The group of each of these."""
+        self.of_cell: Codes = rank[of_cell]
 
 
-async def read_keys(session: AsyncSession, by: Sequence[By], shown: SummaryRows | None) -> GameKeys:
+def _name(
+    keys: Sequence[By], of_game: Sequence[str], of_reply: Sequence[int], models: Sequence[str]
+) -> tuple[str, ...]:
+    """A group's name: the parts that games have, and those that replies have, in the order of the keys."""
+    numbers = iter(of_reply)
+    told = {}
+    if By.PHASE in keys:
+        told[By.PHASE] = phase_name(next(numbers))
+    if By.MODEL in keys:
+        told[By.MODEL] = models[next(numbers)]
+    games = iter(of_game)
+    return tuple(told[key] if key in told else next(games) for key in keys)
+
+
+def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
+    """What a key says of each game: numbers of texts, and the different texts."""
+    games = read.games.games
+    if key in _LABELS:
+        label = read.games.label(key.value)
+        codes, texts = label.codes, label.texts
+    elif key is By.OPPONENT_KIND:
+        is_program = np.isin(games["person"], np.array(read.sources.programs, np.int64))
+        codes, texts = is_program.astype(np.intp), ("person", "program")
+    elif key is By.RATING_BAND:
+        found, codes = np.unique(games["rating"], return_inverse=True)
+        texts = [band_text(None if rating != rating else int(rating)) for rating in found.tolist()]
+    elif key in _CONFIGURED:
+        found, codes = np.unique(games["config"], return_inverse=True)
+        texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in found.tolist()]
+    else:
+        found, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
+        days = [_FIRST_DAY + timedelta(days=number) for number in found.tolist()]
+        texts = [week_text(day) if key is By.WEEK else f"{day:%Y-%m}" for day in days]
+    return codes_of(texts)[codes] if len(texts) else codes, tuple(dict.fromkeys(texts))
+
+
+def is_first(games: GameRows, sources: KeySources) -> NDArray[np.bool_]:
+    """Whether each game is among the first `CAP_GAMES` of its person, whose replies count."""
+    return ~np.isin(games.games["id"], np.array(sources.late, np.int64))
+
+
+def _performances(groups: GroupIndex, games: NDArray[np.void]) -> list[Performance]:
+    ratings, scores = games["rating"][groups.members], games["score"][groups.members]
+    known = np.flatnonzero(np.isfinite(ratings) & np.isfinite(scores))
+    least = int(ratings[known].min(initial=0))
+    above = (ratings[known] - least).astype(np.intp)
+    code = combined([groups.of_member[known], above])
+    first, number = first_and_codes(code)
+    count, points = (
+        np.bincount(number, each, len(first)).astype(np.float64)
+        for each in (np.ones(len(known)), scores[known])
+    )
+    rated = (above[first] + least).astype(np.float64)
+    whose = groups.of_member[known][first]
+    return performances(whose, rated, count, points, len(groups.names))
+
+
+def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
+    """For each group the number of different values."""
+    first, _ = first_and_codes(combined([groups, codes_of(values)]))
+    return np.bincount(groups[first], minlength=size)
+
+
+async def read_sources(session: AsyncSession, by: Sequence[By], shown: GameRows | None) -> KeySources:
     """What these keys need.
 
     Args:
@@ -219,21 +290,21 @@ async def read_keys(session: AsyncSession, by: Sequence[By], shown: SummaryRows 
         shown: All games but matches between programs; None: they have not been read, or matches count, too.
     """
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
-    return GameKeys(
+    return KeySources(
         late=await _late(session) if shown is None else _late_among(shown),
         configured=await _configured(session) if set(by) & set(_CONFIGURED) else {},
         programs=list(await session.scalars(programs)) if By.OPPONENT_KIND in by else (),
     )
 
 
-def _late_among(rows: SummaryRows) -> list[int]:
+def _late_among(shown: GameRows) -> list[int]:
     """`_late`, among all games; a person is at one site, so no other game is theirs."""
-    games = rows.games
+    games = shown.games
     persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
     frequent = np.flatnonzero((np.bincount(persons, is_played) > CAP_GAMES)[persons] & is_played)
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
-    with decoding("the summaries of games"):
-        kinds = codes_of([labels_of(text).game for text in rows.labels.texts])[rows.labels.codes[order]]
+    kind = shown.label("game")
+    kinds = codes_of(kind.texts)[kind.codes[order]]
     pairs = codes_of(persons[order] * (int(kinds.max(initial=0)) + 1) + kinds)
     late: list[int] = games["id"][order[earlier_counts(pairs) >= CAP_GAMES]].tolist()
     return late
@@ -242,8 +313,7 @@ def _late_among(rows: SummaryRows) -> list[int]:
 async def _late(session: AsyncSession) -> list[int]:
     """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
 
-    Numbered as in `storage.evidence.statistics.facts.game_facts`, but only the games of persons who have
-    so many.
+    In the order in which they began, whatever the filters; only the games of persons who have so many.
     """
     frequent = await session.execute(
         select(GameRow.opponent_id, GameRow.game)
@@ -293,7 +363,4 @@ async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
             row.threshold_percent,
         )
     )
-    texts = read_rows(
-        "engine configuration", rows, lambda each: (each[0], each[1], TrapSettings(*each[2:]).text)
-    )
-    return {key: (version, settings) for key, version, settings in texts}
+    return {each[0]: (each[1], TrapSettings(*each[2:]).text) for each in rows}

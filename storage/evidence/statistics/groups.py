@@ -8,7 +8,7 @@ Differences have confidence sequences by person (`storage.evidence.inference.any
 at any time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from enum import StrEnum
@@ -17,7 +17,6 @@ from typing import Any
 from storage.evidence.inference.any_time import AnyTimeEstimate
 from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.intervals import Performance
-from storage.evidence.statistics.facts import GameFact
 from storage.filters import PHASE_PLIES
 
 
@@ -40,21 +39,8 @@ class By(StrEnum):
     """Who made the forecast of the reply; games count with every model that there was."""
 
 
-OF_GAME: dict[By, Callable[[GameFact], str]] = {
-    By.PLAYER: lambda game: game.player,
-    By.GAME: lambda game: game.game,
-    By.SITE: lambda game: game.site,
-    By.SPEED: lambda game: game.speed,
-    By.RATING_BAND: lambda game: band_text(game.opponent_rating),
-    By.WEEK: lambda game: week_text(game.started_at.date()),
-    By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
-    By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
-    By.VERSION: lambda game: game.version,
-    By.SETTINGS: lambda game: game.settings,
-}
-"""What games are grouped by."""
 OF_REPLY = frozenset({By.PHASE, By.MODEL})
-"""What replies are grouped by."""
+"""What replies are grouped by; games are grouped by everything else."""
 
 
 def band_text(rating: int | None) -> str:
@@ -119,7 +105,7 @@ class GroupStatistics:
     decided: int
     """Judged replies in positions won or lost by force, which count nowhere else."""
     models: tuple[str, ...]
-    """Who made the forecasts of the replies, by `storage.evidence.statistics.facts.model_text`; sorted."""
+    """Who made the forecasts of the replies, by `storage.evidence.replies.model_text`; sorted."""
     errors: Expected
     """Replies that cost a tenth of the game or more."""
     cost: Expected

@@ -15,7 +15,8 @@ from engine.games import get_game
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import VALUE_ERRORS
-from storage.evidence.statistics.facts import GameFact, game_facts
+from storage.evidence.reading import played
+from storage.evidence.replies import SCORES
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.trials import StoredTrial, list_trials
@@ -107,12 +108,11 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
 
     Raises:
         ValueError: The filters name no stretch of time.
-        RecordError: A record is damaged: which and why.
     """
     since, until = filters.since, filters.until
     if since is None or until is None:
         raise ValueError("the filters name no stretch of time")
-    games = await game_facts(session, filters)
+    games = await _games(session, filters)
     grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
     return MonthlyReport(
         since,
@@ -126,28 +126,44 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     )
 
 
-def _days(games: Sequence[GameFact], since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
-    found: dict[date, list[GameFact]] = {}
+async def _games(session: AsyncSession, filters: Filters) -> Sequence[Any]:
+    """The games that count, in the order in which they began."""
+    statement = select(
+        GameRow.site,
+        GameRow.account,
+        GameRow.game,
+        GameRow.speed,
+        GameRow.rated,
+        GameRow.our_rating,
+        GameRow.result,
+        GameRow.started_at,
+    ).where(*played(filters))
+    return (await session.execute(statement.order_by(GameRow.started_at, GameRow.id))).all()
+
+
+def _days(games: Sequence[Any], since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
+    found: dict[date, list[float | None]] = {}
     day = since.astimezone(UTC).date()
     while datetime(day.year, day.month, day.day, tzinfo=UTC) < until:
         found[day] = []
         day += timedelta(days=1)
     for game in games:
-        found.setdefault(game.started_at.astimezone(UTC).date(), []).append(game)
+        score = None if game.result is None else SCORES[game.result.value]
+        found.setdefault(game.started_at.astimezone(UTC).date(), []).append(score)
     return tuple(
         DayOfGames(
             each,
             len(begun),
-            sum(game.score for game in begun if game.score is not None),
-            sum(game.score is not None for game in begun),
+            sum(score for score in begun if score is not None),
+            sum(score is not None for score in begun),
         )
         for each, begun in sorted(found.items())
     )
 
 
-def _ratings(games: Sequence[GameFact]) -> tuple[RatedGames, ...]:
+def _ratings(games: Sequence[Any]) -> tuple[RatedGames, ...]:
     curves: dict[tuple[str, str, str, str], list[tuple[datetime, int]]] = {}
-    for game in sorted(games, key=lambda game: game.started_at):
+    for game in games:
         if game.rated and game.our_rating is not None:
             key = (game.site, game.account, game.game, game.speed)
             curves.setdefault(key, []).append((game.started_at, game.our_rating))

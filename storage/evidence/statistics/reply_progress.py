@@ -1,7 +1,7 @@
 """How one opponent's replies change over the games: errors and costs, in blocks of games.
 
 Replies to moves that set a tempting trap are told apart from all others.  Only what the statistics count is
-here: judged replies outside decided positions (`storage.evidence.statistics.facts`).
+here: judged replies outside decided positions (`storage.evidence.replies.Flag`).
 
 Replies of one game are alike, so an interval is by game: it leaves out one game at a time
 (`storage.evidence.inference.fixed`).  Among few replies all may happen to be alike, so that of the errors'
@@ -16,16 +16,13 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.expected import WHOLE
 from engine.judgement import ERROR
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.intervals import share
-from storage.evidence.statistics.facts import judged_replies
-from storage.filters import count_where
-from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
+from storage.evidence.reading import replies_of
+from storage.evidence.replies import Flag, costs, has
 
 BLOCK_GAMES = 20
 """Games of a block."""
@@ -33,8 +30,6 @@ LEAST_REPLIES = 20
 """Fewer replies: neither number nor interval."""
 LEAST_GAMES = 10.0
 """Fewer effective games: the same."""
-_BATCH = 500
-"""Games in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,28 +109,23 @@ class ProgressBlock:
 async def replies_by_game(
     session: AsyncSession, games: Sequence[int]
 ) -> dict[int, tuple[GameReplies, GameReplies]]:
-    """The replies of some games, by the game's key: to tempting traps, and all others."""
-    has_bait = ForecastRow.bait.is_not(None)
-    found: dict[int, list[GameReplies]] = {game: [GameReplies(), GameReplies()] for game in games}
-    for start in range(0, len(games), _BATCH):
-        some = games[start : start + _BATCH]
-        rows = await session.execute(
-            select(
-                DecisionRow.game_id,
-                has_bait.label("has_bait"),
-                func.count().label("replies"),
-                count_where(OutcomeRow.cost >= ERROR).label("errors"),
-                func.sum(OutcomeRow.cost).label("cost"),
-            )
-            .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-            .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-            # By the games' keys, so that no database reads all decisions.
-            .where(*judged_replies(), DecisionRow.is_decided.is_(False), DecisionRow.game_id.in_(some))
-            .group_by(DecisionRow.game_id, has_bait)
-        )
-        for row in rows:
-            found[row.game_id][not row.has_bait] = GameReplies(row.replies, row.errors, row.cost / WHOLE)
-    return {game: (tempting, elsewhere) for game, (tempting, elsewhere) in found.items()}
+    """The replies of some games, by the game's key: to moves with a bait, and all others."""
+    read = await replies_of(session, games)
+    counted = read.where(has(read.replies, Flag.JUDGED, Flag.DECIDED))
+    cost = costs(counted.replies)
+    # Two numbers for each game: 0 with a bait, 1 without.
+    kinds = 2 * counted.game + ~has(counted.replies, Flag.BAIT)
+    size = 2 * len(read.of)
+    sums = (
+        np.bincount(kinds, minlength=size).tolist(),
+        np.bincount(kinds, counted.replies["cost"] >= ERROR, size).astype(np.intp).tolist(),
+        np.bincount(kinds, cost, size).tolist(),
+    )
+    quality = [GameReplies(*each) for each in zip(*sums, strict=True)]
+    found = {game: (GameReplies(), GameReplies()) for game in games}
+    for number, key in enumerate(read.of.games["id"].tolist()):
+        found[key] = quality[2 * number], quality[2 * number + 1]
+    return found
 
 
 def progress(games: Sequence[PlayedReplies], size: int = BLOCK_GAMES) -> list[ProgressBlock]:

@@ -22,18 +22,16 @@ from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_lot
 from engine.temptation import ReplyForecast, expected_by_looks
-from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
+from storage.damage import Unreadable, decoding, read_batch, require_number
+from storage.evidence.game_records import probability_of
 from storage.evidence.inference.decisions import TrialDecision
-from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames, check_outcomes
-from storage.evidence.inference.persons import Floats
+from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units
-from storage.evidence.statistics.group_rows import SUMS
-from storage.evidence.statistics.lots import DRAWING, is_by_lot
-from storage.evidence.statistics.packed_games import ABORTED, OPEN, Labels, labels_of
-from storage.evidence.statistics.reply_sums import AT
-from storage.evidence.statistics.summary_rows import SummaryRows, summaries_of
+from storage.evidence.reading import read_games
+from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
+from storage.evidence.statistics.lots import is_by_lot
 from storage.evidence.statistics.suspect_rows import are_programs
-from storage.evidence.statistics.valid_summaries import is_valid
+from storage.evidence.summaries import is_valid
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
 from storage.packing.records import unpack
@@ -53,7 +51,7 @@ async def trial_games(
     treated: str,
     control: str,
     filters: Filters | None = None,
-    passing: SummaryRows | None = None,
+    passing: GameRows | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -66,7 +64,7 @@ async def trial_games(
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
-        passing: All games that pass these filters, with their sums; None: those of the trial are read.
+        passing: All games that pass these filters; None: those of the trial are read.
 
     Returns:
         The games in the order in which they began.
@@ -75,15 +73,14 @@ async def trial_games(
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
     if passing is None:
-        rows = await summaries_of(session, SUMS, GameRow.trial_id == trial.id, *shown_games(filters))
+        rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     else:
         rows = passing.where(passing.games["trial"] == trial.id)
-    with decoding("the summaries of games"):
-        labels = [labels_of(text) for text in rows.labels.texts]
+    labels = [labels_of(text) for text in rows.labels.texts]
     found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
     players = np.array([each.player for each in labels], str)
-    chances = [_chance(each.chances, treated, control) for each in labels]
+    chances = [_probability(each, treated, control) for each in labels]
     chance = np.array([nan if isinstance(each, RecordError) else each for each in chances], np.float64)
     order = np.lexsort((found["id"], found["drawn_us"]))
     found, label = found[order], rows.labels.codes[order]
@@ -97,7 +94,7 @@ async def trial_games(
     return TrialGames(found[is_wanted & is_read], kinds), unreadable
 
 
-def _trial_rows(rows: SummaryRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
+def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
     """Rows of `TRIAL_GAME` without what their draws say, and the kinds of games."""
     games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
@@ -112,37 +109,19 @@ def _trial_rows(rows: SummaryRows, labels: Sequence[Labels]) -> tuple[Units, lis
     found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
     found["excluded"][games["is_own_position"] == 1] = Exclusion.OWN_POSITION
     found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
-    with decoding("the summaries of games"):
-        found["cost"] = np.where(games["state"] == ABORTED, nan, _mean_costs(rows))
-        check_outcomes(found)
+    counts = games["replies"].astype(np.float64)
+    is_told = (counts > 0) & (games["state"] != ABORTED)
+    costs = np.divide(games["cost"] / WHOLE, counts, out=np.full(len(rows), nan), where=is_told)
+    found["cost"] = costs
     return found, kinds
 
 
-def _mean_costs(rows: SummaryRows) -> Floats:
-    """The mean cost of the judged replies of each game, decided positions apart; not a number without any.
-
-    Shape (games,).
-    """
-    counts, costs = (
-        np.bincount(rows.game_of_row, rows.parts[:, AT[name]], len(rows)) for name in ("replies", "cost")
-    )
-    if not np.isfinite(costs).all():
-        raise ValueError("a sum of costs is not finite")
-    means: Floats = np.divide(costs, counts, out=np.full(len(rows), nan), where=counts > 0)
-    return means
-
-
-def _chance(part: str, treated: str, control: str) -> float | RecordError:
-    """The chance of the treated player, among two, in a part of a draw's record; or what is wrong there."""
+def _probability(labels: Labels, treated: str, control: str) -> float | RecordError:
+    """The probability of the treated player, among two; or what is wrong with the assignment's record."""
     try:
-        with decoding():
-            chances = read_json(part)["chances"]
-            chance = float(chances[treated] / (chances[treated] + chances[control]))
+        return probability_of(labels.probabilities, treated, control)
     except RecordError as error:
         return error
-    if 0 < chance < 1:
-        return chance
-    return RecordError(f"the chance of treatment is {chance}, not between 0 and 1")
 
 
 async def trial_decisions(
@@ -183,7 +162,7 @@ async def trial_decisions(
 async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the decisions by lot in some games, in the order of the draw."""
     statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
-    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.lots > 0)
+    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
     games = list(await session.scalars(statement.where(may_have, *which)))
     found: list[tuple[str, int]] = []
     for start in range(0, len(games), _GAMES):
@@ -194,7 +173,7 @@ async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> l
             # By the games' keys, so that no database reads all decisions.
             .where(
                 DecisionRow.game_id.in_(games[start : start + _GAMES]),
-                is_by_lot(GameRow.player.in_(DRAWING)),
+                is_by_lot(),
             )
         )
         found += [(str(row.at), row.id) for row in rows]

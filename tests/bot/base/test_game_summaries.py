@@ -10,7 +10,7 @@ from bot.base import game_summaries
 from bot.base.game_summaries import check_summaries, make_summaries, summarise_in_background
 from storage.database import Database
 from storage.errors import StorageError
-from storage.evidence.statistics.summaries import games_over
+from storage.evidence.summaries import games_over
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.conftest import backend, database, url
 from tests.storage.evidence.statistics.drawn_database import fill

@@ -14,7 +14,7 @@ from bot.game.recheck import Findings, recheck
 from engine.decision import Candidate, ReplyProfile
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
-from storage.evidence.statistics.facts import count_outdated
+from storage.evidence.statistics.group_rows import count_outdated
 from storage.ledger.games import reopen_game
 from storage.maintenance.recheck import settle_later
 from storage.records import GameStatus

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from bot.game.player import GamePlayer
 from storage.database import Database
-from storage.evidence.statistics.summaries import summarise
+from storage.evidence.summaries import summarise
 from storage.tables.games import GameRow
 from tests.bot.conftest import Command
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services

@@ -11,7 +11,7 @@ from engine.judgement import RULE
 from engine.params import TrapParams
 from engine.temptation import RULE as FORECAST_RULE
 from storage.database import Database
-from storage.evidence.statistics.summaries import games_to_summarise, summarise
+from storage.evidence.summaries import games_to_summarise, summarise
 from storage.ledger.decisions import reply_scores
 from storage.records import MATCH_SITE, DecisionState, Endpoint, GameResult, GameStatus, TimeSource
 from storage.tables.games import (

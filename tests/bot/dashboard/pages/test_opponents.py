@@ -5,7 +5,7 @@ from markupsafe import escape
 from sqlalchemy import select, update
 
 from storage.database import Database
-from storage.evidence.statistics.summaries import games_to_summarise, summarise
+from storage.evidence.summaries import games_to_summarise, summarise
 from storage.tables.games import GameRow, OpponentRow
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.bot.dashboard.samples import NAMES, met_bait

@@ -18,7 +18,7 @@ from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.queries.trial_report import TrialReport, trial_report
 from storage.evidence.statistics import kept_summaries
-from storage.evidence.statistics.summaries import summarise
+from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import Filters
 from storage.ledger.games import finish_game

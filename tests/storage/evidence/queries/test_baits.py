@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from storage.evidence.statistics.set_baits import line_key
 
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
@@ -18,8 +19,7 @@ from storage.evidence.inference.student import t_quantile
 from storage.evidence.queries import baits
 from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
 from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines
-from storage.evidence.statistics.set_baits import line_key
-from storage.evidence.statistics.summaries import games_over, remake, summarise
+from storage.evidence.summaries import games_over, remake, summarise
 from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow

@@ -1,5 +1,5 @@
 """The statistics of groups, and their calibration, reply by reply: slow, plain, and what the program's must
-equal (`group_sums`, `calibrations`)."""
+equal (`group_rows`, `calibrations`)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +11,30 @@ from storage.evidence.inference.calibration import calibration
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.intervals import OpponentGames, performance
 from storage.evidence.statistics.calibrations import GroupCalibration
-from storage.evidence.statistics.facts import GameFact, ReplyFact
-from storage.evidence.statistics.groups import OF_GAME, By, Expected, GroupStatistics, complete_keys
+from storage.evidence.statistics.groups import (
+    By,
+    Expected,
+    GroupStatistics,
+    band_text,
+    complete_keys,
+    week_text,
+)
 from storage.records import GameResult, GameStatus
+from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
+
+OF_GAME: dict[By, Callable[[GameFact], str]] = {
+    By.PLAYER: lambda game: game.player,
+    By.GAME: lambda game: game.game,
+    By.SITE: lambda game: game.site,
+    By.SPEED: lambda game: game.speed,
+    By.RATING_BAND: lambda game: band_text(game.opponent_rating),
+    By.WEEK: lambda game: week_text(game.started_at.date()),
+    By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
+    By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
+    By.VERSION: lambda game: game.version,
+    By.SETTINGS: lambda game: game.settings,
+}
+"""What games are grouped by."""
 
 
 def _phase(reply: ReplyFact) -> str:
@@ -96,7 +117,7 @@ def calibrations_by_reply(
 def statistics_by_reply(
     games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]
 ) -> list[GroupStatistics]:
-    """As `storage.evidence.statistics.group_sums.group_statistics`."""
+    """As `storage.evidence.statistics.group_rows.GroupRows.statistics`."""
     by_id = {game.id: game for game in games}
     return [_statistics(group, by_id) for group in grouped(games, replies, by)]
 

@@ -7,21 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.errors import RecordError
 from storage.database import Database
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.statistics import group_rows
 from storage.evidence.statistics.calibrations import GroupCalibration, read_calibrations
-from storage.evidence.statistics.facts import game_facts, reply_facts
 from storage.evidence.statistics.groups import By
-from storage.evidence.statistics.summaries import games_over, summarise
+from storage.evidence.summaries import games_over, summarise
 from storage.filters import Filters, GamePhase, of_games
-from storage.tables.summaries import GameSummaryRow
 from tests.storage.evidence.statistics.by_reply import calibrations_by_reply
 from tests.storage.evidence.statistics.drawn_database import fill
+from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 from tests.storage.evidence.statistics.test_group_sums import GAME, REPLY
 
 GROUPINGS: Sequence[Sequence[By]] = ((), (By.PHASE,), (By.RATING_BAND, By.MONTH), (By.OPPONENT_KIND,))
@@ -75,15 +72,6 @@ async def test_a_choice_among_the_games_and_none(database: Database) -> None:
         games = [game for game in await game_facts(session) if game.id % 2 == 0]
         wanted = calibrations_by_reply(games, await reply_facts(session))
         assert [each.to_json() for each in found.calibrations()] == nearly(wanted)
-
-
-async def test_a_damaged_summary_is_no_silent_error(database: Database) -> None:
-    async with database.write() as session:
-        await fill(session, random.Random(2), games=5)
-        await summarise(session, await games_over(session, 0, 5))
-        await session.execute(update(GameSummaryRow).values(forecasts=b"\xff" * 17))
-        with pytest.raises(RecordError, match="the summaries of games: ValueError: forecasts has a part"):
-            await read_calibrations(session)
 
 
 def test_models_and_games_stand_apart() -> None:

@@ -27,8 +27,8 @@ from engine.time_management import Limits
 from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
 from storage.evidence.inference.trial import TrialTerms
-from storage.evidence.statistics.facts import count_outdated, game_facts, model_text, reply_facts
-from storage.evidence.statistics.group_sums import group_statistics
+from storage.evidence.replies import model_text
+from storage.evidence.statistics.group_rows import count_outdated, read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.statistics.trial_rows import trial_decisions
 from storage.evidence.trials import NewTrial, StoredTrial, start_trial
@@ -38,8 +38,9 @@ from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game, set_moves
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
-from storage.records import Endpoint, GameResult, GameStatus
+from storage.records import Endpoint, GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from tests.storage.evidence.statistics.facts import reply_facts
 from tests.storage.samples import opened
 
 GAMES = (("othello", "trappy", 5), ("othello", "standard", 5), ("chess", "trappy", 4))
@@ -194,7 +195,7 @@ WHERE decisions.reply_count >= 2
 async def test_every_number_follows_from_the_records(database: Database) -> None:
     await play(database)
     async with database.read() as session:
-        found = group_statistics(await game_facts(session), await reply_facts(session), [By.PLAYER, By.GAME])
+        found = (await read_groups(session, None, [By.PLAYER, By.GAME])).statistics()
         rows = list(await session.execute(text(EXPORT)))
         assert await count_outdated(session) == 0
     wanted: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -250,42 +251,6 @@ async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: D
         # The forecasts of a game that is still judged may be on the way.
         await session.execute(update(GameRow).values(is_settled=False))
         assert await count_outdated(session) == 0
-
-
-async def test_games_with_all_our_accounts_are_numbered_together(database: Database) -> None:
-    async with database.write() as session:
-        await opened(session, "a", at=START)
-        await opened(session, "b", account="second", at=START + timedelta(days=1))
-        await opened(session, "c", game="chess", variant="chess", at=START + timedelta(days=2))
-        assert [game.games_before for game in await game_facts(session)] == [0, 1, 0]
-
-
-async def test_a_persons_games_are_numbered(database: Database) -> None:
-    """Whatever the filters choose among them."""
-    async with database.write() as session:
-        for day, (key, opponent) in enumerate((("a", "anna"), ("b", "bert"), ("c", "anna"))):
-            await opened(session, key, opponent_id=opponent, at=START + timedelta(days=day))
-        assert [game.games_before for game in await game_facts(session)] == [0, 0, 1]
-        assert [game.games_before for game in await game_facts(session, Filters(opponent_id="anna"))] == [
-            0,
-            1,
-        ]
-
-
-async def test_aborted_games_are_there_on_request_and_have_no_number(database: Database) -> None:
-    async with database.write() as session:
-        for day, key in enumerate(("a", "gone", "c", "d")):
-            game = await opened(session, key, at=START + timedelta(days=day))
-            if key == "gone":
-                await finish_game(session, game.id, result=None, end_reason="abort", aborted=True)
-        assert [game.games_before for game in await game_facts(session)] == [0, 1, 2]
-        every = await game_facts(session, aborted=True)
-    assert [(game.state is GameStatus.ABORTED, game.games_before) for game in every] == [
-        (False, 0),
-        (True, 1),
-        (False, 1),
-        (False, 2),
-    ]
 
 
 # --- Decisions by lot -----------------------------------------------------------------------------------

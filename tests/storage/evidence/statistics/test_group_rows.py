@@ -14,24 +14,22 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.errors import RecordError
 from storage.database import Database
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.suspects import PLAYED
+from storage.evidence.reading import SHOWN, read_games
 from storage.evidence.statistics import group_rows
 from storage.evidence.statistics.encounters import Encounters, encounters
-from storage.evidence.statistics.facts import count_outdated, game_facts, reply_facts
-from storage.evidence.statistics.group_rows import SUMS, groups_of_games, read_groups
+from storage.evidence.statistics.group_rows import count_outdated, groups_of_games, read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
-from storage.evidence.statistics.summaries import games_over, summarise
-from storage.evidence.statistics.summary_rows import filtered_games, read_summaries, shown_summaries
-from storage.evidence.statistics.suspect_rows import with_reply_counts
+from storage.evidence.summaries import games_over, summarise
 from storage.filters import Filters, GamePhase, of_games
-from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.evidence.statistics.by_reply import statistics_by_reply
 from tests.storage.evidence.statistics.drawn_database import START, fill
+from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 from tests.storage.evidence.statistics.test_group_sums import assert_same
 
 FILTERS = (
@@ -61,15 +59,10 @@ async def others(session: AsyncSession, filters: Filters) -> tuple[object, ...]:
 
 
 async def played_games(session: AsyncSession) -> list[tuple[object, ...]]:
-    """All games as the flags see them.
-
-    Sums of chances depend on the order of the rows, which is the database's choice.
-    """
-    rows = await read_summaries(session, None)
-    games = await with_reply_counts(session, rows.games)
+    """All games as the flags see them."""
+    games = (await read_games(session, SHOWN)).games
     games = games[np.argsort(games["id"])]
-    columns = (games[name].tolist() for name in PLAYED.names or () if name != "optimal_expected")
-    return [*zip(*columns, np.round(games["optimal_expected"], 9).tolist(), strict=True)]
+    return [*zip(*(games[name].tolist() for name in PLAYED.names or ()), strict=True)]
 
 
 async def compare(session: AsyncSession, rng: random.Random) -> None:
@@ -133,12 +126,11 @@ async def test_only_the_first_games_of_a_person_count(
         )
         for filters in FILTERS:
             found = await read_groups(session, filters, (By.PLAYER,))
-            assert len(found.keys.late) > 5
+            assert len(found.sources.late) > 5
             by_reply = await wanted(session, filters, (By.PLAYER,))
             assert_same(found.statistics(), by_reply)
-            shown = await shown_summaries(session, SUMS)
-            passing = await filtered_games(session, SUMS, shown, filters)
-            found = await groups_of_games(session, filters, passing, shown, (By.PLAYER,))
+            shown = await read_games(session, SHOWN)
+            found = await groups_of_games(session, filters, shown, (By.PLAYER,))
             assert_same(found.statistics(), by_reply)
 
 
@@ -157,20 +149,3 @@ async def test_no_games(database: Database) -> None:
         for by in GROUPINGS:
             assert (await read_groups(session, None, by)).statistics() == []
         assert await encounters(session, Filters()) == Encounters()
-
-
-@pytest.mark.parametrize("value", [b"", b"\0" * 8, b"\xff" * 17])
-async def test_a_damaged_summary_is_no_silent_error(database: Database, value: bytes) -> None:
-    """All bytes fit only where the sums are; then `desdemona db recheck` finds them."""
-    async with database.write() as session:
-        await fill(session, random.Random(2), games=5)
-        await summarise(session, await games_over(session, 0, 5))
-        await session.execute(update(GameSummaryRow).values(sums=value))
-        await session.execute(update(GameRow).values(result=GameResult.WIN, site="arena"))
-        if value:
-            with pytest.raises(RecordError, match="the summaries of games: ValueError: sums has a part"):
-                await read_groups(session, None, (By.GAME,))
-        else:
-            rows = await read_groups(session, None, (By.GAME,))
-            (found,) = {each.errors.n for each in rows.statistics()}
-            assert found == 0

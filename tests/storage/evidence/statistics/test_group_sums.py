@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from engine.decision import OutcomeKind
 from storage.evidence.inference.defaults import CAP_GAMES
-from storage.evidence.statistics.facts import GameFact, ReplyFact
-from storage.evidence.statistics.group_sums import group_statistics
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.records import GameResult, GameStatus
+from tests.storage.evidence.statistics.arrays import group_statistics
 from tests.storage.evidence.statistics.by_reply import statistics_by_reply
+from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
 
 START = datetime(2026, 11, 25, 12, tzinfo=UTC)
 GAME = GameFact(
@@ -237,7 +237,8 @@ SHARES = (0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0)
 
 
 def drawn_games(rng: random.Random) -> list[GameFact]:
-    return [
+    programs = rng.randrange(5)
+    drawn = [
         replace(
             GAME,
             id=number + 1,
@@ -245,7 +246,6 @@ def drawn_games(rng: random.Random) -> list[GameFact]:
             game=rng.choice(["othello", "chess"]),
             site=rng.choice(["arena", "lichess"]),
             player=rng.choice(["trappy", "standard"]),
-            is_bot=rng.random() < 0.5,
             opponent_rating=rng.choice([None, 1200, 1399, 1400, 2100]),
             state=rng.choice([GameStatus.OPEN, GameStatus.FINISHED]),
             result=rng.choice([None, *GameResult]),
@@ -254,10 +254,12 @@ def drawn_games(rng: random.Random) -> list[GameFact]:
         )
         for number in range(rng.randrange(12))
     ]
+    return [replace(game, is_bot=game.person <= programs) for game in drawn]
 
 
 def drawn_replies(rng: random.Random, games: Sequence[GameFact]) -> list[ReplyFact]:
     def one(game: GameFact) -> ReplyFact:
+        cost = rng.choice((0.0, 0.0999, 0.1, 0.25, 0.5, 1.0))
         expected: dict[str, Any] = {name: rng.choice(SHARES) for name in EXPECTATIONS}
         return replace(
             REPLY,
@@ -267,8 +269,8 @@ def drawn_replies(rng: random.Random, games: Sequence[GameFact]) -> list[ReplyFa
             is_trap=rng.random() < 0.5,
             kind=rng.choice([OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE]),
             fell_for_best=rng.random() < 0.5,
-            cost=rng.choice(SHARES),
-            erred=rng.random() < 0.5,
+            cost=cost,
+            erred=cost >= 0.1,
             is_taken=rng.random() < 0.5,
             has_bait=rng.random() < 0.5,
             model=rng.choice(["b", "a", "people 1f2e"]),

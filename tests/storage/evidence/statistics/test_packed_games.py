@@ -13,13 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
-
-from engine.errors import RecordError
-from storage.database import Database
-from storage.evidence.inference.suspects import COPIED_PLIES
-from storage.evidence.inference.timestamps import moment_of
 from storage.evidence.statistics.facts import GameFact, game_facts
-from storage.evidence.statistics.group_rows import SUMS
 from storage.evidence.statistics.packed_games import (
     FINISHED,
     GAME,
@@ -37,7 +31,6 @@ from storage.evidence.statistics.packed_games import (
     split_expected,
     unpacked_games,
 )
-from storage.evidence.statistics.summaries import games_over, summarise
 from storage.evidence.statistics.summary_rows import (
     SummaryRows,
     filtered_games,
@@ -45,6 +38,13 @@ from storage.evidence.statistics.summary_rows import (
     read_summaries,
     shown_summaries,
 )
+
+from engine.errors import RecordError
+from storage.database import Database
+from storage.evidence.inference.suspects import COPIED_PLIES
+from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.statistics.group_rows import SUMS
+from storage.evidence.summaries import games_over, summarise
 from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import GameRow

@@ -5,13 +5,13 @@ import random
 import pytest
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from storage.evidence.statistics.packed_games import unpacked_games
 
 from engine.judgement import RULE
 from storage.database import Database
 from storage.evidence.statistics import valid_summaries
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.packed_games import unpacked_games
-from storage.evidence.statistics.summaries import games_over, games_to_summarise, remake, summarise
+from storage.evidence.summaries import games_over, games_to_summarise, remake, summarise
 from storage.ledger.games import finish_game, reopen_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult

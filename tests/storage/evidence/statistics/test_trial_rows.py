@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from storage.evidence.statistics.facts import reply_facts
+from storage.evidence.statistics.summary_rows import shown_summaries
 
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
@@ -21,11 +23,9 @@ from storage.evidence.inference.games import games_report
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
 from storage.evidence.statistics import trial_rows
-from storage.evidence.statistics.facts import reply_facts
 from storage.evidence.statistics.group_rows import SUMS
-from storage.evidence.statistics.summaries import summarise
-from storage.evidence.statistics.summary_rows import shown_summaries
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
+from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
 from storage.filters import Filters
 from storage.ledger.decisions import commit_decision, mark_confirmed, void_after

@@ -1,0 +1,463 @@
+"""Makes a game's rows of the array of judged replies from the tables; nothing else reads single decisions.
+
+Two statements read whole games; what follows is arithmetic on their rows (`record_of`).
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from math import nan
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, LargeBinary, Select, Text, case, cast, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import TRIAL_MODE, OutcomeKind
+from engine.errors import RecordError
+from engine.expected import WHOLE
+from engine.judgement import ERROR, RULE
+from engine.player_kinds import PLAYER_KINDS
+from engine.temptation import RULE as FORECAST_RULE
+from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
+from storage.evidence.inference.timestamps import microseconds
+from storage.evidence.replies import (
+    EMPTY,
+    EXPECTATIONS,
+    GAME,
+    NO_TRIAL,
+    OUTCOMES,
+    REPLY,
+    SCORES,
+    STATES,
+    UNKNOWN,
+    Flag,
+    Labels,
+    PackedGame,
+    model_text,
+    to_units,
+)
+from storage.evidence.trials import is_own_position
+from storage.filters import phase_of, standing
+from storage.records import DecisionState
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, ReplyTimeRow
+
+logger = logging.getLogger(__name__)
+
+LEFT = ("resignation", "left", "time")
+"""How a game ends for whoever leaves it."""
+DRAWING = tuple(sorted(kind.name for kind in PLAYER_KINDS.values() if kind.draws_decisions))
+"""Names of the players that draw single decisions."""
+_BATCH = 200
+"""Games in one statement."""
+_RAW = Text().with_variant(LargeBinary(), "sqlite")
+"""JSON as it is stored."""
+_UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
+"""What a row raises that no program of ours wrote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaitCounts:
+    """Moves of ours and replies of theirs, in positions that were not decided."""
+
+    baits_set: int = 0
+    """Moves with a confirmed bait, answered or not."""
+    baits_taken: int = 0
+    """Replies that take one."""
+    slips: int = 0
+    """Other replies that cost a tenth of the game or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetBait:
+    """A move of ours that set a confirmed bait."""
+
+    decision_id: int
+    game_id: int
+    line: int
+    """See `line_key`."""
+    expected_loss: float
+    """Probability times cost."""
+    cost: int
+    """See `storage.tables.games.ForecastRow`."""
+    is_taken: bool | None
+    """None: there was no reply."""
+    phase: int
+    """Of the reply, 0 for the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """Everything that one game adds to statistics and lists."""
+
+    id: int
+    packed: PackedGame
+    counts: BaitCounts
+    trial_draws: int
+    """Decisions drawn at random, also those whose record does not say so of players that draw."""
+    trial_draws_answered: int
+    """Those with a reply, whose record says so."""
+    baits: tuple[SetBait, ...]
+
+
+async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameRecord]:
+    """Some games, by their key.
+
+    A game with a row that no program of ours wrote is left out, and logged.
+    """
+    found: dict[int, GameRecord] = {}
+    for start in range(0, len(games), _BATCH):
+        found |= await _records(session, games[start : start + _BATCH])
+    return found
+
+
+async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameRecord]:
+    try:
+        rows = (await session.execute(_GAMES.where(GameRow.id.in_(games)))).all()
+        # By the games' keys, so that no database reads all decisions.
+        decisions = await session.execute(_DECISIONS.where(DecisionRow.game_id.in_(games)))
+        by_game = {key: [*its] for key, its in groupby(decisions, lambda row: row.game_id)}
+        return {row.id: record_of(row, by_game.get(row.id, ())) for row in rows}
+    except _UNREADABLE as error:
+        if len(games) == 1:
+            logger.warning("game %d counts in no statistic: %s", games[0], error)
+            return {}
+    # One such row hides its whole batch, so read this batch game by game.
+    return {key: record for game in games for key, record in (await _records(session, [game])).items()}
+
+
+_GAMES: Select[*tuple[Any, ...]] = select(
+    GameRow.id,
+    GameRow.opponent_id,
+    GameRow.engine_config_id,
+    GameRow.trial_id,
+    case((GameRow.trial_id.is_not(None), cast(GameRow.selection, _RAW))).label("assignment"),
+    GameRow.started_at,
+    GameRow.ended_at,
+    GameRow.opponent_rating,
+    GameRow.our_rating,
+    GameRow.player,
+    GameRow.game,
+    GameRow.site,
+    GameRow.speed,
+    GameRow.variant,
+    GameRow.initial_position,
+    GameRow.moves,
+    GameRow.end_reason,
+    GameRow.state,
+    GameRow.is_settled,
+    GameRow.result,
+)
+_DECISIONS: Select[*tuple[Any, ...]] = (
+    select(
+        DecisionRow.id,
+        DecisionRow.game_id,
+        DecisionRow.ply,
+        DecisionRow.takeback,
+        DecisionRow.state,
+        DecisionRow.move,
+        DecisionRow.is_complete,
+        DecisionRow.is_trap,
+        DecisionRow.reply_count,
+        DecisionRow.is_decided,
+        DecisionRow.rule,
+        DecisionRow.search_mode,
+        OutcomeRow.rule.label("outcome_rule"),
+        OutcomeRow.kind,
+        OutcomeRow.reply,
+        OutcomeRow.fell_for_best,
+        OutcomeRow.cost.label("reply_cost"),
+        ForecastRow.rule.label("forecast_rule"),
+        ForecastRow.model_name,
+        ForecastRow.model_sha256,
+        ForecastRow.prior,
+        *(getattr(ForecastRow, name) for name in EXPECTATIONS),
+        ForecastRow.optimal_expected,
+        ForecastRow.bait,
+        ForecastRow.bait_odds,
+        ForecastRow.bait_cost,
+        ForecastRow.is_taken,
+        ReplyTimeRow.time_s,
+    )
+    .select_from(DecisionRow)
+    .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+    .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
+    .order_by(DecisionRow.game_id, DecisionRow.ply, DecisionRow.id)
+)
+
+
+def record_of(game: Any, decisions: Sequence[Any]) -> GameRecord:
+    """The record of one game.
+
+    Args:
+        game: A row of the games' statement.
+        decisions: Its rows of the decisions' statement, also of those that were taken back.
+    """
+    standing = [each for each in decisions if not each.takeback and each.state != DecisionState.DROPPED]
+    replies = [each for each in map(_Reply.of, standing) if each is not None]
+    models = sorted({each.model for each in replies})
+    rows = np.array([each.packed(models.index(each.model)) for each in replies], REPLY)
+    baits = tuple(sorted(_set_baits(game, replies), key=lambda bait: bait.decision_id))
+    found = np.zeros((), GAME)
+    for name, value in (_of_game(game) | _of_decisions(decisions, standing, replies)).items():
+        found[name] = value
+    probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
+    labels = Labels(game.player, game.game, game.site, game.speed, probabilities, tuple(models))
+    drawn = [each for each in decisions if is_drawn(each.search_mode, game.player)]
+    return GameRecord(
+        id=game.id,
+        packed=PackedGame(labels.text, found.tobytes(), rows.tobytes()),
+        counts=BaitCounts(
+            baits_set=len(baits),
+            baits_taken=sum(bool(each.row.is_taken) for each in replies if each.counts and each.is_forecast),
+            slips=sum(each.is_slip for each in replies),
+        ),
+        trial_draws=len(drawn),
+        trial_draws_answered=sum(each.reply is not None and each.search_mode == TRIAL_MODE for each in drawn),
+        baits=baits,
+    )
+
+
+def is_drawn(search_mode: str | None, player: str) -> bool:
+    """Whether a decision was drawn at random between two moves.
+
+    Args:
+        search_mode: Of the decision; None: its record was damaged when migration 0012 read it.
+        player: Whose decision it is.
+    """
+    return player in DRAWING if search_mode is None else search_mode == TRIAL_MODE
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """A standing decision that has a row of `REPLY`: its reply was judged, or it set a bait."""
+
+    row: Any
+    is_judged: bool
+    """The reply has a cost by today's rules; so it may be a slip."""
+    is_forecast: bool
+    """By today's rules."""
+
+    @classmethod
+    def of(cls, row: Any) -> "_Reply | None":
+        """The reply of a row of the decisions' statement; None: it adds nothing."""
+        found = cls(
+            row,
+            row.outcome_rule == RULE and row.reply_cost is not None,
+            row.forecast_rule == FORECAST_RULE,
+        )
+        is_there = found.is_judged or (found.is_forecast and row.bait is not None)
+        return found if row.is_decided is not None and is_there else None
+
+    @property
+    def counts(self) -> bool:
+        """Whether our move left the game open."""
+        return not self.row.is_decided
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether it is an error that took no bait."""
+        is_taken = self.is_forecast and bool(self.row.is_taken)
+        return self.counts and self.is_judged and self.row.reply_cost >= ERROR and not is_taken
+
+    @property
+    def model(self) -> str:
+        """Who made the forecast; empty: nobody by today's rules."""
+        row = self.row
+        return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
+
+    @property
+    def flags(self) -> Flag:
+        """What is true of it."""
+        row, flags = self.row, Flag(0)
+        is_told = self.is_judged and row.reply is not None and self.is_forecast
+        for flag, is_true in (
+            (Flag.JUDGED, is_told and row.rule == RULE and row.reply_count >= 2),
+            (Flag.DECIDED, row.is_decided),
+            (Flag.PAPER_TRAP, row.is_trap),
+            (Flag.FELL_FOR_BEST, row.fell_for_best),
+            (Flag.BAIT, self.is_forecast and row.bait is not None),
+            (Flag.TAKEN, self.is_forecast and row.is_taken),
+            (Flag.ANSWERED, self.is_forecast and row.is_taken is not None),
+        ):
+            if is_true:
+                flags |= flag
+        return flags
+
+    def packed(self, model: int) -> tuple[float, ...]:
+        """Its row of `REPLY`, with the number of its model."""
+        row = self.row
+        expected = [getattr(row, name) or 0.0 for name in EXPECTATIONS] if self.is_forecast else [0.0] * 8
+        units = (
+            to_units(value / WHOLE if name.startswith("cost") else value)
+            for name, value in zip(EXPECTATIONS, expected, strict=True)
+        )
+        return (
+            *units,
+            nan if row.time_s is None else row.time_s,
+            row.reply_cost if self.is_judged else EMPTY,
+            EMPTY,
+            row.ply,
+            row.reply_count or 0,
+            int(self.flags),
+            model,
+            OUTCOMES.index(row.kind.value) if self.is_judged else 0,
+        )
+
+
+def _of_game(row: Any) -> dict[str, Any]:
+    """The columns of `GAME` that a game's own row tells."""
+    result = None if row.result is None else row.result.value
+    plies, opening = opening_of(row.game, row.initial_position, row.moves)
+    return {
+        "id": row.id,
+        "person": row.opponent_id,
+        "config": row.engine_config_id,
+        "trial": NO_TRIAL if row.trial_id is None else row.trial_id,
+        "began_us": microseconds(row.started_at),
+        "ended_us": UNKNOWN if row.ended_at is None else microseconds(row.ended_at),
+        "opening": NO_OPENING if opening is None else opening,
+        "rating": nan if row.opponent_rating is None else row.opponent_rating,
+        "our_rating": nan if row.our_rating is None else row.our_rating,
+        "score": SCORES[result],
+        "state": STATES.index(row.state.value),
+        "is_settled": row.is_settled,
+        "is_own_position": is_own_position(row.variant, row.initial_position),
+        "plies": plies,
+        "has_left": SCORES[result] == 1.0 and row.end_reason in LEFT,
+    }
+
+
+def _of_decisions(
+    decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
+) -> dict[str, Any]:
+    """The columns that its decisions tell."""
+    # Also replies that were taken back: the first one counts.
+    times = [
+        each.time_s
+        for each in decisions
+        if each.time_s is not None and (each.reply_count is None or each.reply_count >= 2)
+    ]
+    counted = [each.row for each in replies if Flag.JUDGED in each.flags and each.counts]
+    expected = [each for each in counted if each.optimal_expected is not None]
+    return {
+        "outdated": sum(is_outdated(each) for each in standing),
+        "timed": len(times),
+        "fast": sum(time_s < FAST_S for time_s in times),
+        "judged": len(expected),
+        "optimal": sum(each.kind is OutcomeKind.OPTIMAL for each in expected),
+        "optimal_expected": sum(each.optimal_expected for each in expected),
+        "replies": len(counted),
+        "cost": sum(each.reply_cost for each in counted),
+    }
+
+
+def is_outdated(row: Any) -> bool:
+    """Whether a decision with a complete profile is judged or forecast by earlier rules, or lacks a forecast.
+
+    ``desdemona db recheck`` judges it again; until then it counts nowhere.
+    """
+    return row.is_complete and (
+        row.rule not in (None, RULE)
+        or row.outcome_rule not in (None, RULE)
+        or row.forecast_rule != FORECAST_RULE
+    )
+
+
+def _set_baits(game: Any, replies: Iterable[_Reply]) -> Iterable[SetBait]:
+    moves = game.moves.split()
+    for each in replies:
+        row = each.row
+        if Flag.BAIT not in each.flags or not each.counts:
+            continue
+        yield SetBait(
+            row.id,
+            row.game_id,
+            line_key(game.game, game.initial_position, moves[: row.ply], row.move, row.bait),
+            row.bait_odds * row.bait_cost,
+            row.bait_cost,
+            row.is_taken,
+            phase_of(row.ply + 1),
+        )
+
+
+def named_bait() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `DecisionRow` and `ForecastRow`: the move stands, and set a confirmed bait."""
+    return (
+        *standing(),
+        DecisionRow.is_decided.is_(False),
+        ForecastRow.rule == FORECAST_RULE,
+        ForecastRow.bait.is_not(None),
+    )
+
+
+def line_key(game: str, initial_position: str | None, moves: Sequence[str], move: str, bait: str) -> int:
+    """A number that baits share only if the same moves from the same start led to them.
+
+    Args:
+        game: Its name.
+        initial_position: None: the usual one.
+        moves: Those before ours.
+        move: Ours.
+        bait: The reply that tempts.
+
+    Returns:
+        64 bits with a sign: two different baits of a million share one with a probability of 3e-8.
+    """
+    start = "-" if initial_position is None else f"+{initial_position}"
+    return _key_of((game, start, *moves, move, bait))
+
+
+def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
+    """The length of a game in plies, and a key of its first `COPIED_PLIES`; None: it is shorter.
+
+    Games share the key only if these plies were the same from the same start.
+    """
+    split = moves.split()
+    if len(split) < COPIED_PLIES:
+        return len(split), None
+    return len(split), _key_of((f"{game} {initial_position or ''}", *split[:COPIED_PLIES]))
+
+
+def _key_of(lines: Iterable[str]) -> int:
+    digest = blake2b("\n".join(lines).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def probabilities_part(assignment: object) -> str:
+    """The part of an assignment's record that has the players' probabilities, or all of it.
+
+    Records differ in their seeds, but there are few sets of probabilities.
+
+    Args:
+        assignment: The record as it is stored.
+    """
+    text = assignment.decode("utf-8", "replace") if isinstance(assignment, bytes) else str(assignment)
+    start = text.find('"chances"')
+    end = text.find("}", start)
+    part = f"{{{text[start:end]}}}}}" if 0 <= start < end else text
+    try:
+        # As no database spells it: PostgreSQL has spaces and an order of its own.
+        return json.dumps(json.loads(part), sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return part
+
+
+def probability_of(part: str, treated: str, control: str) -> float:
+    """The probability of the treated player, among two, in a part of an assignment's record.
+
+    Raises:
+        RecordError: It has none.
+    """
+    try:
+        found: Mapping[str, float] = json.loads(part)["chances"]
+        probability = float(found[treated] / (found[treated] + found[control]))
+    except (ValueError, LookupError, TypeError, ArithmeticError) as error:
+        raise RecordError(f"the assignment has no probabilities: {error}") from error
+    if not 0 < probability < 1:
+        raise RecordError(f"the probability of treatment is {probability}, not between 0 and 1")
+    return probability

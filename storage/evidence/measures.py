@@ -1,0 +1,314 @@
+"""Measures of judged replies: sums over the array, by game, phase and model, and then by group and person.
+
+A mean needs n and sum v, an interval by person also sum v^2 (`storage.evidence.inference.any_time`).  With
+n_c values of person c that add up to S_c, mean M = sum S_c / n, and Q the sum of the squares of all values:
+
+    sum d^2                 Q - n M^2                     d = v - M, over all values
+    sum_c (sum d)^2         sum_c (S_c - n_c M)^2         over persons
+
+So replies are first added up by *cell*: the replies of one game, one phase and one model that follow each
+other (`cells_of`); and cells by group and person (`GroupSums`).  Nothing here is stored.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decision import OutcomeKind
+from engine.judgement import ERROR
+from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
+from storage.evidence.inference.persons import Codes, Floats, first_and_codes
+from storage.evidence.replies import NO_FLAG, OUTCOMES, Flag, ReplyRows, costs, has, phases_of, shares
+from storage.evidence.statistics.groups import Expected
+from storage.filters import GamePhase
+
+
+class Measure(NamedTuple):
+    """The columns of something that happens, beside what was expected of it."""
+
+    seen_in: str
+    """Replies in which it could be seen."""
+    happened: str
+    uniform: str
+    """Sum over all replies, each equally likely."""
+    model: str
+    """Sum by the forecasts."""
+    uniform_squares: str
+    """Sum of the squares of what happened less what was expected at random."""
+    model_squares: str
+    """The same, less the forecasts."""
+    planned_n: Opt
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All but that of the replies."""
+        return (
+            *(self.happened, self.uniform, self.model),
+            *(self.uniform_squares, self.model_squares),
+        )
+
+
+def _measure(name: str, seen_in: str, happened: str, planned_n: Opt) -> Measure:
+    return Measure(
+        seen_in,
+        happened,
+        f"{name}_uniform",
+        f"{name}_model",
+        f"{name}_uniform_squares",
+        f"{name}_model_squares",
+        planned_n,
+    )
+
+
+ERRORS = _measure("errors", "replies", "errors", Opt.REPLIES)
+COST = _measure("cost", "replies", "cost", Opt.REPLIES)
+BAITS = _measure("baits", "baits_set", "baits_taken", Opt.TRAPS)
+FALLS = _measure("falls", "traps_set", "traps_fell", Opt.TRAPS)
+MEASURES = (ERRORS, COST, BAITS, FALLS)
+_EXPECTED = {
+    ERRORS: ("error_uniform", "error_expected"),
+    COST: ("cost_uniform", "cost_expected"),
+    BAITS: ("bait_uniform", "bait_expected"),
+    FALLS: ("fall_uniform", "fall_expected"),
+}
+"""The columns of `storage.evidence.replies.REPLY` that each is compared with."""
+
+COUNTS = (
+    *("decided", "replies", "optimal", "baits_set"),
+    *("traps_set", "traps_optimal", "traps_fell_for_best", "traps_erred_elsewhere"),
+)
+"""Columns of whole numbers; `decided` counts replies in decided positions, which count in no other column."""
+COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
+"""What is added up."""
+AT = {name: number for number, name in enumerate(COLUMNS)}
+"""Where each column is."""
+_CHUNK = 8_000
+"""Replies that are added up at once: so few that all columns of them stay in the processor's cache."""
+_NOISE = 1e-13
+"""Of a sum of squares, what subtracting the mean leaves by rounding alone, at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """Sums over the replies of one game and model, and of one phase if they are told apart."""
+
+    sums: Floats
+    """Shape (cells, columns)."""
+    games: Codes
+    """Number of each cell's game."""
+    phases: Codes
+    """Number of each cell's phase, 0 for the first."""
+    models: Codes
+    """Number of each cell's model in `model_names`."""
+    model_names: Sequence[str]
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
+        """Those of all parts, each with how many games there are before it."""
+        names: dict[str, int] = {}
+        models = [
+            np.array([names.setdefault(name, len(names)) for name in part.model_names], np.intp)[part.models]
+            for part, _ in parts
+        ]
+        none = np.zeros(0, np.intp)
+        return cls(
+            sums=np.concatenate([part.sums for part, _ in parts] or [np.zeros((0, len(COLUMNS)))]),
+            games=np.concatenate([none, *(part.games + before for part, before in parts)]),
+            phases=np.concatenate([none, *(part.phases for part, _ in parts)]),
+            models=np.concatenate([none, *models]),
+            model_names=[*names],
+        )
+
+    def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
+        """Those of some games, which are numbered again."""
+        found = self.where(is_wanted[self.games])
+        return replace(found, games=(np.cumsum(is_wanted) - 1)[found.games])
+
+    def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
+        """Some of them."""
+        return Cells(
+            sums=self.sums[is_wanted],
+            games=self.games[is_wanted],
+            phases=self.phases[is_wanted],
+            models=self.models[is_wanted],
+            model_names=self.model_names,
+        )
+
+
+def cells_of(replies: ReplyRows, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
+    """The sums of judged replies.
+
+    Args:
+        replies: Of some games, in the order of play.
+        by_phase: Whether phases are told apart.
+        phase: Only replies of this phase; None: all.
+    """
+    judged = replies.where(has(replies.replies, Flag.JUDGED))
+    phases = phases_of(judged.replies)
+    if phase is not None:
+        judged, phases = judged.where(phases == phase.number), phases[phases == phase.number]
+    models = judged.models()
+    codes = combined([judged.game, phases if by_phase else np.zeros_like(phases), models.codes])
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    return Cells(
+        sums=_sums(judged, starts),
+        games=judged.game[starts],
+        phases=phases[starts],
+        models=models.codes[starts],
+        model_names=models.texts,
+    )
+
+
+def _sums(judged: ReplyRows, starts: Codes) -> Floats:
+    """The columns, added up from each start to the next one; shape (starts, columns)."""
+    sums = [np.zeros((0, len(COLUMNS)))]
+    at = 0
+    while at < len(starts):
+        # Whole cells only.
+        after = max(int(np.searchsorted(starts, starts[at] + _CHUNK)), at + 1)
+        end = int(starts[after]) if after < len(starts) else len(judged.replies)
+        values = _columns(judged.replies[starts[at] : end])
+        sums.append(np.add.reduceat(values, starts[at:after] - starts[at], axis=1).T)
+        at = after
+    return np.concatenate(sums)
+
+
+def _columns(replies: NDArray[np.void]) -> Floats:
+    """What each judged reply adds to each column; shape (columns, replies)."""
+    found = np.empty((len(COLUMNS), len(replies)))
+    outcome = replies["outcome"]
+    counts = has(replies, NO_FLAG, Flag.DECIDED)
+    has_bait, is_trap = has(replies, Flag.BAIT, Flag.DECIDED), has(replies, Flag.PAPER_TRAP, Flag.DECIDED)
+    is_optimal = outcome == _OPTIMAL
+    for name, values in (
+        ("decided", ~counts),
+        ("replies", counts),
+        ("optimal", counts & is_optimal),
+        ("baits_set", has_bait),
+        ("traps_set", is_trap),
+        ("traps_optimal", is_trap & is_optimal),
+        ("traps_fell_for_best", is_trap & has(replies, Flag.FELL_FOR_BEST)),
+        ("traps_erred_elsewhere", is_trap & (outcome == _ERRED_ELSEWHERE)),
+    ):
+        found[AT[name]] = values
+    for measure, happened in (
+        (ERRORS, replies["cost"] >= ERROR),
+        (COST, costs(replies)),
+        (BAITS, has(replies, Flag.TAKEN)),
+        (FALLS, outcome == _FELL),
+    ):
+        seen_in = found[AT[measure.seen_in]]
+        seen = np.multiply(happened, seen_in, out=found[AT[measure.happened]])
+        totals, squares_of = measure.columns[1:3], measure.columns[3:]
+        for name, total, squares in zip(_EXPECTED[measure], totals, squares_of, strict=True):
+            expected = np.multiply(shares(replies, name), seen_in, out=found[AT[total]])
+            beyond = np.subtract(seen, expected, out=found[AT[squares]])
+            np.square(beyond, out=beyond)
+    return found
+
+
+_OPTIMAL, _FELL, _ERRED_ELSEWHERE = (
+    OUTCOMES.index(kind.value)
+    for kind in (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE)
+)
+
+
+class GroupSums:
+    """Sums of cells by group, and by group and person.
+
+    Args:
+        cells: Those that count.
+        groups: Number of each cell's group.
+        persons: Number of each cell's person.
+        size: How many groups there are.
+    """
+
+    def __init__(self, cells: Cells, groups: Codes, persons: Codes, size: int) -> None:
+        first, number = first_and_codes(combined([groups, persons]))
+        # Column by column, which takes half the time of adding up sorted rows.
+        self._by_person: dict[str, Floats] = {
+            name: np.bincount(number, cells.sums[:, AT[name]], len(first)).astype(np.float64)
+            for name in COLUMNS
+        }
+        self._of_pair = groups[first]
+        self._size = size
+        self._totals = {name: self._grouped(values) for name, values in self._by_person.items()}
+        has_model = np.zeros((size, len(cells.model_names)), bool)
+        is_told = cells.sums[:, AT["replies"]] > 0
+        has_model[groups[is_told], cells.models[is_told]] = True
+        kinds, kind = np.unique(has_model, axis=0, return_inverse=True)
+        lists = [tuple(sorted(compress(cells.model_names, which))) for which in kinds.tolist()]
+        self.models = [lists[number] for number in kind.ravel().tolist()]
+        """The models of each group."""
+
+    def total(self, name: str) -> Floats:
+        """A column's sum in each group."""
+        return self._totals[name]
+
+    def expected(self, measure: Measure) -> list[Expected]:
+        """What happened in each group, beside what was expected."""
+        n = self._totals[measure.seen_in]
+
+        def means(name: str) -> list[float]:
+            found: list[float] = (self._totals[name] / np.maximum(n, 1)).tolist()
+            return found
+
+        return [
+            Expected(
+                n=int(count),
+                happened=None if not count else seen,
+                chance=None if not count else at_random,
+                model=None if not count else by_model,
+                beyond_chance=beyond_random,
+                beyond_model=beyond_model,
+            )
+            for count, seen, at_random, by_model, beyond_random, beyond_model in zip(
+                n.tolist(),
+                means(measure.happened),
+                means(measure.uniform),
+                means(measure.model),
+                self._beyond(measure, measure.uniform, measure.uniform_squares),
+                self._beyond(measure, measure.model, measure.model_squares),
+                strict=True,
+            )
+        ]
+
+    def _beyond(self, measure: Measure, other: str, squares: str) -> list[AnyTimeEstimate]:
+        """For each group the estimate of what happened less something else."""
+        counts = self._by_person[measure.seen_in]
+        sums = self._by_person[measure.happened] - self._by_person[other]
+        n = self._totals[measure.seen_in]
+        mean = self._grouped(sums) / np.maximum(n, 1)
+        whole = self._totals[squares]
+        spread = _cleaned(whole - n * mean**2, whole)
+        by_person = _cleaned(
+            self._grouped((sums - counts * mean[self._of_pair]) ** 2), self._grouped(sums**2)
+        )
+        persons = self._grouped((counts > 0).astype(np.float64))
+        squared = self._grouped(counts**2)
+        effective = np.divide(n * n, squared, out=np.zeros(self._size), where=squared > 0)
+        design = SequenceDesign(measure.planned_n)
+        return estimates_of_sums(n, persons, effective, mean, np.maximum(spread, by_person), design)
+
+    def _grouped(self, values: Floats) -> Floats:
+        return np.bincount(self._of_pair, values, minlength=self._size).astype(np.float64)
+
+
+def _cleaned(spread: Floats, whole: Floats) -> Floats:
+    """Sums of squares around means, 0 where there is nothing but the rounding of the sums around 0."""
+    return np.where(spread < _NOISE * whole, 0.0, spread)
+
+
+def combined(parts: Sequence[Codes]) -> Codes:
+    """One number for each combination of numbers >= 0, in their order.
+
+    Those of games, phases, models and persons together stay far below 2^63.
+    """
+    found = np.zeros(len(parts[0]), np.intp)
+    for part in parts:
+        found = found * (int(part.max(initial=0)) + 1) + part
+    return found

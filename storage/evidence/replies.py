@@ -1,0 +1,298 @@
+"""The array of judged replies: one row a reply and one a game, each game's rows packed in one value.
+
+Statistics of many games are functions over these two arrays (`storage.evidence.measures`).  The arrays are
+derived from the tables (`storage.evidence.game_records`), so a new statistic needs a new `LAYOUT` at most: a
+game whose rows were packed by an older layout or by older rules is packed again.
+
+Probabilities and costs are whole numbers of 1/4,000,000,000: a rounding error of 1.3e-10 at most, in half the
+bytes of a floating-point number as exact.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decision import OutcomeKind
+from engine.expected import WHOLE
+from storage.evidence.inference.persons import Codes, Floats, codes_of
+from storage.filters import PHASE_PLIES
+from storage.records import GameResult, GameStatus
+
+LAYOUT = 6
+"""The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
+
+_UNITS = 4_000_000_000
+EXPECTATIONS = (
+    *("error_uniform", "error_expected", "cost_uniform", "cost_expected"),
+    *("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"),
+)
+"""What was expected of a reply: at random (``_uniform``) and by the forecast; see
+`engine.temptation.Expectations`."""
+EMPTY = np.iinfo(np.uint16).max
+"""In place of a cost that is not known."""
+
+REPLY = np.dtype(
+    [
+        *((name, "<u4") for name in EXPECTATIONS),
+        ("time_s", "<f4"),
+        *((name, "<u2") for name in ("cost", "judge_cost", "ply", "reply_count", "flags")),
+        *((name, "u1") for name in ("model", "outcome")),
+    ]
+)
+"""A reply that was judged, or a bait that was set and never answered; 48 bytes.  `EXPECTATIONS` in `_UNITS`;
+seconds that the reply took (NaN: not known); its cost at the player's depth, in hundredths of a per cent
+(`EMPTY`: not judged), and the same by the judge (`EMPTY`: there is none yet); the moves made before our move;
+the replies that there were; a `Flag` each; the number of the forecast's model in `Labels.models`; the number
+of the paper's outcome in `OUTCOMES`."""
+OUTCOMES = tuple(kind.value for kind in OutcomeKind)
+"""The column `outcome` is an index of these."""
+
+
+class Flag(IntFlag):
+    """What is true of a reply."""
+
+    JUDGED = 1
+    """It was judged and forecast by today's rules, among two replies or more; others count in no measure."""
+    DECIDED = 2
+    """Our move won or lost by force."""
+    PAPER_TRAP = 4
+    """Our move set a trap in the paper's sense."""
+    FELL_FOR_BEST = 8
+    """The reply fell for the best of these traps."""
+    BAIT = 16
+    """Our move set a confirmed bait."""
+    TAKEN = 32
+    """The reply took a confirmed bait."""
+    ANSWERED = 64
+    """It is known whether the bait was taken."""
+
+
+NO_FLAG = Flag(0)
+STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.value)
+"""The column `state` is an index of these."""
+FINISHED, OPEN, ABORTED = range(len(STATES))
+UNKNOWN = np.iinfo(np.int64).min
+"""In place of a moment that there is not."""
+NO_TRIAL = 0
+"""In place of a trial's key."""
+SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
+_DAY_US = 86_400_000_000
+
+GAME = np.dtype(
+    [
+        *((name, "<i8") for name in ("id", "person", "config", "trial", "began_us", "ended_us", "opening")),
+        *((name, "<f8") for name in ("rating", "our_rating", "score", "optimal_expected")),
+        *((name, "<i4") for name in ("state", "is_settled", "is_own_position", "plies", "has_left")),
+        *((name, "<i4") for name in ("outdated", "timed", "fast", "judged", "optimal", "replies", "cost")),
+    ]
+)
+"""A game: its key, and those of the opponent's account, of the engine's configuration and of its trial
+(`NO_TRIAL`); when it began and ended, in microseconds since 1970 (UTC); a number that games share whose first
+moves are the same (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
+`judged` and `optimal`); ratings before it, and our score, NaN: unknown; its state, and whether nothing is
+left to judge; whether a challenger set its position (`storage.evidence.trials`); moves of both sides; whether
+the person has left; decisions judged or forecast by earlier rules; judged replies outside decided positions, and
+what they cost, in hundredths of a per cent."""
+GameArray = NDArray[np.void]
+"""Rows of `GAME`."""
+ReplyArray = NDArray[np.void]
+"""Rows of `REPLY`."""
+
+
+class Labels(NamedTuple):
+    """Texts that many games share."""
+
+    player: str
+    game: str
+    site: str
+    speed: str
+    probabilities: str
+    """Of the players, as JSON: that part of the assignment's record; empty: the game is of no trial."""
+    models: tuple[str, ...]
+    """Who made the forecasts of its replies, by `model_text`; sorted."""
+
+    @property
+    def text(self) -> str:
+        """All in one text; `labels_of` reads it."""
+        return json.dumps(self, separators=(",", ":"))
+
+
+@lru_cache(maxsize=10_000)
+def labels_of(text: str) -> Labels:
+    """The labels as they were before they were written in one text."""
+    *texts, models = json.loads(text)
+    player, game, site, speed, probabilities = texts
+    return Labels(player, game, site, speed, probabilities, tuple(models))
+
+
+_DIGITS = 8
+"""Shown of a SHA-256."""
+
+
+@lru_cache(maxsize=1000)
+def model_text(name: str, sha256: str, prior: str) -> str:
+    """A model of people, or the replies' looks, in one line, for instance ``maia-1500 1f2e3d4c``.
+
+    Args:
+        name: Its name.
+        sha256: Of its file, of which the first digits are shown; empty: it has none.
+        prior: SHA-256 of the card by which it was tilted to the person; empty: it was not.
+    """
+    text = f"{name} {sha256[:_DIGITS]}".strip()
+    return f"{text}, tilted by {prior[:_DIGITS]}" if prior else text
+
+
+def to_units(share: float) -> int:
+    """A probability, or a cost as a share of the game, as columns of `EXPECTATIONS` have it."""
+    return min(max(round(share * _UNITS), 0), np.iinfo(np.uint32).max)
+
+
+def shares(replies: ReplyArray, name: str) -> Floats:
+    """A column of `EXPECTATIONS`, from 0 to 1; shape (replies,)."""
+    return np.asarray(replies[name] / _UNITS, np.float64)
+
+
+def costs(replies: ReplyArray) -> Floats:
+    """What the replies cost, from 0 to 1; only of judged ones."""
+    return np.asarray(replies["cost"] / WHOLE, np.float64)
+
+
+def has(replies: ReplyArray, which: Flag, without: Flag = NO_FLAG) -> NDArray[np.bool_]:
+    """Whether each reply has all of some flags and none of others; shape (replies,)."""
+    found: NDArray[np.bool_] = replies["flags"] & int(which | without) == int(which)
+    return found
+
+
+def phases_of(replies: ReplyArray) -> Codes:
+    """The phase of each reply, 0 for the first; shape (replies,)."""
+    found: Codes = (replies["ply"].astype(np.intp) + 1) // PHASE_PLIES
+    return found
+
+
+def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Days since 1970 (UTC)."""
+    return at_us // _DAY_US
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTexts:
+    """The text of each game, where many games have the same."""
+
+    codes: Codes
+    """Number of each game's text."""
+    texts: Sequence[str]
+    """Different ones; some may be no game's."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "SharedTexts":
+        """Those of games in this order."""
+        return cls(codes_of(texts), [*dict.fromkeys(texts)])
+
+    @classmethod
+    def joined(cls, parts: Sequence["SharedTexts"]) -> "SharedTexts":
+        """Those of all games, part by part."""
+        texts: dict[str, int] = {}
+        codes = [np.zeros(0, np.intp)]
+        for part in parts:
+            numbers = [texts.setdefault(text, len(texts)) for text in part.texts]
+            codes.append(np.array(numbers, np.intp)[part.codes])
+        return cls(np.concatenate(codes), [*texts])
+
+    def where(self, is_wanted: NDArray[np.bool_]) -> "SharedTexts":
+        """Those of some games."""
+        return SharedTexts(self.codes[is_wanted], self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedGame:
+    """A game with its replies, as a row of `storage.tables.summaries` has them."""
+
+    labels: str
+    """`Labels.text`."""
+    game: bytes
+    """A row of `GAME`."""
+    replies: bytes
+    """Rows of `REPLY` in the order of play."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameRows:
+    """Games by column, with their labels."""
+
+    games: GameArray
+    labels: SharedTexts
+
+    @classmethod
+    def of(cls, labels: Sequence[str], games: Sequence[bytes]) -> "GameRows":
+        """Packed ones."""
+        return cls(np.frombuffer(b"".join(games), GAME), SharedTexts.of(labels))
+
+    @classmethod
+    def joined(cls, parts: Sequence["GameRows"]) -> "GameRows":
+        """Those of all parts, one after the other."""
+        games = [np.zeros(0, GAME), *(part.games for part in parts)]
+        return cls(np.concatenate(games), SharedTexts.joined([part.labels for part in parts]))
+
+    def where(self, is_wanted: NDArray[np.bool_]) -> "GameRows":
+        """Some of them."""
+        return self if is_wanted.all() else GameRows(self.games[is_wanted], self.labels.where(is_wanted))
+
+    def without_aborted(self) -> "GameRows":
+        """Those that were played."""
+        return self.where(self.games["state"] != ABORTED)
+
+    def label(self, name: str) -> SharedTexts:
+        """One of the labels of each game, by the name of the field; not the models."""
+        return SharedTexts(self.labels.codes, [getattr(labels_of(text), name) for text in self.labels.texts])
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRows:
+    """Some games with their replies."""
+
+    of: GameRows
+    replies: ReplyArray
+    """Game by game, in the order of play."""
+    game: Codes
+    """Number of each reply's game in `of`."""
+
+    @classmethod
+    def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "ReplyRows":
+        """The packed replies of some games."""
+        lengths = np.fromiter(map(len, replies), np.intp, len(replies)) // REPLY.itemsize
+        rows = np.frombuffer(b"".join(replies), REPLY)
+        return cls(of, rows, np.repeat(np.arange(len(replies)), lengths))
+
+    @classmethod
+    def joined(cls, parts: Sequence["ReplyRows"]) -> "ReplyRows":
+        """Those of all parts, one after the other."""
+        starts = np.cumsum([0, *(len(part.of) for part in parts)])
+        return cls(
+            GameRows.joined([part.of for part in parts]),
+            np.concatenate([np.zeros(0, REPLY), *(part.replies for part in parts)]),
+            np.concatenate(
+                [np.zeros(0, np.intp), *(part.game + at for part, at in zip(parts, starts, strict=False))]
+            ),
+        )
+
+    def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyRows":
+        """Some of the replies, of the same games."""
+        return self if is_wanted.all() else ReplyRows(self.of, self.replies[is_wanted], self.game[is_wanted])
+
+    def models(self) -> SharedTexts:
+        """The model of each reply."""
+        lists = [labels_of(text).models for text in self.of.labels.texts]
+        names = {name: number for number, name in enumerate(dict.fromkeys(sum(lists, ())))}
+        table = np.zeros((len(lists), max(map(len, lists), default=0) + 1), np.intp)
+        for number, models in enumerate(lists):
+            table[number, : len(models)] = [names[name] for name in models]
+        return SharedTexts(table[self.of.labels.codes[self.game], self.replies["model"]], [*names])

@@ -1,0 +1,144 @@
+"""Summaries: each game that is over with its judged replies, as statistics read it.
+
+A summary (`storage.tables.summaries`) is made when a game is closed, and made again by whatever changes a
+decision, an outcome or a forecast of a closed game: both call `summarise` in the same transaction.  It locks
+the games, so that of two transactions the later one sees what the earlier one wrote.  A summary is *valid* if
+its game is not open and it was made by today's layout and rules.  Other games are read from their decisions
+(`storage.evidence.reading`), so statistics are exact at any time: summaries only make them fast.
+
+``desdemona db upgrade`` and the daemon make those that are missing or old; ``desdemona db recheck`` compares
+each summary with its game (`remake`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.judgement import RULE
+from engine.temptation import RULE as FORECAST_RULE
+from storage.evidence.game_records import GameRecord, game_records
+from storage.evidence.replies import LAYOUT
+from storage.records import GameStatus
+from storage.tables.games import GameRow
+from storage.tables.summaries import GameBaitRow, GameSummaryRow
+
+BATCH = 50
+"""Games that are summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
+SMALL_BATCH = 5
+"""The same while games are played: a hundredth of a second."""
+
+
+def is_valid() -> ColumnElement[bool]:
+    """Whether a row of `GameSummaryRow` says what its game, a row of `GameRow`, adds to statistics."""
+    return and_(GameSummaryRow.game_id == GameRow.id, GameRow.is_settled.is_(True), *is_of_today())
+
+
+def is_of_today() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `GameSummaryRow`: it was made by today's layout and rules."""
+    return (
+        GameSummaryRow.layout == LAYOUT,
+        GameSummaryRow.rule == RULE,
+        GameSummaryRow.forecast_rule == FORECAST_RULE,
+    )
+
+
+def without_summary(*which: ColumnElement[bool]) -> Select[int]:
+    """Keys of the games, open ones too, that have no valid summary.
+
+    Args:
+        which: Conditions on `GameRow`.
+    """
+    return (
+        select(GameRow.id)
+        .outerjoin(GameSummaryRow, is_valid())
+        .where(GameSummaryRow.game_id.is_(None), *which)
+        .order_by(GameRow.id)
+    )
+
+
+async def games_to_summarise(session: AsyncSession, after: int, limit: int) -> list[int]:
+    """Keys above `after` of games that are over and have no valid summary, ascending."""
+    statement = without_summary(GameRow.id > after, GameRow.is_settled.is_(True))
+    return list(await session.scalars(statement.limit(limit)))
+
+
+async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]:
+    """Keys above `after` of games that are over, ascending."""
+    statement = select(GameRow.id).where(GameRow.id > after, GameRow.is_settled.is_(True))
+    return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
+
+
+async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
+    """Make the summaries of some games again; those of open games are removed.
+
+    Returns:
+        How many summaries there are now; a game with a row that cannot be read has none.
+    """
+    records = await game_records(session, await _locked(session, games))
+    await _replace(session, games, [*records.values()])
+    return len(records)
+
+
+async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
+    """Make the summaries of some games again where they are not what they should be.
+
+    Returns:
+        Keys of the games whose valid summary was wrong.
+    """
+    records = await game_records(session, await _locked(session, games))
+    stored = await _stored(session, games)
+    made = {key: _rows(record) for key, record in records.items()}
+    changed = [game for game in games if stored.get(game) != made.get(game)]
+    await _replace(session, changed, [records[game] for game in changed if game in records])
+    return [game for game in changed if game in stored]
+
+
+Rows = tuple[Mapping[str, Any], list[Mapping[str, Any]]]
+"""A game's row of `GameSummaryRow` by column, and those of `GameBaitRow`, by decision."""
+
+
+def _rows(record: GameRecord) -> Rows:
+    row = {
+        "game_id": record.id,
+        "layout": LAYOUT,
+        "rule": RULE,
+        "forecast_rule": FORECAST_RULE,
+        **asdict(record.counts),
+        "trial_draws": record.trial_draws,
+        "trial_draws_answered": record.trial_draws_answered,
+        **asdict(record.packed),
+    }
+    return row, [asdict(bait) for bait in record.baits]
+
+
+async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameRecord]) -> None:
+    """Exchange the rows of some games for others."""
+    if games:
+        for table in (GameSummaryRow, GameBaitRow):
+            await session.execute(delete(table).where(table.game_id.in_(games)))
+    rows = [_rows(record) for record in records]
+    if rows:
+        await session.execute(insert(GameSummaryRow), [row for row, _ in rows])
+    if baits := [bait for _, its in rows for bait in its]:
+        await session.execute(insert(GameBaitRow), baits)
+
+
+async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Rows]:
+    """The valid summaries of some games."""
+    statement = select(GameSummaryRow.__table__).join(GameRow, is_valid())
+    rows = await session.execute(statement.where(GameSummaryRow.game_id.in_(games)))
+    found: dict[int, Rows] = {row.game_id: (dict(row._mapping), []) for row in rows}
+    baits = select(GameBaitRow.__table__).where(GameBaitRow.game_id.in_(games))
+    for bait in await session.execute(baits.order_by(GameBaitRow.decision_id)):
+        if bait.game_id in found:
+            found[bait.game_id][1].append(dict(bait._mapping))
+    return found
+
+
+async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
+    """Those of the games that are over; nobody else can change or summarise them until we commit."""
+    closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
+    return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

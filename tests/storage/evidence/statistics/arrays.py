@@ -1,0 +1,85 @@
+"""Puts facts that a test writes down into the array of judged replies."""
+
+from collections.abc import Sequence
+from math import nan
+
+import numpy as np
+
+from engine.expected import WHOLE
+from storage.evidence.inference.defaults import CAP_GAMES
+from storage.evidence.inference.timestamps import microseconds
+from storage.evidence.measures import cells_of
+from storage.evidence.replies import (
+    EXPECTATIONS,
+    GAME,
+    OUTCOMES,
+    REPLY,
+    STATES,
+    Flag,
+    GameRows,
+    Labels,
+    ReplyRows,
+    to_units,
+)
+from storage.evidence.statistics.group_rows import GroupRows, KeySources
+from storage.evidence.statistics.groups import By, GroupStatistics, complete_keys
+from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
+
+
+def group_statistics(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.PLAYER,)
+) -> list[GroupStatistics]:
+    """The program's statistics of these games; replies of other games are ignored."""
+    of_game = [sorted((r for r in replies if r.game_id == game.id), key=lambda r: r.ply) for game in games]
+    packed = [_packed(game, its) for game, its in zip(games, of_game, strict=True)]
+    texts = [
+        Labels(game.player, game.game, game.site, game.speed, "", models).text
+        for game, (models, _, _) in zip(games, packed, strict=True)
+    ]
+    of = GameRows.of(texts, [row for _, row, _ in packed])
+    rows = ReplyRows.unpacked(of, [its for _, _, its in packed])
+    keys = complete_keys(by)
+    return GroupRows(
+        by=keys,
+        games=of,
+        cells=cells_of(rows, by_phase=By.PHASE in keys),
+        sources=KeySources(
+            late=[game.id for game in games if game.games_before >= CAP_GAMES],
+            configured={game.id: (game.version, game.settings) for game in games},
+            programs=sorted({game.person for game in games if game.is_bot}),
+        ),
+        outdated=0,
+    ).statistics()
+
+
+def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ...], bytes, bytes]:
+    """The models, the row of the game and those of its replies."""
+    row = np.zeros((), GAME)
+    for name, value in {
+        "id": game.id,
+        "person": game.person,
+        "config": game.id,
+        "began_us": microseconds(game.started_at),
+        "rating": nan if game.opponent_rating is None else game.opponent_rating,
+        "score": nan if game.score is None else game.score,
+        "state": STATES.index(game.state),
+    }.items():
+        row[name] = value
+    models = tuple(sorted({reply.model for reply in replies}))
+    rows = np.zeros(len(replies), REPLY)
+    for number, reply in enumerate(replies):
+        for name in EXPECTATIONS:
+            rows[name][number] = to_units(getattr(reply, name))
+        rows["cost"][number] = round(reply.cost * WHOLE)
+        rows["ply"][number] = reply.ply
+        rows["model"][number] = models.index(reply.model)
+        rows["outcome"][number] = OUTCOMES.index(reply.kind)
+        flags = (
+            (Flag.DECIDED, reply.is_decided),
+            (Flag.PAPER_TRAP, reply.is_trap),
+            (Flag.FELL_FOR_BEST, reply.fell_for_best),
+            (Flag.BAIT, reply.has_bait),
+            (Flag.TAKEN, reply.is_taken),
+        )
+        rows["flags"][number] = Flag.JUDGED + sum(flag for flag, is_true in flags if is_true)
+    return models, row.tobytes(), rows.tobytes()
