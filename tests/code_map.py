@@ -13,7 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("engine", "storage", "migrations", "bot", "lab")
-NESTED = {("storage", name) for name in ("arena", "evidence", "ledger", "maintenance", "research")}
 PAGE = ROOT / "docs" / "development.md"
 BEGIN, END = "<!-- The list of modules: `make map` writes it. -->", "<!-- End of the list. -->"
 CODE = (".py", ".cpp", ".hpp", ".js", ".css", ".html")
@@ -82,12 +81,8 @@ def grouped(graph: Graph, group_of: Callable[[str], str]) -> Graph:
 
 
 def room_of(module: str) -> str:
-    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.player``.
-
-    The storage's folders hold parts of their own: ``storage.ledger.games`` of ``storage.ledger.games``.
-    """
-    parts = module.split(".")
-    return ".".join(parts[: 3 if tuple(parts[:2]) in NESTED else 2])
+    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.player``."""
+    return ".".join(module.split(".")[:2])
 
 
 def circles(graph: Graph) -> list[set[str]]:
@@ -145,12 +140,10 @@ def map_text() -> str:
     def folder(name: str) -> str:
         return module_path(name).parent.as_posix()
 
-    lowest = {folder(name): rooms[room_of(name)] for name in sorted(named, key=lambda n: -rooms[room_of(n)])}
-
     def place(name: str) -> tuple[int, int, str]:
         package = name.partition(".")[0]
         is_top = folder(name) == package
-        return PACKAGES.index(package), -1 if is_top else lowest[folder(name)], folder(name)
+        return PACKAGES.index(package), -1 if is_top else rooms[room_of(name)], folder(name)
 
     lines: list[str] = []
     for at, group in groupby(sorted(named, key=place), key=place):
