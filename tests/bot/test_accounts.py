@@ -15,7 +15,7 @@ from bot.arena.server import Arena
 from bot.base.config import ArenaConfig, load_config
 from bot.base.errors import AuthError, ConfigError
 from bot.control.control_socket import ControlError, ask
-from bot.daemon import play
+from bot.daemon.program import play
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.games import list_games
