@@ -156,11 +156,12 @@ BOT = {
     "lab.experiments": {"analysis", "base", "match", "workers"},
     "bot.alarms": {"base"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "workers"},
+    "bot.views": {"base"},
+    "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
         "base", "servers", "arena", "analysis", "charts", "dashboard", "engine_protocols", "game", "account",
-        "match", "control", "daemon", "experiments", "workers",
+        "match", "control", "daemon", "experiments", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip
