@@ -86,7 +86,7 @@ def _headline(games: Row) -> list[str]:
     score, who = games["score"]["estimate"], {"more": "Trappy", "less": "Standard"}
     values = f"{score['n']} games with {score['persons']} people"
     if score["why_too_early"] is not None:
-        return [f"{values} so far. The interval appears at {_missing(score)}.", *_exploratory(games)]
+        return [f"{values} so far. {_missing(score)}", *_exploratory(games)]
     mean, low, high = (100 * score[name] for name in ("mean", "low", "high"))
     verdict, said = _verdict(score), []
     if verdict in who:
@@ -103,10 +103,12 @@ def _headline(games: Row) -> list[str]:
 
 
 def _missing(score: Row) -> str:
-    needs = ["100 games"] if score["n"] < 100 else []
+    needs, like = ["100 games"] if score["n"] < 100 else [], ""
     if score["effective_persons"] < 30:
         needs.append("30 people")
-    return " with ".join(needs)
+        if (people := int(score["effective_persons"])) < score["persons"]:
+            like = f"A few people have most of them, so they count like {people} people. "
+    return f"{like}The interval appears at {' with '.join(needs)}."
 
 
 def _exploratory(games: Row) -> list[str]:
