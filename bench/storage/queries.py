@@ -1,7 +1,7 @@
 """How long reports take on a large database, and whether the database reads whole tables for them.
 
-    python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20] [--sample 1000]
-        [--only groups pages others] [--plans 3]
+    python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
+        [--only groups pages others measures] [--plans 3]
 
 `bench.storage.generate` makes such a database; games that lack a summary get one first.  Measured is each
 grouping of `desdemona stats --by`, whole and with usual filters: reading and arithmetic, without the start
@@ -13,8 +13,8 @@ dashboard, without its cache, at the moment at which the last game began, and th
 At the end stands how the database goes about the slowest
 statement of each of the slowest `--plans` readers.  Each statement that was sent
 is explained (EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the
-reader needs each reply, the exit status is 1.  At last the first games, `--sample` of them, are added up
-from their single replies, as all were before there were summaries.
+reader needs each reply, the exit status is 1.  At last, the processor time of each grouping of all replies,
+once they have been read, beside that of reading them.
 """
 
 import argparse
@@ -23,25 +23,27 @@ import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Self
 
+import numpy as np
 from sqlalchemy import URL, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
-from bot.dashboard.page import Page, Query, View
+from bot.dashboard.page import Page
 from bot.dashboard.page_workers import collect_seldom
 from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
 from storage.database import Database, create_engine, parse_url
+from storage.evidence.measures import Cells, cells_of
+from storage.evidence.reading import played, read_replies
+from storage.evidence.replies import GameRows
 from storage.evidence.statistics.calibrations import read_calibrations
 from storage.evidence.statistics.encounters import encounters
-from storage.evidence.statistics.facts import count_outdated, game_facts, reply_facts
-from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.group_sums import group_statistics
-from storage.evidence.statistics.groups import By
+from storage.evidence.statistics.group_rows import GroupRows, count_outdated, read_groups, read_sources
+from storage.evidence.statistics.groups import By, complete_keys
 from storage.evidence.statistics.lots import lot_traffic
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
@@ -147,7 +149,6 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
         (now.now_page(), ({},)),
         (works.works_page(), ({}, {"since": "2001-01-01"})),
-        (replace(works.works_page(), name="works-first", load=_first_works), ({},)),
         (
             traps.PAGE,
             (
@@ -164,11 +165,6 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         (ratings.PAGE, ({},)),
     )
     return [(page.name, page, query) for page, queries in pages for query in queries]
-
-
-async def _first_works(database: Database, query: Query) -> View:
-    """What the page shows first in its process, which has kept no summaries."""
-    return await works.works_page().load(database, query)
 
 
 def page_work(page: Page, given: dict[str, str]) -> Work:
@@ -275,25 +271,33 @@ async def print_plans(url: str, found: list[Measured]) -> None:
         await engine.dispose()
 
 
-async def sample(database: Database, games: int) -> None:
-    """Print how long the first games take from their single replies."""
+async def print_measures(database: Database) -> None:
+    """Print the processor time of reading all replies plainly, and of adding them up by each grouping."""
     async with database.read() as session:
-        begins = select(GameRow.started_at).order_by(GameRow.started_at).offset(games).limit(1)
-        filters = Filters(until=await session.scalar(begins))
-        wall, used = time.perf_counter(), time.process_time()
-        facts, replies = await game_facts(session, filters), await reply_facts(session, filters)
-        group_statistics(facts, replies)
-        slow = time.perf_counter() - wall, time.process_time() - used
-        wall, used = time.perf_counter(), time.process_time()
-        (await read_groups(session, filters)).statistics()
-        fast = time.perf_counter() - wall, time.process_time() - used
-    print(
-        f"the first {len(facts):,} games, {len(replies):,} replies: from the replies {slow[0]:.2f} s "
-        f"(processor {slow[1]:.2f}), from summaries {fast[0]:.2f} s ({fast[1]:.2f})"
-    )
+        used = time.process_time()
+        parts = [part async for part in read_replies(session, *played(None))]
+        reading = time.process_time() - used
+        sources = await read_sources(session, list(By), None)
+    replies = sum(len(part.replies) for part in parts)
+    size = sum(part.replies.nbytes + part.of.games.nbytes for part in parts)
+    print(f"{replies:,} replies, {size / 1e6:.0f} MB, read in {1e3 * reading:.0f} ms of processor")
+    games = GameRows.joined([part.of for part in parts])
+    before = np.cumsum([0, *(len(part.of) for part in parts)]).tolist()
+    for by in By:
+        used = time.process_time()
+        cells = [cells_of(part, by_phase=by is By.PHASE) for part in parts]
+        joined = Cells.joined([*zip(cells, before, strict=False)])
+        adding = time.process_time() - used
+        keys = complete_keys((by,))
+        GroupRows(by=keys, games=games, cells=joined, sources=sources, outdated=0).statistics()
+        whole = time.process_time() - used
+        print(
+            f"--by {by.value:<14} sums {1e3 * adding:4.0f} ms, with all intervals {1e3 * whole:4.0f} ms of "
+            f"processor; ratio to reading {whole / reading:.2f}"
+        )
 
 
-async def run(url: str, repeat: int, games: int, only: Sequence[str], plans: int) -> bool:
+async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
     """Measure what is asked for; False if something reads whole tables and should not."""
     database = await Database.open(url)
     try:
@@ -326,8 +330,8 @@ async def run(url: str, repeat: int, games: int, only: Sequence[str], plans: int
         found = [await measure(url, reader, repeat, reference.p50) for reader in readers]
         some = others(opponent) if "others" in only else []
         found += [await measure(url, reader, min(repeat, 3), reference.p50) for reader in some]
-        if games:
-            await sample(database, games)
+        if "measures" in only:
+            await print_measures(database)
         await print_plans(url, sorted(found, key=lambda each: -each.p50)[:plans])
         return all(each.is_right for each in found)
     finally:
@@ -340,13 +344,12 @@ def main() -> None:
     )
     parser.add_argument("--url", required=True, help="as [storage] url in config.toml")
     parser.add_argument("--repeat", type=int, default=20)
-    parser.add_argument("--sample", type=int, default=1000, help="games; 0: none")
-    kinds = ("groups", "pages", "others")
+    kinds = ("groups", "pages", "others", "measures")
     parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what is measured")
     parser.add_argument("--plans", type=int, default=3, help="readers whose plan is printed")
     options = parser.parse_args()
     collect_seldom()
-    if not asyncio.run(run(options.url, options.repeat, options.sample, options.only, options.plans)):
+    if not asyncio.run(run(options.url, options.repeat, options.only, options.plans)):
         raise SystemExit(1)
 
 

@@ -38,7 +38,7 @@ from storage.evidence.replies import (
     Labels,
     PackedGame,
     model_text,
-    to_units,
+    packed_expectations,
 )
 from storage.evidence.trials import is_own_position
 from storage.filters import phase_of, standing
@@ -291,22 +291,21 @@ class _Reply:
     def packed(self, model: int) -> tuple[float, ...]:
         """Its row of `REPLY`, with the number of its model."""
         row = self.row
-        expected = [getattr(row, name) or 0.0 for name in EXPECTATIONS] if self.is_forecast else [0.0] * 8
-        units = (
-            to_units(value / WHOLE if name.startswith("cost") else value)
-            for name, value in zip(EXPECTATIONS, expected, strict=True)
-        )
-        return (
-            *units,
-            nan if row.time_s is None else row.time_s,
-            row.reply_cost if self.is_judged else EMPTY,
-            EMPTY,
-            row.ply,
-            row.reply_count or 0,
-            int(self.flags),
-            model,
-            OUTCOMES.index(row.kind.value) if self.is_judged else 0,
-        )
+        values = {name: getattr(row, name) if self.is_forecast else 0.0 for name in EXPECTATIONS}
+        for name in ("cost_uniform", "cost_expected"):
+            values[name] /= WHOLE
+        columns = packed_expectations(values, row.reply_count or 0) | {
+            "time_s": nan if row.time_s is None else row.time_s,
+            "cost": row.reply_cost if self.is_judged else EMPTY,
+            "judge_cost": EMPTY,
+            "ply": row.ply,
+            "phase": phase_of(row.ply + 1),
+            "reply_count": row.reply_count or 0,
+            "flags": int(self.flags),
+            "model": model,
+            "outcome": OUTCOMES.index(row.kind.value) if self.is_judged else 0,
+        }
+        return tuple(columns[name] for name in REPLY.names or ())
 
 
 def _of_game(row: Any) -> dict[str, Any]:
@@ -457,7 +456,7 @@ def probability_of(part: str, treated: str, control: str) -> float:
         found: Mapping[str, float] = json.loads(part)["chances"]
         probability = float(found[treated] / (found[treated] + found[control]))
     except (ValueError, LookupError, TypeError, ArithmeticError) as error:
-        raise RecordError(f"the assignment has no probabilities: {error}") from error
+        raise RecordError(f"{type(error).__name__}: {error}") from error
     if not 0 < probability < 1:
         raise RecordError(f"the probability of treatment is {probability}, not between 0 and 1")
     return probability

@@ -22,7 +22,7 @@ from engine.decision import OutcomeKind
 from engine.judgement import ERROR
 from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
 from storage.evidence.inference.persons import Codes, Floats, first_and_codes
-from storage.evidence.replies import NO_FLAG, OUTCOMES, Flag, ReplyRows, costs, has, phases_of, shares
+from storage.evidence.replies import NO_FLAG, OUTCOMES, Flag, ReplyRows, costs, expected, has, phases_of
 from storage.evidence.statistics.groups import Expected
 from storage.filters import GamePhase
 
@@ -205,8 +205,8 @@ def _columns(replies: NDArray[np.void]) -> Floats:
         seen = np.multiply(happened, seen_in, out=found[AT[measure.happened]])
         totals, squares_of = measure.columns[1:3], measure.columns[3:]
         for name, total, squares in zip(_EXPECTED[measure], totals, squares_of, strict=True):
-            expected = np.multiply(shares(replies, name), seen_in, out=found[AT[total]])
-            beyond = np.subtract(seen, expected, out=found[AT[squares]])
+            foreseen = np.multiply(expected(replies, name), seen_in, out=found[AT[total]])
+            beyond = np.subtract(seen, foreseen, out=found[AT[squares]])
             np.square(beyond, out=beyond)
     return found
 

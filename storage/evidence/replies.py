@@ -4,12 +4,12 @@ Statistics of many games are functions over these two arrays (`storage.evidence.
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs a new `LAYOUT` at most: a
 game whose rows were packed by an older layout or by older rules is packed again.
 
-Probabilities and costs are whole numbers of 1/4,000,000,000: a rounding error of 1.3e-10 at most, in half the
-bytes of a floating-point number as exact.
+What is a count is stored as one, and a probability as a whole number of 1/4,000,000,000: exact, since
+forecasts have six digits, in half the bytes of a floating-point number.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from storage.evidence.inference.persons import Codes, Floats, codes_of
-from storage.filters import PHASE_PLIES
 from storage.records import GameResult, GameStatus
 
 LAYOUT = 6
 """The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
 
 _UNITS = 4_000_000_000
+"""Of a probability."""
 EXPECTATIONS = (
     *("error_uniform", "error_expected", "cost_uniform", "cost_expected"),
     *("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"),
@@ -37,19 +37,28 @@ EXPECTATIONS = (
 EMPTY = np.iinfo(np.uint16).max
 """In place of a cost that is not known."""
 
+COUNTED = ("error", "fall", "bait")
+"""What a number of the replies to a move are."""
 REPLY = np.dtype(
     [
-        *((name, "<u4") for name in EXPECTATIONS),
+        ("cost_expected", "<f8"),
+        *((f"{name}_expected", "<u4") for name in COUNTED),
+        ("cost_sum", "<u4"),
         ("time_s", "<f4"),
-        *((name, "<u2") for name in ("cost", "judge_cost", "ply", "reply_count", "flags")),
+        *((f"{name}_count", "<u2") for name in COUNTED),
+        *((name, "<u2") for name in ("cost", "judge_cost", "ply", "phase", "reply_count", "flags")),
         *((name, "u1") for name in ("model", "outcome")),
     ]
 )
-"""A reply that was judged, or a bait that was set and never answered; 48 bytes.  `EXPECTATIONS` in `_UNITS`;
-seconds that the reply took (NaN: not known); its cost at the player's depth, in hundredths of a per cent
+"""A reply that was judged, or a bait that was set and never answered; 48 bytes.
+
+The cost that the forecast expected, as a share of the game; the probabilities by the forecast of an error, of
+a fall into a trap in the paper's sense and of a bait's being taken, in `_UNITS`; what all replies cost
+together, in hundredths of a per cent; seconds that this reply took (NaN: not known); how many of the replies
+are errors, falls and baits; the cost of this reply at the player's depth, in hundredths of a per cent
 (`EMPTY`: not judged), and the same by the judge (`EMPTY`: there is none yet); the moves made before our move;
-the replies that there were; a `Flag` each; the number of the forecast's model in `Labels.models`; the number
-of the paper's outcome in `OUTCOMES`."""
+the reply's phase, 0 for the first; how many replies there were; a `Flag` each; the number of the forecast's
+model in `Labels.models`; the number of the paper's outcome in `OUTCOMES`."""
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 """The column `outcome` is an index of these."""
 
@@ -97,8 +106,8 @@ GAME = np.dtype(
 moves are the same (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
 `judged` and `optimal`); ratings before it, and our score, NaN: unknown; its state, and whether nothing is
 left to judge; whether a challenger set its position (`storage.evidence.trials`); moves of both sides; whether
-the person has left; decisions judged or forecast by earlier rules; judged replies outside decided positions, and
-what they cost, in hundredths of a per cent."""
+the person has left; decisions judged or forecast by earlier rules; judged replies outside decided positions,
+and what they cost, in hundredths of a per cent."""
 GameArray = NDArray[np.void]
 """Rows of `GAME`."""
 ReplyArray = NDArray[np.void]
@@ -148,14 +157,31 @@ def model_text(name: str, sha256: str, prior: str) -> str:
     return f"{text}, tilted by {prior[:_DIGITS]}" if prior else text
 
 
-def to_units(share: float) -> int:
-    """A probability, or a cost as a share of the game, as columns of `EXPECTATIONS` have it."""
-    return min(max(round(share * _UNITS), 0), np.iinfo(np.uint32).max)
+def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[str, float]:
+    """The columns of `REPLY` that say what was expected.
+
+    Args:
+        values: `EXPECTATIONS`; costs as shares of the game.
+        reply_count: How many replies there were.
+    """
+    packed: dict[str, float] = {"cost_expected": values["cost_expected"]}
+    for name in COUNTED:
+        packed[f"{name}_expected"] = max(round(values[f"{name}_expected"] * _UNITS), 0)
+        packed[f"{name}_count"] = round(values[f"{name}_uniform"] * reply_count)
+    packed["cost_sum"] = round(values["cost_uniform"] * reply_count * WHOLE)
+    return packed
 
 
-def shares(replies: ReplyArray, name: str) -> Floats:
-    """A column of `EXPECTATIONS`, from 0 to 1; shape (replies,)."""
-    return np.asarray(replies[name] / _UNITS, np.float64)
+def expected(replies: ReplyArray, name: str) -> Floats:
+    """What was expected of each reply, from 0 to 1: a name of `EXPECTATIONS`; shape (replies,)."""
+    what, _, whose = name.partition("_")
+    if whose == "expected":
+        found = replies[name] if what == "cost" else replies[name] / _UNITS
+    elif what == "cost":
+        found = replies["cost_sum"] / (replies["reply_count"] * np.float64(WHOLE))
+    else:
+        found = replies[f"{what}_count"] / replies["reply_count"]
+    return np.asarray(found, np.float64)
 
 
 def costs(replies: ReplyArray) -> Floats:
@@ -171,7 +197,7 @@ def has(replies: ReplyArray, which: Flag, without: Flag = NO_FLAG) -> NDArray[np
 
 def phases_of(replies: ReplyArray) -> Codes:
     """The phase of each reply, 0 for the first; shape (replies,)."""
-    found: Codes = (replies["ply"].astype(np.intp) + 1) // PHASE_PLIES
+    found: Codes = replies["phase"].astype(np.intp)
     return found
 
 

@@ -10,13 +10,13 @@ from sqlalchemy import select
 from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.errors import FilterError
-from storage.evidence.statistics.facts import game_facts
 from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import _CONDITIONS, Filters, GamePhase, TrapSettings, of_games, standing
 from storage.ledger.decisions import mark_dropped, void_after
 from storage.ledger.games import finish_game, get_game, list_games
 from storage.records import MATCH_SITE, GameResult
 from storage.tables.games import DecisionRow
+from tests.storage.evidence.statistics.facts import game_facts
 from tests.storage.samples import ARENA, decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)

@@ -24,7 +24,7 @@ from storage.evidence.game_records import SetBait, game_records
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
 from storage.evidence.reading import read_columns, read_replies
-from storage.evidence.replies import Flag, ReplyRows, has, phases_of, shares
+from storage.evidence.replies import Flag, ReplyRows, expected, has, phases_of
 from storage.evidence.summaries import is_valid, without_summary
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
 from storage.records import GameStatus
@@ -261,8 +261,8 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
         bands.append(games["rating"] // BAND * BAND)
         phases.append(phases_of(baits.replies) * PHASE_PLIES)
         is_taken = has(baits.replies, Flag.ANSWERED | Flag.TAKEN)
-        expected = is_met * shares(baits.replies, "bait_expected")
-        sums.append(np.stack([is_met, is_taken, ~is_met, expected], axis=1))
+        foreseen = is_met * expected(baits.replies, "bait_expected")
+        sums.append(np.stack([is_met, is_taken, ~is_met, foreseen], axis=1))
         reached.append(np.unique(games["id"]))
     others = await _without_summary(session, filters)
     made = await game_records(session, others)

@@ -13,7 +13,7 @@ from storage.evidence.inference.calibration import Calibration, calibration
 from storage.evidence.inference.persons import Floats
 from storage.evidence.measures import Cells
 from storage.evidence.reading import is_everything, played, read_replies
-from storage.evidence.replies import Flag, GameRows, ReplyRows, has, phases_of, shares
+from storage.evidence.replies import Flag, GameRows, ReplyRows, expected, has, phases_of
 from storage.evidence.statistics.group_rows import GroupIndex, GroupRows, is_first, read_sources
 from storage.evidence.statistics.groups import By, complete_keys
 from storage.filters import Filters, of_games
@@ -51,7 +51,7 @@ class CalibrationRows:
         """
         read = self.groups
         is_counted = is_first(read.games, read.sources)[read.cells.games]
-        games, expected, erred = (
+        games, foreseen, erred = (
             read.cells.games[is_counted],
             self.expected[is_counted],
             self.erred[is_counted],
@@ -63,7 +63,7 @@ class CalibrationRows:
         for number, name in enumerate(index.names):
             some = order[bounds[number] : bounds[number + 1]]
             persons = read.games.games["person"][games[some]].tolist()
-            errors = calibration(expected[some], erred[some], persons)
+            errors = calibration(foreseen[some], erred[some], persons)
             names = dict(zip((key.value for key in read.by), name, strict=True))
             found.append(GroupCalibration(names, errors))
         return found
@@ -85,19 +85,19 @@ async def read_calibrations(
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
     games: list[GameRows] = []
-    cells, expected, erred = [], [np.zeros(0)], [np.zeros(0, bool)]
+    cells, foreseen, erred = [], [np.zeros(0)], [np.zeros(0, bool)]
     count = 0
     async for part in read_replies(session, *played(of_games(filters))):
         counted = part.where(_count(part, filters, among))
         cells.append((_cells(counted), count))
-        expected.append(shares(counted.replies, "error_expected"))
+        foreseen.append(expected(counted.replies, "error_expected"))
         erred.append(counted.replies["cost"] >= ERROR)
         games.append(part.of)
         count += len(part.of)
     of = GameRows.joined(games)
     sources = await read_sources(session, keys, of if is_everything(of_games(filters)) else None)
     groups = GroupRows(by=keys, games=of, cells=Cells.joined(cells), sources=sources, outdated=0)
-    return CalibrationRows(groups, np.concatenate(expected), np.concatenate(erred))
+    return CalibrationRows(groups, np.concatenate(foreseen), np.concatenate(erred))
 
 
 def _count(part: ReplyRows, filters: Filters, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from engine.judgement import expected_scale_centi
 from engine.temptation import ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from storage.database import Database, Role
 from storage.errors import StorageError
-from storage.evidence.statistics.set_baits import named_bait
+from storage.evidence.game_records import named_bait
 from storage.ledger.decisions import commit_decision, get_decision
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services

@@ -11,8 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.cli.rich_tables import game_view
 from storage.database import Database
 from storage.evidence.statistics.encounters import BaitCounts, bait_counts, encounters
-from storage.evidence.statistics.facts import game_facts, reply_facts
-from storage.evidence.statistics.group_sums import group_statistics
+from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.trap_report import GameReport, game_report
 from storage.filters import Filters
 from storage.ledger.decisions import commit_decision
@@ -109,7 +108,7 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
             assert await bait_counts(session, game.id) == BaitCounts()
         await tempting_game(session)
         counts = await encounters(session, Filters())
-        (found,) = group_statistics(await game_facts(session), await reply_facts(session))
+        (found,) = (await read_groups(session)).statistics()
     assert (counts.games, counts.baits_set, counts.baits_taken, counts.slips) == (3, 1, 1, 0)
     assert (found.games, found.baits_set, found.decided) == (3, 1, 2)
     assert (found.baits.happened, found.errors.n, found.errors.happened) == (1, 1, 1)

@@ -277,13 +277,11 @@ def _summary(sample: Sample, game: int) -> Row:
         "baits_set": met,
         "baits_taken": taken,
         "slips": slips,
-        "stamp": 0,
-        "outdated": 0,
-        "lots": 0,
-        "lots_answered": 0,
+        "trial_draws": 0,
+        "trial_draws_answered": 0,
         "labels": "[]",
-        "models": "[]",
-        **dict.fromkeys(("facts", "sums", "bait_phases", "phase_sums", "forecasts"), b""),
+        "game": b"",
+        "replies": b"",
     }
 
 

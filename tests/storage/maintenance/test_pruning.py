@@ -9,7 +9,6 @@ from engine.decision import Decision
 from engine.pruning import pruned
 from storage.database import Database
 from storage.evidence.statistics import trial_rows
-from storage.evidence.statistics.facts import game_facts, reply_facts
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import commit_decision, list_decisions, list_seeds
 from storage.ledger.games import get_game_by_id
@@ -19,6 +18,7 @@ from storage.packing.records import pack
 from storage.records import GameStatus
 from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
+from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 from tests.storage.maintenance.elsewhere import another_program
 from tests.storage.samples import FELL, decision, drawn_decision, opened, settled
 

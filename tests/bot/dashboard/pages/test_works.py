@@ -12,8 +12,6 @@ from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.queries.trial_report import TrialReport, trial_report
-from storage.evidence.statistics import kept_summaries
-from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import Filters
 from storage.ledger.games import finish_game
@@ -21,7 +19,6 @@ from storage.records import Endpoint, GameResult
 from tests.bot.dashboard.numbers.recount import signed
 from tests.bot.dashboard.pages.conftest import Visitor
 from tests.storage.evidence.inference.samples import NOW, decision
-from tests.storage.evidence.statistics.rows_read import note_rows
 from tests.storage.samples import opened
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -78,24 +75,6 @@ async def test_the_numbers_are_those_of_the_trial(database: Database, visitor: V
     assert report.looks.mean[-1] == pytest.approx(score.mean)
     last = (await visitor.text("/dash/api/works.csv?table=funnel")).splitlines()[-1].split(",")
     assert [float(each) for each in last] == pytest.approx([GAMES, score.mean, score.low, score.high])
-
-
-async def test_summaries_are_read_once(
-    database: Database, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For whatever is asked, until there are others."""
-    read = note_rows(monkeypatch, kept_summaries, "summaries_of_today")
-    await play(database, 40)
-    async with database.write() as session:
-        await summarise(session, range(1, 31))
-    for query in ("", "?since=2001-01-01", "?game=othello"):
-        assert len((await visitor.json(f"/dash/api/works{query}"))["groups"]) == 2
-    assert (await visitor.json("/dash/api/works?site=match"))["groups"] == []
-    assert read == [30]
-    async with database.write() as session:
-        await summarise(session, [31])
-    await visitor.text("/dash/works?since=2001-01-02")
-    assert read == [30, 31]
 
 
 @pytest.mark.parametrize("arms", [("randomised",), ("randomised", "standard")])

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from storage.evidence.statistics.set_baits import line_key
 
 from engine.expected import WHOLE
 from engine.temptation import ReplyForecast
 from storage.database import Database
+from storage.evidence.game_records import line_key
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.queries import baits
 from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated

@@ -19,7 +19,7 @@ from storage.evidence.replies import (
     GameRows,
     Labels,
     ReplyRows,
-    to_units,
+    packed_expectations,
 )
 from storage.evidence.statistics.group_rows import GroupRows, KeySources
 from storage.evidence.statistics.groups import By, GroupStatistics, complete_keys
@@ -68,8 +68,11 @@ def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ..
     models = tuple(sorted({reply.model for reply in replies}))
     rows = np.zeros(len(replies), REPLY)
     for number, reply in enumerate(replies):
-        for name in EXPECTATIONS:
-            rows[name][number] = to_units(getattr(reply, name))
+        values = {name: getattr(reply, name) for name in EXPECTATIONS}
+        for name, value in packed_expectations(values, reply.reply_count).items():
+            rows[name][number] = value
+        rows["reply_count"][number] = reply.reply_count
+        rows["phase"][number] = (reply.ply + 1) // 20
         rows["cost"][number] = round(reply.cost * WHOLE)
         rows["ply"][number] = reply.ply
         rows["model"][number] = models.index(reply.model)

@@ -146,19 +146,18 @@ def _decision(rng: random.Random, game: int, ply: int) -> tuple[DecisionRow, lis
             )
         )
     if rng.random() < 0.9:
-        found.append(_forecast(rng))
+        found.append(_forecast(rng, of_profile["reply_count"]))
     if rng.random() < 0.7:
         times = [0.1, 0.29, 0.3, 5.0]
         found.append(ReplyTimeRow(time_s=rng.choice(times), source=TimeSource.SERVER))
     return row, found
 
 
-def _forecast(rng: random.Random) -> ForecastRow:
-    shares = {
-        f"{what}_{whose}": rng.choice([0.0, 0.1, 1 / 3, 1.0])
-        for what in ("error", "fall", "bait", "optimal")
-        for whose in ("uniform", "expected")
-    }
+def _forecast(rng: random.Random, replies: int) -> ForecastRow:
+    shares = {}
+    for what in ("error", "fall", "bait", "optimal"):
+        shares[f"{what}_uniform"] = rng.randrange(replies + 1) / replies
+        shares[f"{what}_expected"] = rng.choice([0.0, 0.1, 0.333333, 1.0])
     models = [("looks 6.5", ""), ("maia-1500", "1f2e3d4c5b6a"), ("maia-1500", "9f8e7d6c5b4a")]
     model, sha256 = rng.choice(models)
     has_bait = rng.random() < 0.5
@@ -168,7 +167,7 @@ def _forecast(rng: random.Random) -> ForecastRow:
         model_name=model,
         model_sha256=sha256,
         prior=rng.choice(["", "", "abcdef0123456789"]),
-        cost_uniform=rng.choice([0.0, 1234.5, 5000.0]),
+        cost_uniform=rng.randrange(WHOLE * replies + 1) / replies,
         cost_expected=rng.choice([0.0, 777.7, 9999.0]),
         bait="d6" if has_bait else None,
         bait_odds=0.25 if has_bait else None,

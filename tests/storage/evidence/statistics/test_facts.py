@@ -27,7 +27,6 @@ from engine.time_management import Limits
 from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
 from storage.evidence.inference.trial import TrialTerms
-from storage.evidence.replies import model_text
 from storage.evidence.statistics.group_rows import count_outdated, read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.statistics.trial_rows import trial_decisions
@@ -213,12 +212,6 @@ async def test_every_number_follows_from_the_records(database: Database) -> None
         assert (each.games, each.persons) == (1, 1)
     assert [each.unfinished for each in found] == [1, 0, 0]
     assert all(totals[name] > 0 for name in ("errors", "falls", "optimal", "traps set", "errors model"))
-
-
-def test_a_model_is_named_with_what_made_it() -> None:
-    assert model_text("looks 6.5", "", "") == "looks 6.5"
-    assert model_text("people", "0123456789ab", "") == "people 01234567"
-    assert model_text("people", "0123456789ab", "fedcba9876") == "people 01234567, tilted by fedcba98"
 
 
 async def test_a_reply_knows_who_made_its_forecast(database: Database) -> None:

@@ -194,6 +194,7 @@ def _random_reply(rng: random.Random, game_id: int) -> ReplyFact:
         REPLY,
         game_id=game_id,
         is_trap=is_trap,
+        reply_count=len(costs),
         kind=(OutcomeKind.FELL if is_trap else OutcomeKind.ERRED_ELSEWHERE) if cost else OutcomeKind.OPTIMAL,
         cost=cost,
         erred=cost > 0,
@@ -233,7 +234,7 @@ def assert_alike(found: object, wanted: object, where: str) -> None:
 EXPECTATIONS = tuple(
     f"{what}_{whose}" for what in ("error", "cost", "fall", "bait") for whose in ("uniform", "expected")
 )
-SHARES = (0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0)
+SHARES = (0.0, 0.1, 0.25, 0.333333, 0.5, 0.9, 1.0)
 
 
 def drawn_games(rng: random.Random) -> list[GameFact]:
@@ -260,11 +261,16 @@ def drawn_games(rng: random.Random) -> list[GameFact]:
 def drawn_replies(rng: random.Random, games: Sequence[GameFact]) -> list[ReplyFact]:
     def one(game: GameFact) -> ReplyFact:
         cost = rng.choice((0.0, 0.0999, 0.1, 0.25, 0.5, 1.0))
+        count = rng.choice([2, 3, 20, 41])
         expected: dict[str, Any] = {name: rng.choice(SHARES) for name in EXPECTATIONS}
+        for name in ("error", "fall", "bait"):
+            expected[f"{name}_uniform"] = rng.randrange(count + 1) / count
+        expected["cost_uniform"] = rng.randrange(10_000 * count + 1) / (10_000 * count)
         return replace(
             REPLY,
             game_id=game.id,
             ply=rng.randrange(60),
+            reply_count=count,
             is_decided=rng.random() < 0.25,
             is_trap=rng.random() < 0.5,
             kind=rng.choice([OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE]),
@@ -302,7 +308,10 @@ def test_many_replies_have_the_intervals_of_single_ones() -> None:
 def test_equal_values_have_no_variance() -> None:
     """Sums of squares less their mean are not quite 0 in floating point, and 0 means certainty."""
     games = [replace(GAME, id=number, person=number) for number in range(120)]
-    replies = [replace(REPLY, game_id=number, error_uniform=0.1, error_expected=0.0) for number in range(120)]
+    replies = [
+        replace(REPLY, game_id=number, reply_count=10, error_uniform=0.1, error_expected=0.0)
+        for number in range(120)
+    ]
     (found,) = group_statistics(games, replies)
     assert (found.errors.beyond_chance.sd, found.errors.beyond_model.sd) == (0, 0)
     assert found.errors.beyond_chance.excludes_zero

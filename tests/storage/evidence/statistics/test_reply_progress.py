@@ -9,7 +9,6 @@ import pytest
 from storage.database import Database
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import share
-from storage.evidence.statistics.facts import reply_facts
 from storage.evidence.statistics.reply_progress import (
     LEAST_GAMES,
     LEAST_REPLIES,
@@ -21,6 +20,7 @@ from storage.evidence.statistics.reply_progress import (
     reply_quality,
 )
 from tests.storage.evidence.statistics.drawn_database import fill
+from tests.storage.evidence.statistics.facts import reply_facts
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

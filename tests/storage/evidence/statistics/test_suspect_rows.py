@@ -13,8 +13,8 @@ from engine.judgement import expected_scale_centi
 from engine.temptation import ReplyForecast, forecast
 from storage.database import Database
 from storage.evidence.inference.suspects import PLAYED, SuspectFlag
-from storage.evidence.statistics.summary_rows import read_summaries
-from storage.evidence.statistics.suspect_rows import suspect_games, suspect_games_of, with_reply_counts
+from storage.evidence.reading import read_games
+from storage.evidence.statistics.suspect_rows import suspect_games, suspect_games_of
 from storage.ledger.decisions import mark_dropped, void_after
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game, set_moves
@@ -49,8 +49,7 @@ async def answered(
 
 async def only(session: AsyncSession) -> np.void:
     """The only game, as the flags see it."""
-    rows = await read_summaries(session, None)
-    (row,) = await with_reply_counts(session, rows.games)
+    (row,) = (await read_games(session)).games
     assert isinstance(row, np.void)
     return row
 

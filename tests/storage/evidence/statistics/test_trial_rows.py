@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from storage.evidence.statistics.facts import reply_facts
-from storage.evidence.statistics.summary_rows import shown_summaries
 
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
@@ -22,8 +20,8 @@ from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.games import games_report
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
+from storage.evidence.reading import SHOWN, read_games
 from storage.evidence.statistics import trial_rows
-from storage.evidence.statistics.group_rows import SUMS
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
@@ -34,6 +32,7 @@ from storage.ledger.games import finish_game, settle_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from tests.storage.evidence.statistics.facts import reply_facts
 from tests.storage.samples import DRAWN_AT, decision, drawn_decision, opened
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -354,10 +353,10 @@ async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: p
         ({"chances": {"standard": 1.0}}, "KeyError: 'trappy'"),
         (
             {"chances": {"standard": 1.0, "trappy": 0.0}},
-            "the chance of treatment is 0.0, not between 0 and 1",
+            "the probability of treatment is 0.0, not between 0 and 1",
         ),
         ({"chances": {"standard": 0, "trappy": 0}}, "ZeroDivisionError: "),
-        ([], "no JSON object, but list"),
+        ([], "TypeError: "),
         ({"chances": {"standard": "a", "trappy": 0.4}}, "TypeError: "),
     ],
 )
@@ -405,7 +404,7 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
             which = GameRow.id == games[number]
             await session.execute(update(GameRow).where(which).values(selection={}))
         await summarise(session, [*games, other])
-        for passing in (None, await shown_summaries(session, SUMS)):
+        for passing in (None, await read_games(session, SHOWN)):
             found, damaged = await trial_games(session, trial, "trappy", "standard", passing=passing)
             assert found.rows["id"].tolist() == [games[5], games[2], games[0]]
             assert found.rows["chance"].tolist() == pytest.approx([0.6, 0.6, 0.6])

@@ -5,18 +5,18 @@ import random
 import pytest
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from storage.evidence.statistics.packed_games import unpacked_games
 
 from engine.judgement import RULE
 from storage.database import Database
-from storage.evidence.statistics import valid_summaries
+from storage.evidence import summaries as summaries_module
+from storage.evidence.replies import GameRows, Labels
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.summaries import games_over, games_to_summarise, remake, summarise
 from storage.ledger.games import finish_game, reopen_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
-from storage.tables.games import DecisionRow, GameRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
+from storage.tables.games import DecisionRow
+from storage.tables.summaries import GameBaitRow, GameSummaryRow
 from tests.storage.evidence.statistics.drawn_database import fill
 from tests.storage.evidence.statistics.test_suspect_rows import answered
 from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
@@ -31,13 +31,10 @@ async def closed(session: AsyncSession, key: str = "one", *, aborted: bool = Fal
     return game.id
 
 
-STAMPS = select(GameSummaryRow.game_id, GameSummaryRow.stamp)
-
-
 async def summaries(session: AsyncSession) -> dict[int, dict[str, object]]:
-    """All of them but their stamps, which are drawn."""
+    """All of them."""
     rows = await session.execute(select(GameSummaryRow.__table__).order_by(GameSummaryRow.game_id))
-    return {row.game_id: {**row._mapping, "stamp": None} for row in rows}
+    return {row.game_id: dict(row._mapping) for row in rows}
 
 
 async def test_a_summary_of_a_game(database: Database) -> None:
@@ -47,11 +44,11 @@ async def test_a_summary_of_a_game(database: Database) -> None:
         assert await summarise(session, [game]) == 1
         row = await session.get(GameSummaryRow, game)
         assert row is not None
-        (facts,) = unpacked_games([row.facts])
+        (facts,) = GameRows.of([row.labels], [row.game]).games
         assert facts[["outdated", "timed", "fast", "judged", "optimal"]].item() == (0, 2, 1, 2, 1)
         assert (row.baits_set, row.baits_taken, row.slips) == (0, 0, 0 if FELL.cost < 1000 else 1)
-        assert (row.lots, row.lots_answered) == (0, 0)
-        assert (row.labels, row.models) == ('["trappy","othello","arena","blitz",""]', '["looks 6.5"]')
+        assert (row.trial_draws, row.trial_draws_answered) == (0, 0)
+        assert row.labels == Labels("trappy", "othello", "arena", "blitz", "", ("looks 6.5",)).text
         assert await games_to_summarise(session, 0, 9) == []
         assert await summarise(session, [game, game]) == 1
 
@@ -68,7 +65,7 @@ async def test_games_that_are_open_have_none(database: Database) -> None:
         await reopen_game(session, game)
         assert await games_over(session, 0, 9) == [aborted]
         # Even before somebody removes it, it does not count.
-        assert (await read_groups(session)).rows.is_other.tolist().count(True) == 2
+        assert (await read_groups(session)).statistics()[0].unfinished == 2
         assert await summarise(session, [game]) == 0
         assert list(await summaries(session)) == [aborted]
         assert await games_over(session, aborted, 9) == []
@@ -81,17 +78,10 @@ async def test_other_rules_make_summaries_invalid(
     async with database.write() as session:
         game = await closed(session)
         await summarise(session, [game])
-        monkeypatch.setattr(valid_summaries, name, getattr(valid_summaries, name) + 1)
+        monkeypatch.setattr(summaries_module, name, getattr(summaries_module, name) + 1)
         assert await games_to_summarise(session, 0, 9) == [game]
-        assert (await read_groups(session)).rows.is_other.tolist() == [True]
-
-
-def _expecting(expected: float, facts: object) -> dict[str, bytes]:
-    """Another sum in a summary."""
-    assert isinstance(facts, bytes)
-    changed = unpacked_games([facts]).copy()
-    changed["optimal_expected"] = expected
-    return {"facts": changed.tobytes()}
+        await session.execute(update(GameSummaryRow).values(replies=b""))  # which nobody reads any more
+        assert (await read_groups(session)).statistics()[0].replies == 2
 
 
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
@@ -101,24 +91,20 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
         assert await remake(session, games) == []
         whole = await summaries(session)
         assert list(whole) == games
-        for number, (name, value) in enumerate(
-            (
-                *(("slips", 99), ("sums", bytes(240)), ("models", '["x"]'), ("facts", bytes(120))),
-                *(("labels", "[]"), ("lots", 99), ("lots_answered", 99), ("forecasts", bytes(16))),
-            )
-        ):
-            wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[number])
-            await session.execute(wrong.values({name: value}))
-        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[8]))
-        old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[9])
+        wrong = (
+            *(("slips", 99), ("labels", "[]"), ("game", bytes(120)), ("replies", bytes(48))),
+            *(("trial_draws", 99), ("trial_draws_answered", 99)),
+        )
+        for game, (name, value) in zip(games, wrong, strict=False):
+            which = GameSummaryRow.game_id == game
+            await session.execute(update(GameSummaryRow).where(which).values({name: value}))
+        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[6]))
+        old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[7])
         await session.execute(old.values(rule=RULE - 1))
-        wrong = update(GameSummaryRow).where(GameSummaryRow.game_id == games[10])
-        await session.execute(wrong.values(_expecting(77.0, whole[games[10]]["facts"])))
-        stamps = {row.game_id: row.stamp for row in await session.execute(STAMPS)}
-        assert await remake(session, games) == [*games[:8], games[10]]
-        # Whoever keeps summaries in memory sees by the stamps which were wrong.
-        now = {row.game_id: row.stamp for row in await session.execute(STAMPS)}
-        assert [game for game in games if now[game] != stamps.get(game)] == games[:11]
+        baits = select(GameBaitRow.game_id).where(GameBaitRow.game_id > games[7]).limit(1)
+        bait = await session.scalar(baits)
+        await session.execute(update(GameBaitRow).where(GameBaitRow.game_id == bait).values(cost=1))
+        assert await remake(session, games) == [*games[:6], bait]
         assert await remake(session, games) == []
         assert await summaries(session) == whole
 
@@ -135,29 +121,18 @@ async def test_a_change_of_a_closed_game_is_found(database: Database) -> None:
         assert await remake(session, [game]) == []
 
 
-async def test_a_damaged_game_has_none_and_hides_no_other(database: Database) -> None:
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+async def test_a_row_that_nobody_can_read_hides_no_other_game(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
     async with database.write() as session:
         games = [await closed(session, key) for key in ("one", "two", "three")]
-        decisions = select(DecisionRow.id).where(DecisionRow.game_id == games[1])
-        damage = update(OutcomeRow).where(OutcomeRow.decision_id.in_(decisions))
-        await session.execute(damage.values(cost=99_999_999))
+        await session.execute(text(f"UPDATE outcomes SET kind = 'odd' WHERE decision_id IN ({_DECISIONS})"))
         assert await summarise(session, games) == 2
         assert list(await summaries(session)) == [games[0], games[2]]
-        assert await remake(session, games) == []
+        assert f"game {games[1]} counts in no statistic" in caplog.text
+        (found,) = (await read_groups(session)).statistics()
+        assert found.games == 2
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-async def test_damaged_rows_on_sqlite(database: Database) -> None:
-    """Only SQLite stores any value in any column."""
-    async with database.write() as session:
-        games = [await closed(session, key) for key in ("one", "two", "three")]
-        await summarise(session, games)
-        await session.execute(text(f"UPDATE games SET state = 'odd' WHERE id = {games[0]}"))
-        await session.execute(
-            text(f"UPDATE game_summaries SET models = CAST(x'ff' AS TEXT) WHERE game_id = {games[1]}")
-        )
-        assert await remake(session, games) == games[:2]
-        assert list(await summaries(session)) == games[1:]
-        await session.execute(update(GameRow).values(state="finished", is_settled=True))
-        assert await remake(session, games) == []
-        assert list(await summaries(session)) == games
+_DECISIONS = "SELECT id FROM decisions WHERE game_id = 2"
