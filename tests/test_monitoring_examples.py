@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bot.base.metrics import ChallengeAnswer, Metrics, TrapOutcome
 from bot.control.exporter import exposition
-from bot.control.health_watch import Form
+from bot.control.health_monitor import Form
 from storage.evidence.queries.rating_curves import RatingCurve, RatingPoint
 from tests.bot.dashboard.desk_samples import NOW, sample_status
 

@@ -30,8 +30,8 @@ from statistics import median, quantiles
 
 from bench.suites import native_searcher
 from bot.base.events import Clock, EndReason, GameEnd, GameSnapshot, GameState, Opponent, Speed
+from bot.game.assignment import Selection
 from bot.game.ledger import GameLedger
-from bot.game.selection import Selection
 from engine.decision import UNKNOWN_PERSON, Decision, Outcome
 from engine.forecasts import forecast_replies
 from engine.games import get_game

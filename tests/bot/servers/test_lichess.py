@@ -53,7 +53,7 @@ from bot.servers.lag import Lag
 from bot.servers.lichess import (
     FULL_STATE_S,
     LOOK_UPS,
-    UNTOLD_SLACK_S,
+    UNKNOWN_END_SLACK_S,
     LichessServer,
     RefusalCounter,
     StreamRateLimiter,
@@ -1240,13 +1240,13 @@ async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
         events = server.game_events(GAME)
         assert await anext(events) is None
         assert isinstance(await anext(events), GameSnapshot)
-        for seconds in (60.0, UNTOLD_SLACK_S):
+        for seconds in (60.0, UNKNOWN_END_SLACK_S):
             hands.now += seconds
             assert await anext(events) is None
         hands.now += 1
         over = await anext(events)
         assert isinstance(over, GameState)
-        assert over.end == GameEnd(EndReason.UNTOLD, None, "untold")
+        assert over.end == GameEnd(EndReason.UNTOLD, None, "unknown")
         await events.aclose()
     finally:
         await server.close()
