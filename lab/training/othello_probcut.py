@@ -30,7 +30,7 @@ from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 
-HEADER = Path(__file__).parents[1] / "native" / "othello" / "probcut.hpp"
+HEADER = Path(__file__).parents[2] / "engine" / "native" / "othello" / "probcut.hpp"
 EMPTIES = range(14, 56, 2)
 """Numbers of empty squares of the positions that are searched."""
 RANDOM_PLIES = (4, 14)
