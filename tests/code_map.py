@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("engine", "storage", "migrations", "bot")
+PACKAGES = ("engine", "storage", "migrations", "bot", "lab")
 PAGE = ROOT / "docs" / "development.md"
 BEGIN, END = "<!-- The list of modules: `make map` writes it. -->", "<!-- End of the list. -->"
 CODE = (".py", ".cpp", ".hpp", ".js", ".css", ".html")
@@ -35,7 +35,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def module_name(path: Path) -> str:
-    """``bot.game.game_runner`` of bot/game/game_runner.py, ``bot.game`` of bot/game/__init__.py."""
+    """``bot.game.player`` of bot/game/player.py, ``bot.game`` of bot/game/__init__.py."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -81,7 +81,7 @@ def grouped(graph: Graph, group_of: Callable[[str], str]) -> Graph:
 
 
 def room_of(module: str) -> str:
-    """The part of the three packages that a module belongs to: ``bot.game`` of ``bot.game.game_runner``."""
+    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.player``."""
     return ".".join(module.split(".")[:2])
 
 

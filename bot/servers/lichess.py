@@ -35,8 +35,8 @@ from bot.base.events import (
     Room,
     Tournament,
 )
+from bot.base.game_server import Account, goes_on
 from bot.base.notation import MoveCodec
-from bot.servers import Account, goes_on
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
@@ -530,7 +530,7 @@ class LichessServer:
                     if event is not None:
                         heard_at = self._clock()
                     elif longest_s is not None and self._clock() - heard_at > longest_s + UNKNOWN_END_SLACK_S:
-                        event = reader.ended("unknown")
+                        event = reader.ended("untold")
                     elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
                         raise await self._no_state(game_id)
                     if look_up.wanted(event):
