@@ -21,7 +21,7 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError,
 from bot.base.events import GameStarted
 from bot.base.game_server import goes_on
 from bot.base.reconnect import delays
-from bot.game.player import GameRunner
+from bot.game.game_runner import GameRunner
 from bot.game.services import GameServices
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError

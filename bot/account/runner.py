@@ -17,11 +17,11 @@ from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.game_server import Account, Server
 from bot.base.metrics import Metrics
 from bot.base.reconnect import delays
-from bot.game.player import first_error
+from bot.game.game_runner import first_error
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.services import GameServices
-from bot.game.shared_limit import SharedGameLimit
+from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.online_lookup import open_lookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions

@@ -144,7 +144,7 @@ class HealthMonitor:
 
     async def _notify(self) -> None:
         while True:
-            await self._hooks.tell(await self._notices.get())
+            await self._hooks.notify(await self._notices.get())
 
     async def _record(self, change: AlarmChange) -> None:
         level = _LEVELS[change.state] if change.is_notable else logging.DEBUG

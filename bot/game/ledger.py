@@ -569,7 +569,7 @@ class GameLedger:
             player=assignment.player,
             params=params,
             engine_version=ENGINE_VERSION,
-            assignment=assignment.detail,
+            selection=assignment.detail,
         )
 
     def _is_ours(self, ply: int) -> bool:

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from bot.base.config import Config
 from bot.base.game_server import Server
 from bot.base.metrics import Metrics
-from bot.game.recent_games import NonWins
+from bot.game.assignment import DRAW_BITS
+from bot.game.repetition import NonWins
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
-from bot.game.selection import DRAW_BITS
-from bot.game.shared_limit import SharedGameLimit
+from bot.game.shared_game_limit import SharedGameLimit
 from engine.human.registry import ModelRegistry
 from engine.lookup.source import LookupMove
 from engine.players import StrongOptions

@@ -14,7 +14,7 @@ from bot.control.control_socket import ControlError
 from storage.records import AccountKey, GameStatus
 from tests.bot.conftest import Command
 from tests.bot.servers.test_lichess import Peer, answer
-from tests.bot.test_accounts import ABROAD, HOME, Runtime
+from tests.bot.test_accounts import ABROAD, HOME, Program
 from tests.patience import PATIENCE_S
 
 CYPRUS = "/api/tournament/cypr0001"
@@ -94,7 +94,7 @@ async def test_joining_playing_and_leaving(tmp_path: Path) -> None:
     token.write_text("lip_secret")
     site = Lichess()
     async with site.running():
-        program = Runtime(tmp_path)
+        program = Program(tmp_path)
         program.write(HOME, ABROAD.format(url=site.url, token=token), more=CASUAL_ONLY)
         async with program:
             await program.shows("home: playing", "abroad: playing as desdemona at lichess")

@@ -218,7 +218,7 @@ def trap_trends(histories: Sequence[TrapHistory]) -> tuple[TrapTrend, ...]:
     return tuple(
         TrapTrend(get_game(each.game).title, each, _trap_chart(each))
         for each in histories
-        if each.everything.tempting.replies or each.everything.in_thread.replies
+        if each.everything.tempting.replies or each.everything.elsewhere.replies
     )
 
 
@@ -226,7 +226,7 @@ def _trap_chart(history: TrapHistory) -> Markup | None:
     blocks = history.blocks
     found = (
         ("after tempting traps", [block.tempting for block in blocks]),
-        ("elsewhere", [block.in_thread for block in blocks]),
+        ("elsewhere", [block.elsewhere for block in blocks]),
     )
     lines = [
         ChartLine(

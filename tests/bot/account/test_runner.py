@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bot.game.shared_limit import SharedGameLimit
 
 from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, SharedResources, role_of
 from bot.base.config import ChatConfig, Config
 from bot.base.errors import TransientError
 from bot.base.game_server import Account, Server
+from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken
 from tests.bot.fakes import FakeServer, config, services

@@ -12,11 +12,11 @@ from bot.control.commands import OperatorCommands, flag, number, parse_minutes, 
 from bot.control.control_socket import ControlError
 from storage.database import Database
 from storage.ledger.events import list_events
-from tests.bot.test_accounts import HOME, Runtime, online
+from tests.bot.test_accounts import HOME, Program, online
 
 
 async def test_the_whole_program(tmp_path: Path) -> None:
-    program = Runtime(tmp_path, HOME)
+    program = Program(tmp_path, HOME)
     async with program:
         await program.shows(
             "home: playing as desdemona at arena", "link: up", "New games may begin.", "arena: http"

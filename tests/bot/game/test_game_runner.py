@@ -22,7 +22,7 @@ from bot.base.config import (
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
-from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn
+from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_player
 from bot.game.game_runner import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GameRunner
 from bot.game.offer_policy import score_centi
 from bot.game.recheck import recheck
@@ -759,7 +759,7 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
         BIASED_COIN_PROBABILITY if reveal else BLIND_COIN_PROBABILITY,
     )
     assert "seed" not in game.selection
-    assert drawn(game.selection["chances"], int(game.selection["number"], 16)) == game.player
+    assert drawn_player(game.selection["chances"], int(game.selection["number"], 16)) == game.player
     # Everybody at the site may see what is told with a move.
     assert {info.score_centi is None for info in server.thoughts} == {not reveal}
     assert all(info.time_s > 0 for info in server.thoughts)
