@@ -42,7 +42,7 @@ class Told:
         self.notices: list[AlarmNotice] = []
         self.came = asyncio.Event()
 
-    async def tell(self, notice: AlarmNotice) -> None:
+    async def notify(self, notice: AlarmNotice) -> None:
         self.notices.append(notice)
         self.came.set()
 
