@@ -6,7 +6,7 @@ BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
 NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
 
-.PHONY: run install test compiled dev wheel bench lint map sentences sanitize fuzz mutants stub lock clean
+.PHONY: run install test compiled dev wheel bench lint map docs sentences sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
 	@echo "Starting the bot, which makes its database if there is none, and prints the page's address"
@@ -60,10 +60,19 @@ mutants: $(VENV)/.installed-dev
 stub: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.engine.native.stub engine/_native.pyi
 
-# The list of modules in docs/development.md.
+# The parts of docs/ that follow from the code or from docs/data/numbers.toml.
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.code_map
 	$(BIN)/python -m tests.storage.ask.sql_page
+	$(BIN)/python -m tests.docs.generated
+
+# The documentation as a site, in build/docs; broken links and pages outside of the navigation are errors.
+docs: export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/.installed-dev
+	@$(BIN)/python -c 'import material' 2> build/docs.log || $(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(BIN)/mkdocs build --quiet --strict
+	@echo "The site: build/docs/index.html"
 
 # What the catalogues of the arena's page have, and lack, of its sentences.
 sentences: $(VENV)/.installed-dev
