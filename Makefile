@@ -62,7 +62,6 @@ stub: $(VENV)/.installed-dev
 
 # The parts of docs/ that follow from the code or from docs/data/numbers.toml.
 map: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.code_map
 	$(BIN)/python -m tests.storage.ask.sql_page
 	$(BIN)/python -m tests.docs.generated
 
@@ -70,7 +69,7 @@ map: $(VENV)/.installed-dev
 docs: export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/.installed-dev
-	@$(BIN)/python -c 'import material' 2> build/docs.log || $(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	@$(BIN)/python -c 'import material' 2> build/docs.log || $(BIN)/python -m pip install --quiet --disable-pip-version-check mkdocs-material
 	$(BIN)/mkdocs build --quiet --strict
 	@echo "The site: build/docs/index.html"
 

@@ -34,9 +34,10 @@ def _number(row: Mapping[str, Any], machines: Mapping[str, str]) -> str:
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def _command(text: str) -> str:
-    is_code = text.startswith(("python", "make", "taskset", "desdemona"))
-    return "; ".join(f"`{part}`" for part in text.split("; ")) if is_code else text
+def _command(given: str | list[str]) -> str:
+    parts = [given] if isinstance(given, str) else given
+    is_code = parts[0].startswith(("python", "make", "taskset", "desdemona"))
+    return "; ".join(f"`{part}`" for part in parts) if is_code else "; ".join(parts)
 
 
 def export_columns() -> str:
@@ -44,7 +45,9 @@ def export_columns() -> str:
     parts = []
     for what, export in EXPORTS.items():
         rows = "\n".join(f"| `{each.name}` | {each.kind} | {each.about} |" for each in export.columns)
-        parts.append(f"### `{what}`\n\n{export.about}\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n")
+        parts.append(
+            f"### `{what}`\n\n{export.about}\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n"
+        )
     return "\n".join(parts)
 
 

@@ -9,7 +9,7 @@ DOCS = ROOT / "docs"
 
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[[^\]\[]*(?:!\[[^\]]*\]\([^)]*\)[^\]\[]*)?\]\(([^)\s]+)\)")
-_COMMAND = re.compile(r"^ {4,}(?:\$ )?(?:\S+=\S+ )*(?:nice )?(?:\.venv/bin/)?desdemona (.*)$")
+_COMMAND = re.compile(r"^ {4,}(?:\$ )?(?:\S+=\S+ )*(?:nice )?(?:\.venv/bin/)?desdemona ([a-z-].*)$")
 
 
 def pages() -> tuple[Path, ...]:
@@ -34,8 +34,10 @@ def anchors(page: Path) -> set[str]:
 
 
 def commands(page: Path) -> Iterator[str]:
-    """What follows `desdemona` in a page's command lines; continued lines are joined."""
-    for line in re.sub(r"\\\n\s*", "", page.read_text()).splitlines():
+    """What follows `desdemona` in a page's command lines and inline code; continued lines are joined."""
+    text = re.sub(r"\\\n\s*", "", page.read_text())
+    yield from re.findall(r"`(?:\.venv/bin/)?desdemona ([a-z-][^`\n]*)`", text)
+    for line in text.splitlines():
         if (found := _COMMAND.match(line)) is not None:
             yield found[1]
 

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import click
 import pytest
 import typer
 import yaml
+from typer.core import TyperGroup
 
 from bot.cli.main import app
 from tests.docs.generated import page_texts
 from tests.docs.pages import DOCS, ROOT, anchors, commands, links, pages
 
 MOST_WORDS = 60_000
-ROOT_COMMAND = typer.main.get_command(app)
 
 
 def in_navigation(entry: Any) -> list[str]:
@@ -70,20 +69,26 @@ def parsed(words: list[str]) -> None:
     """Parses a command line as `desdemona` would, without running anything.
 
     Raises:
-        click.UsageError: There is no such command or option, or an argument is missing.
+        typer's UsageError: There is no such command or option.
     """
-    command: click.Command = ROOT_COMMAND
-    context = click.Context(command, info_name="desdemona", resilient_parsing=False)
-    if words[:1] == ["--config"]:
-        words = words[2:]
-    while isinstance(command, click.Group):
-        _, found, words = command.resolve_command(context, words)
-        assert found is not None
-        command, context = found, click.Context(found, info_name=found.name, parent=context)
-    command.make_parser(context).parse_args(list(words))
+    command: Any = typer.main.get_command(app)  # Any: typer has no public names for contexts and parsers
+    context = command.context_class(command, info_name="desdemona")
+    words = words[2:] if words[0] == "--config" else [] if words[0] in ("--help", "--version") else words
+    while isinstance(command, TyperGroup) and words:
+        name, command, words = command.resolve_command(context, words)
+        context = command.context_class(command, info_name=name, parent=context)
+    if words:
+        command.make_parser(context).parse_args(list(words))
 
 
 COMMANDS = sorted({command for page in pages() for command in commands(page)})
+
+
+def test_parsing_finds_mistakes() -> None:
+    parsed(["--config", "x.toml", "games", "--limit", "3"])
+    for line in ("nothing", "games --nothing", "trial nothing"):
+        with pytest.raises(Exception, match="No such"):
+            parsed(line.split())
 
 
 @pytest.mark.parametrize("line", COMMANDS)
