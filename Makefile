@@ -71,6 +71,7 @@ docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/.installed-dev
 	@$(BIN)/python -c 'import material' 2> build/docs.log || $(BIN)/python -m pip install --quiet --disable-pip-version-check mkdocs-material
 	$(BIN)/mkdocs build --quiet --strict
+	! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//' build/docs
 	@echo "The site: build/docs/index.html"
 
 # What the catalogues of the arena's page have, and lack, of its sentences.
@@ -89,7 +90,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(NATIVE)
 # Refresh the lock from what is newest today, in an environment of its own.
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet --upgrade scikit-build-core nanobind cmake ninja '.[dev]'
+	build/lock/bin/python -m pip install --quiet --upgrade scikit-build-core nanobind cmake ninja '.[dev,docs]'
 	{ echo '# Exact versions for repeatable installs; `make lock` writes this file.'; \
 	  build/lock/bin/python -m pip freeze --exclude desdemona; } > constraints.txt
 
