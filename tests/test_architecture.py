@@ -111,11 +111,12 @@ BOT = {
     "bot.account": {"base", "game", "servers"},
     "bot.match": {"base", "game", "workers"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "workers"},
+    "bot.views": {"base"},
+    "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
     "bot.daemon": {"account", "alarms", "arena", "base", "control", "dashboard", "game", "servers"},
     "bot.cli": {
         "account", "arena", "base", "charts", "control", "daemon", "dashboard", "engine_protocols", "game",
-        "match", "servers", "workers",
+        "match", "servers", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
 }  # fmt: skip
