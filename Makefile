@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
-NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
+NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.* lab/native/*.*))
 
 .PHONY: run install test compiled dev wheel bench lint map docs sentences sanitize fuzz mutants stub lock clean
 
@@ -56,9 +56,9 @@ fuzz:
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.mutants
 
-# The stub of the C++ core as the built module has it.
+# The stubs of the C++ modules as they were built.
 stub: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.engine.native.stub engine/_native.pyi
+	$(BIN)/python -m tests.engine.native.stub
 
 # The parts of docs/ that follow from the code or from docs/data/numbers.toml.
 map: $(VENV)/.installed-dev

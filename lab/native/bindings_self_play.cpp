@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/self_play.hpp"
+#include "self_play.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -56,7 +56,7 @@ struct Binding {
     }
 
     static void bind(nb::module_& m, const char* evaluation_name, const char* play_name, const char* samples_name) {
-        const std::string samples_signature = std::string("def ") + samples_name + "(records: bytes, evaluation: " +
+        const std::string samples_signature = std::string("def ") + samples_name + "(records: bytes, evaluation: engine._native." +
                                               evaluation_name + ") -> tuple[bytes, bytes, bytes, bytes, bytes]";
         m.def(play_name, &play, "evaluation"_a, "network"_a.none(), "seed"_a, "first_game"_a, "games"_a, "nodes"_a,
               "random_plies"_a, "threads"_a,

@@ -1,4 +1,4 @@
-#include "training/linear_training.hpp"
+#include "linear_training.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "random.hpp"
-#include "training/board.hpp"
+#include "board.hpp"
 
 namespace desdemona::learning {
 

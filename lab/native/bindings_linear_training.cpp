@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/linear_training.hpp"
+#include "linear_training.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,9 +1,9 @@
-#include "training/self_play.hpp"
+#include "self_play.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "training/board.hpp"
+#include "board.hpp"
 
 namespace desdemona::learning {
 

@@ -1,4 +1,4 @@
-#include "training/training.hpp"
+#include "othello_training.hpp"
 
 #include <algorithm>
 #include <atomic>

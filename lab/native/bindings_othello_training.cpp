@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/training.hpp"
+#include "othello_training.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -96,7 +96,7 @@ std::vector<std::pair<int, int>> check(training::Trainer& self, int empties, std
 
 }  // namespace
 
-void bind_training(nb::module_& m) {
+void bind_othello_training(nb::module_& m) {
     nb::class_<training::Trainer>(
         m, "OthelloTrainer", "Learns Othello weights by a backward minimax sweep; for one thread at a time.")
         .def(nb::new_(&make_trainer), "seed"_a, "threads"_a, nb::rv_policy::take_ownership,
