@@ -1,3 +1,3 @@
-"""The schema's history: one script for each change, run by `storage.maintenance.migrate`; they import
+"""The schema's history: one script for each change, run by `storage.migrate`; they import
 nothing of ours.
 """

@@ -1,4 +1,4 @@
-"""Alembic's environment script, run for every command; `storage.maintenance.migrate` passes its input as
+"""Alembic's environment script, run for every command; `storage.migrate` passes its input as
 attributes.
 """
 

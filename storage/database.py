@@ -43,11 +43,11 @@ from sqlalchemy.ext.asyncio import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
+from storage import migrate
 from storage.damage import decode_json
 from storage.drivers.postgresql import watch_pool
 from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
-from storage.maintenance import migrate
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""

@@ -16,7 +16,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.engine import Connection
 from sqlalchemy.pool import NullPool
 
-from storage.maintenance import migrate
+from storage import migrate
 
 _upgrade = migrate._upgrade
 

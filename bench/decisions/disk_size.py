@@ -40,12 +40,12 @@ from engine.players import Player, complete
 from engine.stop import StopFlag
 from engine.temptation import ReplyForecast, forecast
 from engine.time_management import Limits
+from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.ledger.decisions import commit_decision, mark_confirmed, mark_sent, store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import open_game
 from storage.ledger.outcomes import record_outcome, record_reply_time
-from storage.maintenance import migrate
 from storage.packing.records import pack, unpack
 from storage.records import NewGame, ReplyTime, TimeSource
 from tests.storage.postgres import running_postgres

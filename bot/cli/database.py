@@ -6,8 +6,8 @@ import typer
 
 from bot.base.game_summaries import make_summaries, unjudged_notice
 from bot.cli.common import config_of
+from storage import migrate
 from storage.database import LONG_PATIENCE_S, Database, current_schema
-from storage.maintenance import migrate
 
 
 def upgrade(context: typer.Context) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sqlalchemy import ARRAY, Text, bindparam, text
 
+from storage import migrate
 from storage.database import Database, held_roles
 from storage.errors import StorageError
-from storage.maintenance import migrate
 
 MOST_BYTES = 200 << 20
 """Size of the rows of a SQLite database up to which it is rewritten while a program plays on it: about two

@@ -1,7 +1,7 @@
 """Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
 
 The source is read as it was at one moment, so that a program may play on it meanwhile.  The target must be
-empty.  While it is filled its revision is `storage.maintenance.migrate.UNFINISHED_COPY`, with which no
+empty.  While it is filled its revision is `storage.migrate.UNFINISHED_COPY`, with which no
 program opens it,
 and the table `unfinished_copy` says what it is a copy of.
 
@@ -21,10 +21,10 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
+from storage import migrate
 from storage.damage import VALUE_ERRORS, reason_of
 from storage.database import Database
 from storage.errors import StorageError
-from storage.maintenance import migrate
 from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from storage import migrate
 from storage.database import (
     LONG_PATIENCE_S,
     POSTGRES_SETTINGS,
@@ -21,7 +22,6 @@ from storage.database import (
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.ledger.events import list_events, record_event
 from storage.ledger.games import list_games
-from storage.maintenance import migrate
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
 from tests.storage.busy import BusyWriter

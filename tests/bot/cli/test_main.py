@@ -20,9 +20,9 @@ from bot.base.errors import AuthError, RefusedError
 from bot.cli import check as checking
 from bot.cli import common as cli_parts
 from bot.servers import Account
+from storage import migrate
 from storage.database import Database
 from storage.ledger.games import finish_game
-from storage.maintenance import migrate
 from storage.records import GameResult
 from tests.bot.conftest import Command
 from tests.storage.samples import ERRED, FELL, UNANSWERED, decision, opened, settled

@@ -12,10 +12,10 @@ from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.player import GamePlayer
 from bot.game.recheck import Findings, recheck
 from engine.decision import Candidate, ReplyProfile
+from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.statistics.facts import count_outdated
 from storage.ledger.games import reopen_game
-from storage.maintenance import migrate
 from storage.maintenance.recheck import settle_later
 from storage.records import GameStatus
 from storage.tables.games import (

@@ -11,7 +11,7 @@ import pytest
 
 from storage.ask.examples import EXAMPLES
 from storage.ask.views import TABLES, VIEWS
-from storage.maintenance.migrate import all_tables
+from storage.migrate import all_tables
 from tests.storage.ask.conftest import asked
 from tests.storage.ask.counted import COUNTED
 from tests.storage.ask.sample_games import Sample

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, String, insert
 
+from storage import migrate
 from storage.database import Database
-from storage.maintenance import migrate
 from storage.maintenance.copied_rows import CopiedTable
 from storage.packing.records import keep
 from storage.tables.types import EnumText, PackedRecord, UtcDateTime

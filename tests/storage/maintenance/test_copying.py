@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, insert, inspect, select, text, update
 
+from storage import migrate
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.events import record_event
-from storage.maintenance import copied_rows, copying, migrate
+from storage.maintenance import copied_rows, copying
 from storage.maintenance.copying import copy_database
 from storage.tables.arena import ArenaAccount, ArenaChatLine
 from storage.tables.games import DecisionRow, EventRow, GameRow

@@ -25,6 +25,7 @@ from engine.game import WIN_CENTI
 from engine.judgement import expected_scale_centi
 from engine.params import Scale, TrapParams
 from engine.temptation import forecast
+from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.errors import StorageError
 from storage.evidence.trials import NewTrial, start_trial
@@ -33,7 +34,6 @@ from storage.ledger.events import record_event
 from storage.ledger.forecasts import forecasts_of_game, store_forecast
 from storage.ledger.games import adopt_records, finish_game, get_game, list_games, list_unsettled_games
 from storage.ledger.outcomes import record_reply_time
-from storage.maintenance import migrate
 from storage.packing.records import COLUMNS, PLAIN, unpack
 from storage.records import GameResult, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow

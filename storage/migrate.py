@@ -1,6 +1,6 @@
 """Upgrades the database's schema with the scripts in ``migrations/``.
 
-``python -m storage.maintenance.migrate MESSAGE`` writes the next script from the changes in
+``python -m storage.migrate MESSAGE`` writes the next script from the changes in
 `storage.tables`; read
 it, remove Alembic's comments, and format it with ``ruff``.
 
