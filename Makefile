@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
-NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
+NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.* lab/native/*.*))
 
 .PHONY: run install test compiled dev wheel bench lint map sentences sanitize fuzz mutants stub lock clean
 
@@ -23,7 +23,7 @@ test: $(VENV)/.installed-dev
 
 # Compile the program and, which takes pytest longer, the tests: once, not in each of its processes.
 compiled: $(VENV)/.installed-dev
-	$(BIN)/python -m compileall -q bot engine storage migrations
+	$(BIN)/python -m compileall -q bot engine lab storage migrations
 	$(BIN)/python -m pytest --collect-only -q > build/collected || cat build/collected
 
 dev: $(VENV)/.installed-dev
@@ -56,9 +56,9 @@ fuzz:
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.mutants
 
-# The stub of the C++ core as the built module has it.
+# The stubs of the C++ modules as they were built.
 stub: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.engine.native.stub engine/_native.pyi
+	$(BIN)/python -m tests.engine.native.stub
 
 # The list of modules in docs/development.md.
 map: $(VENV)/.installed-dev

@@ -6,14 +6,15 @@
 import sys
 from pathlib import Path
 
-from engine import _native
+import engine
 from engine.games.chess_evaluation import DANGERS, GROUPS
+from lab import _training
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.chess",
-    out=Path(__file__).parents[1] / "games" / "chess_weights.json",
-    trainer=_native.ChessTrainer,
+    out=Path(engine.__file__).parent / "games" / "chess_weights.json",
+    trainer=_training.ChessTrainer,
     groups=GROUPS,
     material={
         "pawn_square": 100,

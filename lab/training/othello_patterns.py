@@ -28,9 +28,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine import _native
+import engine
+from lab import _training
 
-WEIGHTS = Path(__file__).parents[1] / "games" / "othello_weights.xz"
+WEIGHTS = Path(engine.__file__).parent / "games" / "othello_weights.xz"
 STAGES = 60
 PHASES = {f"{least + 1}-{least + 10}": range(least, least + 10) for least in range(0, STAGES, 10)}
 """Stages by numbers of empty squares, for the card."""
@@ -167,8 +168,8 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
         options.shrink, options.neighbours, options.result_share,
     )  # fmt: skip
     # Nothing to learn from yet: bad settings are refused before the first sweep's games, not after them.
-    _native.OthelloTrainer(options.seed, 1).learn(0, *settings)
-    trainer = _native.OthelloTrainer(options.seed, options.threads)
+    _training.OthelloTrainer(options.seed, 1).learn(0, *settings)
+    trainer = _training.OthelloTrainer(options.seed, options.threads)
     if options.start is not None:
         trainer.set_weights(lzma.decompress(options.start.read_bytes()))
     learned = []

@@ -6,14 +6,15 @@
 import sys
 from pathlib import Path
 
-from engine import _native
+import engine
 from engine.games.xiangqi_evaluation import DANGERS, GROUPS, PLACES
+from lab import _training
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.xiangqi",
-    out=Path(__file__).parents[1] / "games" / "xiangqi_weights.json",
-    trainer=_native.XiangqiTrainer,
+    out=Path(engine.__file__).parent / "games" / "xiangqi_weights.json",
+    trainer=_training.XiangqiTrainer,
     groups=GROUPS,
     material={
         "soldier_place": 100,

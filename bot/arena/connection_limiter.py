@@ -1,0 +1,173 @@
+"""Limits open connections, so that silent clients neither lock others out nor exhaust file descriptors.
+
+A connection that has sent no complete request within `IDLE_S` is closed.  At the limit, a new connection
+replaces, in this order, the oldest connection without a request, a stream that no player in a game needs
+(`bot.arena.traffic`), or the oldest connection that a player keeps open between requests.  When every
+connection is serving a player, the new one is closed.
+"""
+
+import asyncio
+import logging
+import resource
+from collections import Counter
+from collections.abc import Container, Iterable
+from contextlib import suppress
+from ipaddress import ip_address
+from itertools import islice
+from typing import Protocol
+
+from aiohttp import web
+
+from bot.arena.proxies import limited_as
+from bot.arena.traffic.open_streams import Priority
+
+logger = logging.getLogger(__name__)
+
+IDLE_S = 30.0
+"""Longest wait for the next request; longer than aiohttp clients and browsers keep idle connections."""
+MAX_CONNECTIONS = 4096
+MAX_DESCRIPTORS = 65_536
+_WARN_EVERY_S = 60.0
+_AT_ONCE = 32  # this part of the connections makes room at once
+
+
+def max_connections() -> int:
+    """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
+
+    It is a quarter of the descriptors: connections waiting to be accepted or closed take some, the database
+    needs some, and the bot has the other ends of its own connections.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 4)
+
+
+class ClientPriorities(Protocol):
+    """Tells how much each connection matters."""
+
+    def priority_of(self, connection: web.RequestHandler) -> Priority:
+        """The priority of a connection's client, by its latest request."""
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
+        """End one stream that is not needed; false if there is none among these."""
+
+
+class _AnonymousClients:
+    """All clients are anonymous; only connections without a request can be closed for others."""
+
+    def priority_of(self, connection: web.RequestHandler) -> Priority:  # noqa: ARG002 - as in `ClientPriorities`
+        return Priority.ANONYMOUS
+
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:  # noqa: ARG002 - as in `ClientPriorities`
+        return False
+
+
+class ConnectionLimiter:
+    """Creates the protocol of every new connection within the limits."""
+
+    def __init__(
+        self,
+        server: web.Server,
+        busy: Container[web.RequestHandler],
+        most: int,
+        proxies: Container[str],
+        priorities: ClientPriorities | None = None,
+    ) -> None:
+        """Limit the connections of a server.
+
+        Args:
+            server: Speaks HTTP on the admitted connections.
+            busy: The connections with a request in progress.
+            most: Most connections in total; an eighth of them for one address, half of them for one of this
+                machine, all for a trusted proxy, behind which each address has limits of its own.
+            proxies: The trusted ones.
+            priorities: How much each connection matters; None: all clients are anonymous.
+        """
+        self._server = server
+        self._busy = busy
+        self._priorities: ClientPriorities = priorities or _AnonymousClients()
+        self._most = most
+        self._proxies = proxies
+        self._open: dict[web.RequestHandler, str] = {}
+        """The connections, the oldest first, with their addresses; also some that have ended."""
+        self._by_address: Counter[str] = Counter()
+        self._warned_at = float("-inf")
+
+    def __call__(self) -> asyncio.Protocol:
+        """Protocol factory for `loop.create_server`."""
+        return _PendingConnection(self)
+
+    def admit(self, transport: asyncio.Transport) -> None:
+        """Serve a new connection, or close it."""
+        host = _host(transport.get_extra_info("peername"))
+        address = limited_as(host)
+        if host not in self._proxies:
+            most = max(1, self._most // (2 if _is_local(host) else 8))
+            if self._by_address[address] >= most and not self._has_room(most, host, address):
+                transport.abort()
+                return
+        if len(self._open) >= self._most and not self._has_room(self._most, host):
+            transport.abort()
+            return
+        protocol = self._server()
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        self._open[protocol] = address
+        self._by_address[address] += 1
+
+    def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
+        """Whether another connection of this address, or of any, fits; closes others if necessary."""
+        self._open = {each: by for each, by in self._open.items() if each.transport is not None}
+        self._by_address = Counter(self._open.values())
+        crowd = [each for each, by in self._open.items() if address in (None, by)]
+        return len(crowd) < most or self._make_room(crowd, host)
+
+    def _make_room(self, crowd: list[web.RequestHandler], host: str) -> bool:
+        now = asyncio.get_running_loop().time()
+        if now - self._warned_at >= _WARN_EVERY_S:
+            self._warned_at = now
+            logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
+        idle = [each for each in crowd if each not in self._busy]
+        for priority in (Priority.ANONYMOUS, Priority.PLAYER):
+            found = (each for each in idle if self._priorities.priority_of(each) is priority)
+            # Several at once: otherwise a flood makes us look through all of them for each that comes.
+            if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
+                for each in oldest:
+                    _close(each)
+                return True
+            if priority is Priority.ANONYMOUS and self._priorities.make_room(crowd):
+                return True
+        return False
+
+
+class _PendingConnection(asyncio.Protocol):
+    """A connection before admission."""
+
+    def __init__(self, connections: ConnectionLimiter) -> None:
+        self._connections = connections
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
+        self._connections.admit(transport)
+
+
+def _close(connection: web.RequestHandler) -> None:
+    transport = connection.transport
+    connection.force_close()
+    if transport is not None:
+        transport.abort()  # also when the client does not read what it was sent
+
+
+def _host(peer: object) -> str:
+    return str(peer[0]) if isinstance(peer, tuple) else "unknown"
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,29 @@
+"""Calls of the Lichess API that the arena lacks: each says so as lichess.org says what it refuses."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from aiohttp import web
+
+from bot.arena.http import GAME, refusal
+
+NO_CORRESPONDENCE = "This server has no correspondence games: send clock.limit and clock.increment"
+
+_MISSING: Mapping[str, str] = {
+    "/api/challenge/ai": "This server has no games against the AI: challenge a bot of GET /api/bot/online",
+    "/api/challenge/open": "This server has no open challenges: POST /api/challenge/{username}",
+    f"/api/challenge/{GAME}/start-clocks": "This server starts the clocks itself, when both have moved",
+    f"/api/round/{GAME}/add-time/{{seconds}}": "Players of this server cannot give time",
+    "/api/token/admin-challenge": "This server makes no tokens for others: POST /api/person makes an account",
+    "/api/board/seek": "This server has no seeks: challenge somebody, POST /api/challenge/{username}",
+}
+"""What is said instead, by the call's path."""
+
+
+def unsupported_calls() -> list[web.AbstractRouteDef]:
+    """The routes of these calls; before those with which a name in the path could be confused."""
+    return [web.post(path, partial(_refuse, text)) for path, text in _MISSING.items()]
+
+
+async def _refuse(text: str, _request: web.Request) -> web.Response:
+    return refusal(400, text)

@@ -1,0 +1,73 @@
+"""What spectators may see of a game: while it runs, nothing that would help a player.  No I/O.
+
+Fields are listed one by one, so that a new field for players is not shown to spectators by accident.
+"""
+
+from collections.abc import Sequence
+
+from bot.arena import board_view as views
+from bot.arena import wire
+from bot.arena.game import ReplayedGame
+from bot.arena.wire import Json
+
+_FULL = ("id", "variant", "speed", "rated", "createdAt", "white", "black", "initialFen", "clock")
+_PLAYER = ("id", "name", "title", "rating", "provisional")
+_STATE = ("wtime", "btime", "winc", "binc", "status", "winner")
+
+
+def spectator_view(
+    match: ReplayedGame,
+    now: float,
+    first_move_s: float,
+    keep_alive_s: float,
+    *,
+    files: Sequence[str] = (),
+    is_standing: bool = False,
+) -> Json:
+    """A whole game as its spectators see it: board, clocks, moves, and at the end the result.
+
+    The keys are those of a player's `gameFull` with the view of the page.
+
+    Args:
+        match: The game.
+        now: The arena's time.
+        first_move_s: Longest time for each side's first move.
+        keep_alive_s: Seconds between the keep-alives of a quiet stream.
+        files: Forms in which the finished game can be fetched.
+        is_standing: Whether an outage stops the clocks.
+    """
+    full = wire.game_full(match, now, first_move_s)
+    shown = {key: full[key] for key in _FULL if key in full}
+    for colour in ("white", "black"):
+        shown[colour] = {key: full[colour][key] for key in _PLAYER if key in full[colour]}
+    state = {key: full["state"][key] for key in _STATE if key in full["state"]}
+    state["view"] = _view(match, is_standing=is_standing)
+    told: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
+    return told | ({"files": list(files)} if match.is_over else {})
+
+
+def _view(match: ReplayedGame, *, is_standing: bool) -> Json:
+    game, record = match.variant.game, match.record
+    shown: Json = {
+        **views.board(match.variant, match.position),
+        "game": game.name,
+        "title": game.title,
+        "sides": list(game.sides),
+        "colours": dict(zip(game.sides, match.variant.colours, strict=True)),
+        "lastSquares": list(match.last_squares),
+        "moves": list(record.moves),
+        "names": list(match.names),
+        "legal": [],
+    }
+    if is_standing:
+        shown["clocksStand"] = True
+    if not match.is_over and not any(map(game.move_squares, game.legal_moves(match.position))):
+        shown["mustPass"] = True
+    if match.is_over:
+        diffs = record.rating_diffs
+        shown |= {
+            "toMove": None,
+            "ending": match.ending,
+            "ratingDiffs": None if diffs is None else dict(zip(game.sides, diffs, strict=True)),
+        }
+    return shown

@@ -1,0 +1,44 @@
+"""Cached responses: a body with its ETag; 304 for clients that have it already."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import ETag, web
+
+
+@dataclass(frozen=True, slots=True)
+class CachedResponse:
+    """A response without the headers that all responses share."""
+
+    body: bytes
+    tag: str
+    content_type: str
+
+    @classmethod
+    def of(cls, body: bytes, content_type: str) -> "CachedResponse":
+        """A response with the hash of its body as ETag."""
+        return cls(body, hashlib.sha256(body).hexdigest()[:16], content_type)
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> "CachedResponse":
+        """A response in JSON."""
+        return cls.of(json.dumps(value).encode(), "application/json; charset=utf-8")
+
+    def send(self, request: web.Request, cache: str = "no-cache") -> web.Response:
+        """The response to a request.
+
+        Args:
+            request: May have an ``If-None-Match`` header.
+            cache: Value of ``Cache-Control``.
+        """
+        headers = {"Cache-Control": cache, "Content-Type": self.content_type}
+        has_it = any(each.value in (self.tag, "*") for each in request.if_none_match or ())
+        response = (
+            web.Response(status=304, headers={"Cache-Control": cache})
+            if has_it
+            else web.Response(body=self.body, headers=headers)
+        )
+        response.etag = ETag(self.tag)
+        return response

@@ -1,0 +1,86 @@
+"""Caches expensive results; concurrent callers share one computation in a thread."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
+
+from bot.arena.challenges import ServerBusy
+
+MAX_WAITING = 32
+"""Most computations that may wait at once."""
+RETRY_AFTER_S = 2
+"""Retry-After when all slots are busy, in seconds."""
+
+V = TypeVar("V")
+T = TypeVar("T")
+
+
+class SingleFlightCache(Generic[V]):
+    """The most recently used results.
+
+    Args:
+        most: Total weight of the results to keep.
+        weigh: Weight of a result.
+        keep: Whether to keep a result at all.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        weigh: Callable[[V], int] = lambda _: 1,
+        keep: Callable[[V], bool] = lambda _: True,
+    ) -> None:
+        self._most = most
+        self._weigh = weigh
+        self._keep = keep
+        self._kept: OrderedDict[Hashable, V] = OrderedDict()
+        self._weight = 0
+        self._making: dict[Hashable, asyncio.Future[V]] = {}
+        self._bench = asyncio.Semaphore(1)
+
+    def cached(self, key: Hashable) -> V | None:
+        """The result, if it is in the cache."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    async def get(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
+        """The thing, from the store or made now.
+
+        Args:
+            key: Equal keys stand for equal things.
+            make: Makes it, the costly part with `in_thread`.
+
+        Raises:
+            Crowded: Too many others wait to be made.
+            Exception: Whatever `make` raises, to all who asked; then nothing is kept.
+        """
+        if (found := self.cached(key)) is not None:
+            return found
+        if key not in self._making:
+            if len(self._making) >= MAX_WAITING:
+                raise ServerBusy("The server is busy; please try again", RETRY_AFTER_S, "server.busy")
+            making = self._making[key] = asyncio.ensure_future(self._make(key, make))
+            # Errors go to those who wait, who may all have gone.
+            making.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(self._making[key])
+
+    async def in_thread(self, work: Callable[..., T], *args: object) -> T:
+        """Run a function in a thread, one at a time, so that the event loop is not blocked."""
+        async with self._bench:
+            return await asyncio.to_thread(work, *args)
+
+    async def _make(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
+        try:
+            made = await make()
+        finally:
+            del self._making[key]
+        if not self._keep(made):
+            return made
+        self._kept[key] = made
+        self._weight += self._weigh(made)
+        while self._weight > self._most and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            self._weight -= self._weigh(oldest)
+        return made

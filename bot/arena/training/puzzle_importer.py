@@ -1,0 +1,107 @@
+"""Imports puzzle positions: all old games once, then each game as it is settled."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+
+from bot.arena.training.ratings import start_rating
+from storage.arena.puzzles import positions
+from storage.arena.puzzles.positions import NewFall
+from storage.damage import read_batch
+from storage.database import Database
+from storage.errors import StorageError
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 20.0
+"""Seconds between checks for newly settled games."""
+BATCH = 20
+"""Games to read at once."""
+SMALL_BATCH = 10
+"""Positions to store in one transaction: about 10 ms, during which SQLite cannot store a move."""
+
+
+class PuzzleImporter:
+    """Fills the trainer's tables.
+
+    Args:
+        database: The arena's, with the records of our own accounts.
+        site: The arena's name in them.
+        sleep: Waits for some seconds.
+    """
+
+    def __init__(
+        self, database: Database, site: str, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._database = database
+        self._site = site
+        self._sleep = sleep
+        self._floor = 0  # our key of a game; all games up to it are imported
+
+    async def run(self) -> None:
+        """Import until cancelled; retries after a database failure."""
+        is_filled, has_database = False, True
+        while True:
+            await self._sleep(POLL_S)
+            try:
+                if not is_filled:
+                    if made := await self.fill():
+                        logger.info("the trainer has %d more positions in which people fell", made)
+                    is_filled = True
+                else:
+                    await self.poll()
+                has_database = True
+            except StorageError as error:
+                if has_database:
+                    logger.warning("the trainer waits for the database: %s", error)
+                has_database = False
+            except Exception:  # the edge of every game: none may end because of it
+                logger.exception("filling the trainer failed; it tries again")
+
+    async def fill(self) -> int:
+        """Import all pending games; returns the number of new positions."""
+        self._floor = 0
+        return await self.poll()
+
+    async def poll(self) -> int:
+        """Import games settled since the last call; returns the number of new positions."""
+        # Read first: a game that begins or is settled meanwhile lies above it.
+        async with self._database.read() as session:
+            floor = await positions.settled_up_to(session, self._site)
+        made, after = 0, self._floor
+        while True:
+            async with self._database.read() as session:
+                games = await positions.list_pending(session, self._site, after, BATCH)
+            if not games:
+                break
+            made += await self.import_games(games)
+            after = games[-1]
+            await self._sleep(0)
+        self._floor = floor
+        return made
+
+    async def import_games(self, games: Collection[int]) -> int:
+        """Import games, by our keys; returns the number of new positions."""
+        if not games:
+            return 0
+        async with self._database.read() as session:
+            decisions = await positions.list_baits(session, games)
+            found = await read_batch(
+                decisions, partial(positions.list_new_falls, session, self._site), _damaged
+            )
+        falls = [fall for fall in found if fall is not None]
+        made = 0
+        for start in range(0, len(falls), SMALL_BATCH):
+            async with self._database.write() as session:
+                made += await positions.import_positions(
+                    session, falls[start : start + SMALL_BATCH], start_rating
+                )
+        async with self._database.write() as session:
+            await positions.mark_imported(session, games)
+        return made
+
+
+def _damaged(decision_id: int, error: Exception) -> NewFall | None:
+    logger.warning("the trainer leaves out decision %d: %s", decision_id, error)
+    return None
