@@ -34,9 +34,9 @@ from storage.evidence.replies import (
     SCORES,
     STATES,
     UNKNOWN,
-    Flag,
     Labels,
     PackedGame,
+    ReplyFlag,
     model_text,
     packed_expectations,
 )
@@ -90,7 +90,7 @@ class SetBait:
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
+class GameSummary:
     """Everything that one game adds to statistics and lists."""
 
     id: int
@@ -103,18 +103,18 @@ class GameRecord:
     baits: tuple[SetBait, ...]
 
 
-async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameRecord]:
+async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
     """Some games, by their key.
 
     A game with a row that no program of ours wrote is left out, and logged.
     """
-    found: dict[int, GameRecord] = {}
+    found: dict[int, GameSummary] = {}
     for start in range(0, len(games), _BATCH):
         found |= await _records(session, games[start : start + _BATCH])
     return found
 
 
-async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameRecord]:
+async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
     try:
         rows = (await session.execute(_GAMES.where(GameRow.id.in_(games)))).all()
         # By the games' keys, so that no database reads all decisions.
@@ -190,7 +190,7 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
 )
 
 
-def record_of(game: Any, decisions: Sequence[Any]) -> GameRecord:
+def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
     """The record of one game.
 
     Args:
@@ -208,7 +208,7 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameRecord:
     probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
     labels = Labels(game.player, game.game, game.site, game.speed, probabilities, tuple(models))
     drawn = [each for each in decisions if is_drawn(each.search_mode, game.player)]
-    return GameRecord(
+    return GameSummary(
         id=game.id,
         packed=PackedGame(labels.text, found.tobytes(), rows.tobytes()),
         counts=BaitCounts(
@@ -271,18 +271,18 @@ class _Reply:
         return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
 
     @property
-    def flags(self) -> Flag:
+    def flags(self) -> ReplyFlag:
         """What is true of it."""
-        row, flags = self.row, Flag(0)
+        row, flags = self.row, ReplyFlag(0)
         is_told = self.is_judged and row.reply is not None and self.is_forecast
         for flag, is_true in (
-            (Flag.JUDGED, is_told and row.rule == RULE and row.reply_count >= 2),
-            (Flag.DECIDED, row.is_decided),
-            (Flag.PAPER_TRAP, row.is_trap),
-            (Flag.FELL_FOR_BEST, row.fell_for_best),
-            (Flag.BAIT, self.is_forecast and row.bait is not None),
-            (Flag.TAKEN, self.is_forecast and row.is_taken),
-            (Flag.ANSWERED, self.is_forecast and row.is_taken is not None),
+            (ReplyFlag.JUDGED, is_told and row.rule == RULE and row.reply_count >= 2),
+            (ReplyFlag.DECIDED, row.is_decided),
+            (ReplyFlag.PAPER_TRAP, row.is_trap),
+            (ReplyFlag.FELL_FOR_BEST, row.fell_for_best),
+            (ReplyFlag.BAIT, self.is_forecast and row.bait is not None),
+            (ReplyFlag.TAKEN, self.is_forecast and row.is_taken),
+            (ReplyFlag.ANSWERED, self.is_forecast and row.is_taken is not None),
         ):
             if is_true:
                 flags |= flag
@@ -341,7 +341,7 @@ def _of_decisions(
         for each in decisions
         if each.time_s is not None and (each.reply_count is None or each.reply_count >= 2)
     ]
-    counted = [each.row for each in replies if Flag.JUDGED in each.flags and each.counts]
+    counted = [each.row for each in replies if ReplyFlag.JUDGED in each.flags and each.counts]
     expected = [each for each in counted if each.optimal_expected is not None]
     return {
         "outdated": sum(is_outdated(each) for each in standing),
@@ -371,7 +371,7 @@ def _set_baits(game: Any, replies: Iterable[_Reply]) -> Iterable[SetBait]:
     moves = game.moves.split()
     for each in replies:
         row = each.row
-        if Flag.BAIT not in each.flags or not each.counts:
+        if ReplyFlag.BAIT not in each.flags or not each.counts:
             continue
         yield SetBait(
             row.id,

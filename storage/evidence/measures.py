@@ -22,7 +22,16 @@ from engine.decision import OutcomeKind
 from engine.judgement import ERROR
 from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
 from storage.evidence.inference.persons import Codes, Floats, first_and_codes
-from storage.evidence.replies import NO_FLAG, OUTCOMES, Flag, ReplyRows, costs, expected, has, phases_of
+from storage.evidence.replies import (
+    NO_FLAG,
+    OUTCOMES,
+    JudgedReplies,
+    ReplyFlag,
+    costs,
+    expected,
+    has,
+    phases_of,
+)
 from storage.evidence.statistics.groups import Expected
 from storage.filters import GamePhase
 
@@ -139,7 +148,7 @@ class Cells:
         )
 
 
-def cells_of(replies: ReplyRows, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
+def cells_of(replies: JudgedReplies, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
     """The sums of judged replies.
 
     Args:
@@ -147,7 +156,7 @@ def cells_of(replies: ReplyRows, *, by_phase: bool = False, phase: GamePhase | N
         by_phase: Whether phases are told apart.
         phase: Only replies of this phase; None: all.
     """
-    judged = replies.where(has(replies.replies, Flag.JUDGED))
+    judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))
     phases = phases_of(judged.replies)
     if phase is not None:
         judged, phases = judged.where(phases == phase.number), phases[phases == phase.number]
@@ -163,7 +172,7 @@ def cells_of(replies: ReplyRows, *, by_phase: bool = False, phase: GamePhase | N
     )
 
 
-def _sums(judged: ReplyRows, starts: Codes) -> Floats:
+def _sums(judged: JudgedReplies, starts: Codes) -> Floats:
     """The columns, added up from each start to the next one; shape (starts, columns)."""
     sums = [np.zeros((0, len(COLUMNS)))]
     at = 0
@@ -181,8 +190,11 @@ def _columns(replies: NDArray[np.void]) -> Floats:
     """What each judged reply adds to each column; shape (columns, replies)."""
     found = np.empty((len(COLUMNS), len(replies)))
     outcome = replies["outcome"]
-    counts = has(replies, NO_FLAG, Flag.DECIDED)
-    has_bait, is_trap = has(replies, Flag.BAIT, Flag.DECIDED), has(replies, Flag.PAPER_TRAP, Flag.DECIDED)
+    counts = has(replies, NO_FLAG, ReplyFlag.DECIDED)
+    has_bait, is_trap = (
+        has(replies, ReplyFlag.BAIT, ReplyFlag.DECIDED),
+        has(replies, ReplyFlag.PAPER_TRAP, ReplyFlag.DECIDED),
+    )
     is_optimal = outcome == _OPTIMAL
     for name, values in (
         ("decided", ~counts),
@@ -191,14 +203,14 @@ def _columns(replies: NDArray[np.void]) -> Floats:
         ("baits_set", has_bait),
         ("traps_set", is_trap),
         ("traps_optimal", is_trap & is_optimal),
-        ("traps_fell_for_best", is_trap & has(replies, Flag.FELL_FOR_BEST)),
+        ("traps_fell_for_best", is_trap & has(replies, ReplyFlag.FELL_FOR_BEST)),
         ("traps_erred_elsewhere", is_trap & (outcome == _ERRED_ELSEWHERE)),
     ):
         found[AT[name]] = values
     for measure, happened in (
         (ERRORS, replies["cost"] >= ERROR),
         (COST, costs(replies)),
-        (BAITS, has(replies, Flag.TAKEN)),
+        (BAITS, has(replies, ReplyFlag.TAKEN)),
         (FALLS, outcome == _FELL),
     ):
         seen_in = found[AT[measure.seen_in]]

@@ -57,13 +57,13 @@ a fall into a trap in the paper's sense and of a bait's being taken, in `_UNITS`
 together, in hundredths of a per cent; seconds that this reply took (NaN: not known); how many of the replies
 are errors, falls and baits; the cost of this reply at the player's depth, in hundredths of a per cent
 (`EMPTY`: not judged), and the same by the judge (`EMPTY`: there is none yet); the moves made before our move;
-the reply's phase, 0 for the first; how many replies there were; a `Flag` each; the number of the forecast's
-model in `Labels.models`; the number of the paper's outcome in `OUTCOMES`."""
+the reply's phase, 0 for the first; how many replies there were; its `ReplyFlag`s; the number of the
+forecast's model in `Labels.models`; the number of the paper's outcome in `OUTCOMES`."""
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 """The column `outcome` is an index of these."""
 
 
-class Flag(IntFlag):
+class ReplyFlag(IntFlag):
     """What is true of a reply."""
 
     JUDGED = 1
@@ -82,7 +82,7 @@ class Flag(IntFlag):
     """It is known whether the bait was taken."""
 
 
-NO_FLAG = Flag(0)
+NO_FLAG = ReplyFlag(0)
 STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.value)
 """The column `state` is an index of these."""
 FINISHED, OPEN, ABORTED = range(len(STATES))
@@ -189,7 +189,7 @@ def costs(replies: ReplyArray) -> Floats:
     return np.asarray(replies["cost"] / WHOLE, np.float64)
 
 
-def has(replies: ReplyArray, which: Flag, without: Flag = NO_FLAG) -> NDArray[np.bool_]:
+def has(replies: ReplyArray, which: ReplyFlag, without: ReplyFlag = NO_FLAG) -> NDArray[np.bool_]:
     """Whether each reply has all of some flags and none of others; shape (replies,)."""
     found: NDArray[np.bool_] = replies["flags"] & int(which | without) == int(which)
     return found
@@ -282,7 +282,7 @@ class GameRows:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyRows:
+class JudgedReplies:
     """Some games with their replies."""
 
     of: GameRows
@@ -292,14 +292,14 @@ class ReplyRows:
     """Number of each reply's game in `of`."""
 
     @classmethod
-    def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "ReplyRows":
+    def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "JudgedReplies":
         """The packed replies of some games."""
         lengths = np.fromiter(map(len, replies), np.intp, len(replies)) // REPLY.itemsize
         rows = np.frombuffer(b"".join(replies), REPLY)
         return cls(of, rows, np.repeat(np.arange(len(replies)), lengths))
 
     @classmethod
-    def joined(cls, parts: Sequence["ReplyRows"]) -> "ReplyRows":
+    def joined(cls, parts: Sequence["JudgedReplies"]) -> "JudgedReplies":
         """Those of all parts, one after the other."""
         starts = np.cumsum([0, *(len(part.of) for part in parts)])
         return cls(
@@ -310,9 +310,11 @@ class ReplyRows:
             ),
         )
 
-    def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyRows":
+    def where(self, is_wanted: NDArray[np.bool_]) -> "JudgedReplies":
         """Some of the replies, of the same games."""
-        return self if is_wanted.all() else ReplyRows(self.of, self.replies[is_wanted], self.game[is_wanted])
+        return (
+            self if is_wanted.all() else JudgedReplies(self.of, self.replies[is_wanted], self.game[is_wanted])
+        )
 
     def models(self) -> SharedTexts:
         """The model of each reply."""

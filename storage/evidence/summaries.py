@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import RULE
 from engine.temptation import RULE as FORECAST_RULE
-from storage.evidence.game_records import GameRecord, game_records
+from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import LAYOUT
 from storage.records import GameStatus
 from storage.tables.games import GameRow
@@ -100,7 +100,7 @@ Rows = tuple[Mapping[str, Any], list[Mapping[str, Any]]]
 """A game's row of `GameSummaryRow` by column, and those of `GameBaitRow`, by decision."""
 
 
-def _rows(record: GameRecord) -> Rows:
+def _rows(record: GameSummary) -> Rows:
     row = {
         "game_id": record.id,
         "layout": LAYOUT,
@@ -114,7 +114,7 @@ def _rows(record: GameRecord) -> Rows:
     return row, [asdict(bait) for bait in record.baits]
 
 
-async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameRecord]) -> None:
+async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameSummary]) -> None:
     """Exchange the rows of some games for others."""
     if games:
         for table in (GameSummaryRow, GameBaitRow):

@@ -21,7 +21,7 @@ class GameSummaryRow(Base):
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # `storage.evidence.game_records.GameRecord`.
+    # `storage.evidence.game_records.GameSummary`.
     trial_draws: Mapped[int]
     trial_draws_answered: Mapped[int]
     # `storage.evidence.replies.PackedGame`.  The largest is the last one, so that reading the others seldom

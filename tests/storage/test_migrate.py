@@ -477,7 +477,7 @@ async def test_baits_of_the_twenty_third_schema_get_the_phase_of_their_reply(url
                     decision_id=key,
                     game_id=game.id,
                     line=-ply,
-                    surprise=0.5,
+                    expected_loss=0.5,
                     cost=1,
                     is_taken=None,
                     phase=phase,

@@ -24,7 +24,7 @@ from storage.evidence.game_records import SetBait, game_records
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
 from storage.evidence.reading import read_columns, read_replies
-from storage.evidence.replies import Flag, ReplyRows, expected, has, phases_of
+from storage.evidence.replies import JudgedReplies, ReplyFlag, expected, has, phases_of
 from storage.evidence.summaries import is_valid, without_summary
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
 from storage.records import GameStatus
@@ -256,11 +256,11 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     async for part in read_replies(session, *_shown(filters)):
         baits = part.where(_are_baits(part, filters))
         games = part.of.games[baits.game]
-        is_met = has(baits.replies, Flag.ANSWERED)
+        is_met = has(baits.replies, ReplyFlag.ANSWERED)
         persons.append(games["person"])
         bands.append(games["rating"] // BAND * BAND)
         phases.append(phases_of(baits.replies) * PHASE_PLIES)
-        is_taken = has(baits.replies, Flag.ANSWERED | Flag.TAKEN)
+        is_taken = has(baits.replies, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
         foreseen = is_met * expected(baits.replies, "bait_expected")
         sums.append(np.stack([is_met, is_taken, ~is_met, foreseen], axis=1))
         reached.append(np.unique(games["id"]))
@@ -282,9 +282,9 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     )
 
 
-def _are_baits(part: ReplyRows, filters: Filters) -> NDArray[np.bool_]:
+def _are_baits(part: JudgedReplies, filters: Filters) -> NDArray[np.bool_]:
     """Whether our move before each reply set a bait, in the phase that the filters name."""
-    found = has(part.replies, Flag.BAIT, Flag.DECIDED)
+    found = has(part.replies, ReplyFlag.BAIT, ReplyFlag.DECIDED)
     if filters.phase is not None:
         found &= phases_of(part.replies) == filters.phase.number
     return found

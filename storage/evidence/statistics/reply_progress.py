@@ -1,7 +1,7 @@
 """How one opponent's replies change over the games: errors and costs, in blocks of games.
 
 Replies to moves that set a tempting trap are told apart from all others.  Only what the statistics count is
-here: judged replies outside decided positions (`storage.evidence.replies.Flag`).
+here: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
 Replies of one game are alike, so an interval is by game: it leaves out one game at a time
 (`storage.evidence.inference.fixed`).  Among few replies all may happen to be alike, so that of the errors'
@@ -22,7 +22,7 @@ from engine.judgement import ERROR
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.intervals import share
 from storage.evidence.reading import replies_of
-from storage.evidence.replies import Flag, costs, has
+from storage.evidence.replies import ReplyFlag, costs, has
 
 BLOCK_GAMES = 20
 """Games of a block."""
@@ -111,10 +111,10 @@ async def replies_by_game(
 ) -> dict[int, tuple[GameReplies, GameReplies]]:
     """The replies of some games, by the game's key: to moves with a bait, and all others."""
     read = await replies_of(session, games)
-    counted = read.where(has(read.replies, Flag.JUDGED, Flag.DECIDED))
+    counted = read.where(has(read.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
     cost = costs(counted.replies)
     # Two numbers for each game: 0 with a bait, 1 without.
-    kinds = 2 * counted.game + ~has(counted.replies, Flag.BAIT)
+    kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
     size = 2 * len(read.of)
     sums = (
         np.bincount(kinds, minlength=size).tolist(),

@@ -14,10 +14,10 @@ from storage.evidence.replies import (
     EXPECTATIONS,
     GAME,
     REPLY,
-    Flag,
     GameRows,
+    JudgedReplies,
     Labels,
-    ReplyRows,
+    ReplyFlag,
     SharedTexts,
     days_of,
     expected,
@@ -74,10 +74,10 @@ def test_what_was_expected_is_exact(data: st.DataObject, replies: int) -> None:
 
 def test_flags() -> None:
     rows = np.zeros(4, REPLY)
-    rows["flags"] = [Flag.JUDGED, Flag.JUDGED | Flag.DECIDED, Flag.BAIT, 0]
-    assert has(rows, Flag.JUDGED).tolist() == [True, True, False, False]
-    assert has(rows, Flag.JUDGED, Flag.DECIDED).tolist() == [True, False, False, False]
-    assert has(rows, Flag.JUDGED | Flag.DECIDED).tolist() == [False, True, False, False]
+    rows["flags"] = [ReplyFlag.JUDGED, ReplyFlag.JUDGED | ReplyFlag.DECIDED, ReplyFlag.BAIT, 0]
+    assert has(rows, ReplyFlag.JUDGED).tolist() == [True, True, False, False]
+    assert has(rows, ReplyFlag.JUDGED, ReplyFlag.DECIDED).tolist() == [True, False, False, False]
+    assert has(rows, ReplyFlag.JUDGED | ReplyFlag.DECIDED).tolist() == [False, True, False, False]
 
 
 def test_shared_texts() -> None:
@@ -87,7 +87,7 @@ def test_shared_texts() -> None:
     assert [some.texts[code] for code in some.codes.tolist()] == ["b", "c"]
 
 
-def rows(*models: tuple[str, ...]) -> ReplyRows:
+def rows(*models: tuple[str, ...]) -> JudgedReplies:
     """A game with each of these lists of models, and a reply by each model."""
     games = np.zeros(len(models), GAME)
     games["id"] = np.arange(len(models))
@@ -96,7 +96,7 @@ def rows(*models: tuple[str, ...]) -> ReplyRows:
     for its in replies:
         its["model"] = np.arange(len(its))
     packed = GameRows.of(labels, [game.tobytes() for game in games])
-    return ReplyRows.unpacked(packed, [each.tobytes() for each in replies])
+    return JudgedReplies.unpacked(packed, [each.tobytes() for each in replies])
 
 
 def test_the_models_of_replies() -> None:
@@ -105,9 +105,9 @@ def test_the_models_of_replies() -> None:
 
 
 def test_rows_are_joined_game_by_game() -> None:
-    joined = ReplyRows.joined([rows(("b", "c"), ()), rows(("a",))])
+    joined = JudgedReplies.joined([rows(("b", "c"), ()), rows(("a",))])
     assert joined.game.tolist() == [0, 0, 2]
     assert joined.of.label("player").texts[0] == "trappy"
     found = joined.where(np.array([False, True, True])).models()
     assert [found.texts[code] for code in found.codes.tolist()] == ["c", "a"]
-    assert len(ReplyRows.joined([]).replies) == 0
+    assert len(JudgedReplies.joined([]).replies) == 0

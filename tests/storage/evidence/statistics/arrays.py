@@ -15,10 +15,10 @@ from storage.evidence.replies import (
     OUTCOMES,
     REPLY,
     STATES,
-    Flag,
     GameRows,
+    JudgedReplies,
     Labels,
-    ReplyRows,
+    ReplyFlag,
     packed_expectations,
 )
 from storage.evidence.statistics.group_rows import GroupRows, KeySources
@@ -37,7 +37,7 @@ def group_statistics(
         for game, (models, _, _) in zip(games, packed, strict=True)
     ]
     of = GameRows.of(texts, [row for _, row, _ in packed])
-    rows = ReplyRows.unpacked(of, [its for _, _, its in packed])
+    rows = JudgedReplies.unpacked(of, [its for _, _, its in packed])
     keys = complete_keys(by)
     return GroupRows(
         by=keys,
@@ -78,11 +78,11 @@ def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ..
         rows["model"][number] = models.index(reply.model)
         rows["outcome"][number] = OUTCOMES.index(reply.kind)
         flags = (
-            (Flag.DECIDED, reply.is_decided),
-            (Flag.PAPER_TRAP, reply.is_trap),
-            (Flag.FELL_FOR_BEST, reply.fell_for_best),
-            (Flag.BAIT, reply.has_bait),
-            (Flag.TAKEN, reply.is_taken),
+            (ReplyFlag.DECIDED, reply.is_decided),
+            (ReplyFlag.PAPER_TRAP, reply.is_trap),
+            (ReplyFlag.FELL_FOR_BEST, reply.fell_for_best),
+            (ReplyFlag.BAIT, reply.has_bait),
+            (ReplyFlag.TAKEN, reply.is_taken),
         )
-        rows["flags"][number] = Flag.JUDGED + sum(flag for flag, is_true in flags if is_true)
+        rows["flags"][number] = ReplyFlag.JUDGED + sum(flag for flag, is_true in flags if is_true)
     return models, row.tobytes(), rows.tobytes()

@@ -1,6 +1,6 @@
 """summaries of games hold their judged replies, one row each, in place of sums by phase, model and forecast
 
-Revision: 0028, after 0025
+Revision: 0026, after 0025
 Date: 2026-11-28
 """
 
@@ -9,7 +9,7 @@ from importlib import import_module
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0028"
+revision = "0026"
 down_revision = "0025"
 branch_labels = None
 depends_on = None
