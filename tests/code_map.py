@@ -33,7 +33,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def module_name(path: Path) -> str:
-    """``bot.game.player`` of bot/game/player.py, ``bot.game`` of bot/game/__init__.py."""
+    """``bot.game.game_runner`` of bot/game/game_runner.py, ``bot.game`` of bot/game/__init__.py."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -79,7 +79,7 @@ def grouped(graph: Graph, group_of: Callable[[str], str]) -> Graph:
 
 
 def room_of(module: str) -> str:
-    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.player``."""
+    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.game_runner``."""
     return ".".join(module.split(".")[:2])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.control.health_watch import EVERY_S
+from bot.control.health_monitor import EVERY_S
 from tests.programs import installed
 
 FOLDER = Path(__file__).parents[1] / "deploy"

@@ -9,11 +9,11 @@ import pytest
 
 from bot.base.config import EngineConfig, SelectionConfig, SelectionMethod
 from bot.base.events import EndReason
-from bot.game.player import GamePlayer
-from bot.game.recent_games import MOST_DOUBLINGS, OPENING_PLIES, PLIES, UnwonGames, latest_paths, paths
+from bot.game.game_runner import GameRunner
+from bot.game.repetition import MOST_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
 from engine.choice import verify
 from engine.games import get_game
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.decisions import list_decisions
@@ -120,7 +120,7 @@ async def test_an_opponent_who_repeats_itself(database: Database, player: str, o
         server.game_id = f"game{number}"
         settings = config(engine=engine, selection=selection)
         async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
-            game = asyncio.create_task(GamePlayer(server.game_id, given).run())
+            game = asyncio.create_task(GameRunner(server.game_id, given).run())
             await server.until(partial(has_begun, server))
             server.finish(EndReason.RESIGNATION, our_side)
             await game
@@ -153,10 +153,10 @@ def turned(move: str, first: str) -> str:
     return f"{'abcdefgh'[column]}{row + 1}"
 
 
-async def known(database: Database) -> UnwonGames:
-    unwon = UnwonGames()
-    await unwon.load(database, ARENA, "othello")
-    return unwon
+async def known(database: Database) -> NonWins:
+    non_wins = NonWins()
+    await non_wins.load(database, ARENA, "othello")
+    return non_wins
 
 
 async def test_only_games_of_the_same_kind_that_were_not_won_count(database: Database) -> None:
@@ -175,27 +175,27 @@ async def test_only_games_of_the_same_kind_that_were_not_won_count(database: Dat
     await other("other site", "a8", site="lichess")
     await other("other account", "b1", account="level-1")
     now = await stored(database, "now", result=None)
-    unwon = await known(database)
-    detour = unwon.detour(now, LINE[:begun], ("h1",), 40)
-    assert detour is not None
-    assert (detour.avoid, detour.reach_centi) == (("h1", "a2", "a1"), 40)
-    unwon.add(now, (*LINE[:9], "b2"), lost)  # a game that has ended since, and two that were not lost
-    unwon.add(replace(now, id=98), (*LINE[:9], "b3"), GameResult.WIN)
-    unwon.add(replace(now, id=99), (*LINE[:9], "b4"), None)
-    detour = unwon.detour(now, LINE[:begun], (), 40)
-    assert detour is not None
-    assert set(detour.avoid) == {"a1", "a2", "b2"}
+    non_wins = await known(database)
+    avoidance = non_wins.avoidance(now, LINE[:begun], ("h1",), 40)
+    assert avoidance is not None
+    assert (avoidance.avoid, avoidance.reach_centi) == (("h1", "a2", "a1"), 40)
+    non_wins.add(now, (*LINE[:9], "b2"), lost)  # a game that has ended since, and two that were not lost
+    non_wins.add(replace(now, id=98), (*LINE[:9], "b3"), GameResult.WIN)
+    non_wins.add(replace(now, id=99), (*LINE[:9], "b4"), None)
+    avoidance = non_wins.avoidance(now, LINE[:begun], (), 40)
+    assert avoidance is not None
+    assert set(avoidance.avoid) == {"a1", "a2", "b2"}
 
 
 async def test_a_line_is_left_after_the_opening_wherever_it_is_followed(database: Database) -> None:
-    unwon = await known(database)
+    non_wins = await known(database)
     now = await stored(database, "now", result=None)
-    unwon.add(replace(now, id=7), LINE, GameResult.LOSS)
+    non_wins.add(replace(now, id=7), LINE, GameResult.LOSS)
     for ply in range(len(LINE) + 1):
-        detour = unwon.detour(now, LINE[:ply], (), 40)
+        avoidance = non_wins.avoidance(now, LINE[:ply], (), 40)
         is_avoided = OPENING_PLIES <= ply < len(LINE)
-        assert detour == (Detour((LINE[ply],), 40, 40) if is_avoided else None)
-    assert unwon.detour(now, (*LINE[:9], "h8"), (), 40) is None
+        assert avoidance == (RepetitionAvoidance((LINE[ply],), 40, 40) if is_avoided else None)
+    assert non_wins.avoidance(now, (*LINE[:9], "h8"), (), 40) is None
 
 
 @pytest.mark.parametrize("first", ["f5", "e6", "c4", "d3"])
@@ -209,43 +209,43 @@ async def test_turning_the_board_makes_no_other_game(database: Database, first: 
     now = await stored(database, "now", result=None)
     lines = {each: tuple(turned(turned(move, first), each) for move in moves) for each in TURNS}
     for number, each in enumerate(TURNS):
-        unwon = UnwonGames()
-        unwon.add(replace(now, id=number), lines[each], GameResult.LOSS)
-        assert unwon.detour(now, moves[:9], (), 40) == Detour((moves[9],), 40, 40)
+        non_wins = NonWins()
+        non_wins.add(replace(now, id=number), lines[each], GameResult.LOSS)
+        assert non_wins.avoidance(now, moves[:9], (), 40) == RepetitionAvoidance((moves[9],), 40, 40)
 
 
 async def test_each_repetition_of_a_line_doubles_what_a_move_may_lose(database: Database) -> None:
-    unwon = UnwonGames()
+    non_wins = NonWins()
     now = await stored(database, "now", result=None)
     for number in range(6):
         # Another opening move of theirs later, and another end, but the same next moves.
-        unwon.add(replace(now, id=number), (*LINE, *("pass",) * 20, str(number)), GameResult.LOSS)
-        unwon.add(replace(now, id=50 + number), (*LINE[:8], f"a{number + 1}"), GameResult.LOSS)
-        detour = unwon.detour(now, LINE[:8], (), 40)
-        assert detour is not None
-        assert detour.reach_centi == 40 * 2 ** min(number, MOST_DOUBLINGS)
-    unwon = UnwonGames()
-    unwon.add(now, (*LINE, "a1"), GameResult.LOSS)
-    unwon.add(replace(now, id=9), (*LINE, "a2"), GameResult.LOSS)
+        non_wins.add(replace(now, id=number), (*LINE, *("pass",) * 20, str(number)), GameResult.LOSS)
+        non_wins.add(replace(now, id=50 + number), (*LINE[:8], f"a{number + 1}"), GameResult.LOSS)
+        avoidance = non_wins.avoidance(now, LINE[:8], (), 40)
+        assert avoidance is not None
+        assert avoidance.reach_centi == 40 * 2 ** min(number, MOST_DOUBLINGS)
+    non_wins = NonWins()
+    non_wins.add(now, (*LINE, "a1"), GameResult.LOSS)
+    non_wins.add(replace(now, id=9), (*LINE, "a2"), GameResult.LOSS)
     for ply in (9, 14):
-        detour = unwon.detour(now, LINE[:ply], (), 40)
-        assert detour is not None
-        assert detour.reach_centi == 40
+        avoidance = non_wins.avoidance(now, LINE[:ply], (), 40)
+        assert avoidance is not None
+        assert avoidance.reach_centi == 40
 
 
 async def test_only_the_latest_lines_are_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.game.recent_games.UNWON_GAMES", 2)
+    monkeypatch.setattr("bot.game.repetition.NON_WINS", 2)
     for number in range(3):
         await stored(database, str(number), " ".join((*LINE[:9], f"a{number + 1}")), GameResult.LOSS)
     now = await stored(database, "now", result=None)
-    unwon = await known(database)
-    detour = unwon.detour(now, LINE[:9], (), 40)
-    assert detour is not None
-    assert detour.avoid == ("a3", "a2")
-    unwon.add(now, (*LINE[:9], "a4"), GameResult.LOSS)
-    detour = unwon.detour(now, LINE[:9], (), 40)
-    assert detour is not None
-    assert set(detour.avoid) == {"a3", "a4"}
+    non_wins = await known(database)
+    avoidance = non_wins.avoidance(now, LINE[:9], (), 40)
+    assert avoidance is not None
+    assert avoidance.avoid == ("a3", "a2")
+    non_wins.add(now, (*LINE[:9], "a4"), GameResult.LOSS)
+    avoidance = non_wins.avoidance(now, LINE[:9], (), 40)
+    assert avoidance is not None
+    assert set(avoidance.avoid) == {"a3", "a4"}
 
 
 async def test_lines_that_cannot_be_read_cost_no_move(
@@ -256,12 +256,12 @@ async def test_lines_that_cannot_be_read_cost_no_move(
             raise StorageError("the disk is gone")
 
     broken: Any = Broken()
-    unwon = UnwonGames()
-    await unwon.load(broken, ARENA, "othello")
+    non_wins = NonWins()
+    await non_wins.load(broken, ARENA, "othello")
     assert "the disk is gone" in caplog.text
     now = await stored(database, "now", " ".join(LINE), GameResult.LOSS)
-    await unwon.load(database, ARENA, "othello")  # it tries again
-    assert unwon.detour(now, LINE[:9], (), 40) is not None
+    await non_wins.load(database, ARENA, "othello")  # it tries again
+    assert non_wins.avoidance(now, LINE[:9], (), 40) is not None
 
 
 @pytest.mark.parametrize("player", ["standard", "trappy"])
@@ -273,7 +273,7 @@ async def test_a_win_against_us_cannot_be_copied_by_others(database: Database, p
         server = FakeServer("othello", our_side=1, pick=lambda moves: moves[0])
         server.game_id, server.opponent = f"of {name}", replace(server.opponent, id=name, name=name)
         async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
-            game = asyncio.create_task(GamePlayer(server.game_id, given).run())
+            game = asyncio.create_task(GameRunner(server.game_id, given).run())
             await server.until(partial(has_begun, server, 14))
             server.finish(EndReason.RESIGNATION, 0)
             await game

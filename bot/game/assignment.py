@@ -9,22 +9,22 @@ from bot.base.events import Speed
 from engine.player_kinds import kind_named
 from engine.players import kinds_for
 
-FAVOUR = 0.75
+BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing among the players that are behind, when people may know which player they met.
 Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponent plays few games, so balance
 must come sooner, yet the next player stays uncertain."""
 
-BLIND_FAVOUR = 0.6
+BLIND_COIN_PROBABILITY = 0.6
 """The same while people must not learn it: even somebody who knew every earlier draw could predict the next
 one in 60 % of the games at most.  It is also nearly as precise as a fair coin: the variance of an effect that
 is weighted by the inverse chance grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
 
-NUMBER_BITS = 64
+DRAW_BITS = 64
 """Bits of the random number of a draw."""
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class AssignmentContext:
     """The facts known before the first move."""
 
     site: str
@@ -38,7 +38,7 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class Assignment:
     """A player, and how it came to be chosen."""
 
     player: str
@@ -46,66 +46,71 @@ class Selection:
     """Plain JSON values, stored with the game."""
 
 
-def select(occasion: Occasion, config: SelectionConfig, number: int, favour: float = FAVOUR) -> Selection:
+def assign(
+    context: AssignmentContext,
+    config: SelectionConfig,
+    number: int,
+    coin_probability: float = BIASED_COIN_PROBABILITY,
+) -> Assignment:
     """Choose the player of a game; if the settings choose none that can play it, the first that can.
 
     Args:
-        occasion: The game.
+        context: The game.
         config: The settings.
-        number: Random, uniform from 0 to 2^`NUMBER_BITS` - 1; only method ``balanced`` uses it.
-        favour: `FAVOUR` or `BLIND_FAVOUR`.
+        number: Random, uniform from 0 to 2^`DRAW_BITS` - 1; only method ``balanced`` uses it.
+        coin_probability: `BIASED_COIN_PROBABILITY` or `BLIND_COIN_PROBABILITY`.
     """
-    kinds = kinds_for(occasion.game)
-    only = Selection(kinds[0], {"method": "only"})
+    kinds = kinds_for(context.game)
+    only = Assignment(kinds[0], {"method": "only"})
     match config.method:
         case SelectionMethod.FIXED:
-            found = Selection(config.player, {"method": "fixed"})
+            found = Assignment(config.player, {"method": "fixed"})
         case SelectionMethod.RULES:
-            found = _by_rules(occasion, config)
+            found = _by_rules(context, config)
         case SelectionMethod.BALANCED:
             players = [player for player in config.players if player in kinds]
-            found = _balanced(occasion, players, number, favour) if players else only
+            found = _balanced(context, players, number, coin_probability) if players else only
     found = found if found.player in kinds else only
     if kind_named(found.player).has_level:
-        return Selection(found.player, found.detail | {"level": config.level})
+        return Assignment(found.player, found.detail | {"level": config.level})
     return found
 
 
-def _by_rules(occasion: Occasion, config: SelectionConfig) -> Selection:
+def _by_rules(context: AssignmentContext, config: SelectionConfig) -> Assignment:
     for number, rule in enumerate(config.rules, start=1):
-        if _matches(rule, occasion):
-            return Selection(rule.player, {"method": "rules", "rule": number})
-    return Selection(config.player, {"method": "rules", "rule": None})
+        if _matches(rule, context):
+            return Assignment(rule.player, {"method": "rules", "rule": number})
+    return Assignment(config.player, {"method": "rules", "rule": None})
 
 
-def _matches(rule: SelectionRule, occasion: Occasion) -> bool:
-    rating = occasion.opponent_rating
+def _matches(rule: SelectionRule, context: AssignmentContext) -> bool:
+    rating = context.opponent_rating
     return (
-        rule.game in (None, occasion.game)
-        and rule.site in (None, occasion.site)
-        and rule.speed in (None, occasion.speed)
+        rule.game in (None, context.game)
+        and rule.site in (None, context.site)
+        and rule.speed in (None, context.speed)
         and (rule.min_rating is None or (rating is not None and rating >= rule.min_rating))
         and (rule.max_rating is None or (rating is not None and rating <= rule.max_rating))
     )
 
 
-def drawn(chances: Mapping[str, float], number: int) -> str:
+def drawn_player(chances: Mapping[str, float], number: int) -> str:
     """The player that a draw's random number selects, for recomputing a draw from its record.
 
     Args:
         chances: Probability of each player; they add up to 1.  Their order does not matter: databases do not
             keep it.
-        number: From 0 to 2^`NUMBER_BITS` - 1.
+        number: From 0 to 2^`DRAW_BITS` - 1.
 
     Raises:
         ValueError: Nobody has a chance, or the number is out of range.
     """
-    if not 0 <= number < 1 << NUMBER_BITS:
-        raise ValueError(f"number is {number}, must have at most {NUMBER_BITS} bits")
+    if not 0 <= number < 1 << DRAW_BITS:
+        raise ValueError(f"number is {number}, must have at most {DRAW_BITS} bits")
     players = sorted(player for player, chance in chances.items() if chance > 0)
     if not players:
         raise ValueError(f"no player has a chance: {dict(chances)}")
-    share = number / (1 << NUMBER_BITS)
+    share = number / (1 << DRAW_BITS)
     for player in players[:-1]:
         share -= chances[player]
         if share < 0:
@@ -113,29 +118,31 @@ def drawn(chances: Mapping[str, float], number: int) -> str:
     return players[-1]
 
 
-def _balanced(occasion: Occasion, players: Sequence[str], number: int, favour: float) -> Selection:
+def _balanced(
+    context: AssignmentContext, players: Sequence[str], number: int, coin_probability: float
+) -> Assignment:
     """Toss a biased coin that favours the players behind against this opponent, or else overall.
 
     A fair coin often leaves an opponent's few games lopsided; with a fixed order the opponent could predict
     the player.
     """
-    against = [occasion.against_opponent.get(player, 0) for player in players]
-    overall = [occasion.overall.get(player, 0) for player in players]
+    against = [context.against_opponent.get(player, 0) for player in players]
+    overall = [context.overall.get(player, 0) for player in players]
     counts = against if min(against) < max(against) else overall
     behind = [player for player, count in zip(players, counts, strict=True) if count == min(counts)]
     ahead = [player for player in players if player not in behind]
     # Never less than an even share, which several players behind may have.
-    for_behind = max(favour, len(behind) / len(players)) if ahead else 1.0
+    for_behind = max(coin_probability, len(behind) / len(players)) if ahead else 1.0
     chances = {player: for_behind / len(behind) for player in behind}
     chances |= {player: (1 - for_behind) / len(ahead) for player in ahead}
-    player = drawn(chances, number)
-    return Selection(
+    player = drawn_player(chances, number)
+    return Assignment(
         player,
         {
             "method": "balanced",
             "against_opponent": dict(zip(players, against, strict=True)),
             "overall": dict(zip(players, overall, strict=True)),
-            "favour": favour,
+            "coin_probability": coin_probability,
             "chances": chances,
             "chance": chances[player],
             # As text: databases and JSON readers round integers of this size.

@@ -17,14 +17,20 @@ from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
 from bot.base.game_server import goes_on
 from bot.base.reconnect import delays, stay_connected
+from bot.game.assignment import (
+    BIASED_COIN_PROBABILITY,
+    BLIND_COIN_PROBABILITY,
+    Assignment,
+    AssignmentContext,
+    assign,
+)
 from bot.game.chat import GameChat
 from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
 from bot.game.offer_policy import BEGUN_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
 from bot.game.search_pool import Rank
-from bot.game.selection import BLIND_FAVOUR, FAVOUR, Occasion, Selection, select
-from bot.game.services import Services
+from bot.game.services import GameServices
 from bot.game.session import (
     Action,
     Adjourn,
@@ -32,7 +38,7 @@ from bot.game.session import (
     AnswerTakeback,
     ClaimGame,
     Finish,
-    Hear,
+    HandleChat,
     Join,
     KeepPlaying,
     Record,
@@ -77,7 +83,7 @@ STREAM_CAP_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class ArmedBait:
+class PendingBait:
     """A confirmed bait that a move of ours sets."""
 
     ply: int
@@ -90,10 +96,10 @@ class ArmedBait:
     """What it costs them, in hundredths of a per cent of expected score."""
 
 
-class GamePlayer:
+class GameRunner:
     """Plays one game; `run` it once."""
 
-    def __init__(self, game_id: str, services: Services) -> None:
+    def __init__(self, game_id: str, services: GameServices) -> None:
         self.game_id = game_id
         self._services = services
         self._server = services.server
@@ -118,7 +124,7 @@ class GamePlayer:
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
         """Of our latest turn: when it began, by our clock, and how many seconds it may take."""
-        self._armed: ArmedBait | None = None
+        self._pending_bait: PendingBait | None = None
         """Of our latest move with a forecast."""
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
@@ -140,7 +146,7 @@ class GamePlayer:
 
     @property
     def is_adjourned(self) -> bool:
-        """Whether another `GamePlayer` is to resume the game."""
+        """Whether another `GameRunner` is to resume the game."""
         return self._is_adjourned
 
     @property
@@ -182,9 +188,9 @@ class GamePlayer:
         return max(0.0, self._services.clock() - began_s - longest_s)
 
     @property
-    def armed(self) -> ArmedBait | None:
+    def pending_bait(self) -> PendingBait | None:
         """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
-        found = self._armed
+        found = self._pending_bait
         if found is None or self.is_over or len(self._session.moves or ()) != found.ply + 1:
             return None
         return found
@@ -228,7 +234,7 @@ class GamePlayer:
         Raises:
             AuthError: The server does not accept us any more.
             ProtocolError: The game cannot be read; it stays open in the ledger.
-            Exception: Any other failure; another `GamePlayer` may resume the game.
+            Exception: Any other failure; another `GameRunner` may resume the game.
         """
         log.game.set(self.game_id)
         try:
@@ -344,8 +350,8 @@ class GamePlayer:
                 self._offers.claim(in_s)
             case KeepPlaying():
                 self._offers.keep_playing()
-            case Hear(line):
-                self._chat.hear(line)
+            case HandleChat(line):
+                self._chat.on_message(line)
             case Adjourn(reason):
                 logger.info("game %s: adjourned: %s", self.game_id, reason)
                 await self._ledger.record_event("game_adjourned", {"reason": reason})
@@ -384,17 +390,17 @@ class GamePlayer:
         self._was_running = snapshot.state.end is None
         config = self._services.config
 
-        def choose(occasion: Occasion) -> Selection:
+        def choose(context: AssignmentContext) -> Assignment:
             is_blind = not config.trial.reveal
-            favour = BLIND_FAVOUR if is_blind else FAVOUR
-            found = select(occasion, config.selection, self._services.draw_number(), favour)
+            coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
+            found = assign(context, config.selection, self._services.draw_number(), coin_probability)
             detail, kind = dict(found.detail), kind_named(found.player)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
                 detail["blind"] = is_blind
                 detail |= {"seed": config.selection.seed} if config.selection.seed else {}
-            engine = self._services.engines.settings(occasion.game)
+            engine = self._services.engines.settings(context.game)
             if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()
                 if kind.plays_engine_moves:
@@ -419,11 +425,11 @@ class GamePlayer:
 
     def _is_explained(self) -> bool:
         """Whether the server has reported how the game ended; otherwise we may know more than it reports."""
-        return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNTOLD)
+        return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
 
     def _finished(self, end: GameEnd) -> None:
         # On an untold end we know more than the server reports.
-        if self._end is None or end.reason is not EndReason.UNTOLD:
+        if self._end is None or end.reason is not EndReason.UNKNOWN:
             self._end = end
 
     async def _link_changed(self, reason: str | None) -> None:
@@ -623,8 +629,8 @@ class GamePlayer:
             return
         await self._ledger.forecast(stored, decision, made)
         bait = made.bait if sets_bait(decision, made) else None
-        if bait is not None and (self._armed is None or self._armed.ply <= stored.ply):
-            self._armed = ArmedBait(stored.ply, bait.reply, bait.odds, bait.cost)
+        if bait is not None and (self._pending_bait is None or self._pending_bait.ply <= stored.ply):
+            self._pending_bait = PendingBait(stored.ply, bait.reply, bait.odds, bait.cost)
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""
@@ -668,16 +674,16 @@ class GamePlayer:
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)
         await self._ledger.record_event("game_unknown", {"reason": str(error)})
         has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
-        self._end = GameEnd(EndReason.UNTOLD if has_begun else EndReason.ABORTED, None, "unknown")
+        self._end = GameEnd(EndReason.UNKNOWN if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
         ended_at = datetime.now(UTC)
         moves = self._session.moves or self._ledger.game.moves
-        if end.reason is EndReason.UNTOLD:
+        if end.reason is EndReason.UNKNOWN:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)
         result = await self._ledger.finish(end, ended_at)
-        self._services.unwon.add(self._ledger.game, moves, result)
+        self._services.non_wins.add(self._ledger.game, moves, result)
         # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)

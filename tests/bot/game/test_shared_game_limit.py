@@ -2,11 +2,11 @@
 
 import math
 
-from bot.game.machine_limit import MachineLimit
+from bot.game.shared_game_limit import SharedGameLimit
 
 
 def test_what_others_play_is_not_free() -> None:
-    limit = MachineLimit(3)
+    limit = SharedGameLimit(3)
     woken: list[str] = []
     assert limit.free("a") == 3
     limit.count("a", 2, lambda: woken.append("a"))
@@ -24,7 +24,7 @@ def test_what_others_play_is_not_free() -> None:
 
 
 def test_no_limit_wakes_nobody() -> None:
-    limit = MachineLimit()
+    limit = SharedGameLimit()
     woken: list[str] = []
     limit.count("a", 9, lambda: woken.append("a"))
     limit.count("b", 9, lambda: woken.append("b"))

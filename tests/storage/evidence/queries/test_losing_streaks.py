@@ -3,7 +3,7 @@
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.database import Database
-from storage.evidence.queries.form import losing_streaks
+from storage.evidence.queries.losing_streaks import losing_streaks
 from storage.ledger.games import finish_game
 from storage.records import MATCH_SITE, GameResult
 from tests.storage.samples import opened

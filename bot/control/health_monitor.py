@@ -25,7 +25,7 @@ from bot.control.status import AccountStatus, Status
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.errors import StorageError
-from storage.evidence.queries.form import losing_streaks
+from storage.evidence.queries.losing_streaks import losing_streaks
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 from storage.filters import Filters
 from storage.ledger.events import PROGRAM
@@ -40,7 +40,7 @@ WRITE_S = 10.0
 """Seconds after which the database counts as not to be written."""
 WRITTEN_S = 60.0
 """The program is well as long as the database could be written within so many seconds."""
-FORM_EVERY_S = 600.0
+RECENT_EVERY_S = 600.0
 """Ratings and results are read when a game has ended, and at least so often, in seconds."""
 RATING_DAYS = 30
 ALARM = "alarm"
@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RecentResults:
     """How we have done of late."""
 
     curves: tuple[RatingCurve, ...]
@@ -67,7 +67,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Watched:
+class MonitoredParts:
     """What the watch looks at."""
 
     status: Callable[[], Awaitable[Status]]
@@ -78,7 +78,7 @@ class Watched:
     backup_folder: str = ""
 
 
-class HealthWatch:
+class HealthMonitor:
     """Takes samples, gives them to the alarms, records changes and tells of them.
 
     Args:
@@ -91,7 +91,7 @@ class HealthWatch:
 
     def __init__(
         self,
-        watched: Watched,
+        watched: MonitoredParts,
         board: AlarmBoard,
         hooks: AlarmHooks,
         clock: Callable[[], float] = time.monotonic,
@@ -104,9 +104,9 @@ class HealthWatch:
         self._pinged = pinged
         self._written_s = clock()
         self._write_trouble = ""
-        self.form: Form | None = None
+        self.recent: RecentResults | None = None
         """As read last; None: not yet."""
-        self._form_of = (-1, -math.inf)
+        self._recent_as_of = (-1, -math.inf)
         """Games that had ended when the form was read, and when that was."""
         self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()
         self._failing: set[str] = set()
@@ -127,12 +127,12 @@ class HealthWatch:
             sleep: Waits that many seconds.
         """
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._tell())
+            tasks.create_task(self._notify())
             while True:
-                await self.look()
+                await self.check()
                 await sleep(EVERY_S)
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Take one sample and follow it."""
         sample = await self._sample()
         for change in self._board.take(sample):
@@ -142,9 +142,9 @@ class HealthWatch:
         if not self.trouble:
             self._pinged()
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         while True:
-            await self._hooks.tell(await self._notices.get())
+            await self._hooks.notify(await self._notices.get())
 
     async def _record(self, change: AlarmChange) -> None:
         level = _LEVELS[change.state] if change.is_notable else logging.DEBUG
@@ -164,7 +164,7 @@ class HealthWatch:
         watched = self._watched
         status = await self._found("status", watched.status())
         written = await self._found("database", self._write())
-        form = await self._found("form", self._read_form())
+        form = await self._found("form", self._read_recent())
         disk = await self._found("disk", asyncio.to_thread(disk_sample, watched.database_url))
         backup_age_s = None
         if watched.backup_folder:
@@ -212,17 +212,23 @@ class HealthWatch:
             self._write_trouble, self._written_s = "", self._clock()
         return self._write_trouble
 
-    async def _read_form(self) -> Form:
+    async def _read_recent(self) -> RecentResults:
         games, at_s = self._watched.metrics.tally.games, self._clock()
-        if self.form is not None and self._form_of[0] == games and at_s - self._form_of[1] < FORM_EVERY_S:
-            return self.form
+        if (
+            self.recent is not None
+            and self._recent_as_of[0] == games
+            and at_s - self._recent_as_of[1] < RECENT_EVERY_S
+        ):
+            return self.recent
         since = now_utc() - timedelta(days=RATING_DAYS)
         async with self._watched.database.read() as session:
             curves = await rating_curves(session, Filters(since=since))
             streaks = await losing_streaks(session)
-        self.form = Form(tuple(curves), {f"{account} at {site}": n for (site, account), n in streaks.items()})
-        self._form_of = games, at_s
-        return self.form
+        self.recent = RecentResults(
+            tuple(curves), {f"{account} at {site}": n for (site, account), n in streaks.items()}
+        )
+        self._recent_as_of = games, at_s
+        return self.recent
 
 
 def link_trouble(account: AccountStatus) -> str:

@@ -16,7 +16,7 @@ MOST = 4
 
 
 @dataclass(slots=True)
-class StandingDecisions:
+class CurrentDecisions:
     """Which decisions of a game stand, and the latest of them."""
 
     plies: frozenset[int] | None = None
@@ -26,9 +26,9 @@ class StandingDecisions:
     forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
     """The forecasts stored with the latest ones, by the decision's key."""
 
-    def copy(self) -> "StandingDecisions":
+    def copy(self) -> "CurrentDecisions":
         """A copy for a transaction to change."""
-        return StandingDecisions(self.plies, dict(self.latest), dict(self.forecasts))
+        return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
 
     def knows(self, ply: int) -> bool:
         """Whether `latest` says which decision stands at a ply, or that none does."""

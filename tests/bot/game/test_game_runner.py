@@ -22,10 +22,10 @@ from bot.base.config import (
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
+from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_player
+from bot.game.game_runner import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GameRunner
 from bot.game.offer_policy import score_centi
-from bot.game.player import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GamePlayer
 from bot.game.recheck import recheck
-from bot.game.selection import BLIND_FAVOUR, FAVOUR, NUMBER_BITS, drawn
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
 from storage.database import Database
@@ -51,10 +51,10 @@ from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA, DRAWN_AT, NEW_GAME
 
 
-async def play(server: FakeServer, database: Database, **more: Any) -> GamePlayer:
+async def play(server: FakeServer, database: Database, **more: Any) -> GameRunner:
     """A game to its end."""
     async with services(server, database, **more) as given, asyncio.timeout(PATIENCE_S):
-        player = GamePlayer(GAME_ID, given)
+        player = GameRunner(GAME_ID, given)
         await player.run()
     return player
 
@@ -63,7 +63,7 @@ async def play(server: FakeServer, database: Database, **more: Any) -> GamePlaye
 async def playing(server: FakeServer, database: Database, **more: Any) -> AsyncIterator[asyncio.Task[None]]:
     """A game that goes on while the test does its part; it must end by itself."""
     async with services(server, database, **more) as given:
-        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, given).run())
         try:
             yield running
             async with asyncio.timeout(PATIENCE_S):
@@ -79,7 +79,7 @@ async def live_until(
 ) -> None:
     """Play until something is true, then drop everything."""
     async with services(server, database, **more) as given:
-        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, given).run())
         await server.until(condition)
         running.cancel()
         with suppress(asyncio.CancelledError):
@@ -157,7 +157,7 @@ async def test_what_it_thinks_is_told_with_the_move(database: Database) -> None:
 
     server = FakeServer("othello", pick=picker(1))
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
-        await GamePlayer(GAME_ID, replace(given, clock=clock)).run()
+        await GameRunner(GAME_ID, replace(given, clock=clock)).run()
     decisions = await stored_decisions(database)
     assert [info.score_centi for info in server.thoughts] == [
         score_centi(stored.decision) for stored in decisions
@@ -480,7 +480,7 @@ async def test_a_game_that_nobody_knows(database: Database) -> None:
 async def test_impossible_moves_end_it(database: Database) -> None:
     server = FakeServer()
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
-        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, given).run())
         await server.until(lambda: len(server.moves) == 1)
         server.push(replace(server.state, moves=(server.moves[0], "z9")))
         with pytest.raises(ProtocolError, match="impossible game") as caught:
@@ -555,7 +555,7 @@ async def test_a_profile_of_another_engine(database: Database, monkeypatch: pyte
     def contradict(*_: object) -> None:
         raise EngineMismatch("0")
 
-    monkeypatch.setattr("bot.game.player.complete", contradict)
+    monkeypatch.setattr("bot.game.game_runner.complete", contradict)
     server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     game = await stored_game(database)
@@ -568,7 +568,7 @@ async def test_a_profile_of_another_engine(database: Database, monkeypatch: pyte
 async def test_a_profile_that_takes_for_ever_is_given_up(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.game.player.LONGEST_COMPLETION_S", 0.0)
+    monkeypatch.setattr("bot.game.game_runner.LONGEST_COMPLETION_S", 0.0)
     server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     assert (await stored_game(database)).state is GameStatus.FINISHED
@@ -645,7 +645,7 @@ async def test_thinking_stops_when_the_game_ends(database: Database) -> None:
     server = FakeServer()
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         slow: Any = SlowPool()
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, pool=slow)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, replace(given, pool=slow)).run())
         await started.wait()
         server.finish(EndReason.RESIGNATION, winner=0)
         await running
@@ -658,7 +658,7 @@ async def test_a_game_ends_when_it_ends_however_long_its_analysis_takes(database
     server = FakeServer("othello")
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         pool = HeldPool()
-        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.finish(EndReason.RESIGNATION, winner=0)
         over = await finished(database)
@@ -685,7 +685,7 @@ async def left_unsettled(
     """A game that ended after our first move; the program was killed before it had judged the move."""
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         pool = HeldPool()
-        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.finish(reason, winner)
         over = await finished(database)
@@ -754,12 +754,12 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
     game = await stored_game(database)
     assert game.trial_id == (None if reveal else trial.id)
     assert game.drawn_from == arms
-    assert (game.selection["blind"], game.selection["favour"]) == (
+    assert (game.selection["blind"], game.selection["coin_probability"]) == (
         not reveal,
-        FAVOUR if reveal else BLIND_FAVOUR,
+        BIASED_COIN_PROBABILITY if reveal else BLIND_COIN_PROBABILITY,
     )
     assert "seed" not in game.selection
-    assert drawn(game.selection["chances"], int(game.selection["number"], 16)) == game.player
+    assert drawn_player(game.selection["chances"], int(game.selection["number"], 16)) == game.player
     # Everybody at the site may see what is told with a move.
     assert {info.score_centi is None for info in server.thoughts} == {not reveal}
     assert all(info.time_s > 0 for info in server.thoughts)
@@ -772,7 +772,7 @@ async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(
         assert len(set(numbers)) == 3
         assert given.rng.getstate() == random.Random(1).getstate()
         seeded = replace(given, config=config(selection=SelectionConfig(seed=3)), rng=random.Random(3))
-        assert seeded.draw_number() == random.Random(3).getrandbits(NUMBER_BITS)
+        assert seeded.draw_number() == random.Random(3).getrandbits(DRAW_BITS)
     server = FakeServer(pick=picker(1))
     await play(server, database, settings=config(selection=SelectionConfig(seed=3)))
     assert (await stored_game(database)).selection["seed"] == 3
@@ -861,7 +861,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
     )
     async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
         pool = HeldPool(lambda _: True)
-        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, pool.held(given)).run())
         await pool.waiting.wait()
         running.cancel()
         with suppress(asyncio.CancelledError):

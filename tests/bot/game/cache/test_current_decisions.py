@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.game.cache.standing_decisions import MOST, StandingDecisions
+from bot.game.cache.current_decisions import MOST, CurrentDecisions
 from engine.judgement import expected_scale_centi
 from engine.temptation import forecast
 from storage.records import DecisionState, StoredDecision
@@ -25,14 +25,14 @@ def stored(ply: int, key: int | None = None) -> StoredDecision:
 
 
 def test_nothing_is_known_at_first() -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.add(stored(4))
     assert known.knows(4)
     assert not known.knows(2)  # whether one stands there, nobody has said
 
 
 def test_all_plies_are_known_and_the_latest_decisions() -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.learn([stored(ply) for ply in (8, 0, 2, 6, 4)])
     assert sorted(known.latest) == [2, 4, 6, 8]
     assert [ply for ply in range(10) if known.knows(ply)] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -40,7 +40,7 @@ def test_all_plies_are_known_and_the_latest_decisions() -> None:
 
 
 def test_only_the_latest_are_kept_with_their_forecasts() -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.learn([])
     for ply in range(0, 2 * MOST + 2, 2):
         known.add(stored(ply))
@@ -50,21 +50,21 @@ def test_only_the_latest_are_kept_with_their_forecasts() -> None:
 
 
 def test_what_is_taken_back_is_forgotten() -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.learn([stored(0), stored(2), stored(4)])
     known.add_forecast(stored(2), FORECAST)
     known.void(2)
     assert (sorted(known.latest), known.forecasts) == ([0], {})
     assert known.knows(2)
     assert known.latest.get(2) is None
-    unknown = StandingDecisions()
+    unknown = CurrentDecisions()
     unknown.void(0)
     assert not unknown.knows(0)
 
 
 @pytest.mark.parametrize("key", [2, 77])
 def test_another_decision_of_the_same_ply_changes_nothing(key: int) -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.learn([stored(2)])
     changed = replace(stored(2, key), state=DecisionState.SENT)
     is_same = key == 2
@@ -76,14 +76,14 @@ def test_another_decision_of_the_same_ply_changes_nothing(key: int) -> None:
 
 
 def test_a_change_of_a_forgotten_decision_does_not_bring_it_back() -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.learn([])
     known.update(stored(2))
     assert known.latest == {}
 
 
 def test_a_copy_is_apart() -> None:
-    known = StandingDecisions()
+    known = CurrentDecisions()
     known.learn([stored(0)])
     draft = known.copy()
     draft.add(stored(2))

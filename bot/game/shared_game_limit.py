@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 
-class MachineLimit:
+class SharedGameLimit:
     """Counts the games with a real-time clock of each account.
 
     Args:

@@ -6,33 +6,33 @@ from typing import Any
 
 from bot.alarms.board import AlarmBoard, AlarmStatus
 from bot.base.metrics import Metrics
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.control.exporter import exposition
-from bot.control.health_watch import HealthWatch, plain_readiness
+from bot.control.health_monitor import HealthMonitor, plain_readiness
 from engine.human.registry import ModelRegistry
 
 
 @dataclass(frozen=True)
-class OperatorDesk:
+class OperatorServices:
     """The running program, for the operator's page."""
 
-    actions: ControlActions
-    watch: HealthWatch
+    actions: OperatorActions
+    watch: HealthMonitor
     board: AlarmBoard
     models: ModelRegistry
     metrics: Metrics
 
     @property
-    def loud_alarms(self) -> tuple[AlarmStatus, ...]:
+    def unacknowledged_alarms(self) -> tuple[AlarmStatus, ...]:
         """Alarms that want attention on every page: no warnings."""
-        return tuple(alarm for alarm in self.board.alarms if alarm.is_loud and not alarm.is_warning)
+        return tuple(alarm for alarm in self.board.alarms if alarm.is_unacknowledged and not alarm.is_warning)
 
     async def readiness(self) -> dict[str, Any]:
-        """As `bot.control.health_watch.plain_readiness`."""
+        """As `bot.control.health_monitor.plain_readiness`."""
         return plain_readiness(await self.actions.status(), self.models.failures())
 
     async def exposition(self) -> bytes:
         """The metrics in Prometheus's text format."""
         status = await self.actions.status()
         self.metrics.tasks.set(len(asyncio.all_tasks()))
-        return exposition(self.metrics, status, self.watch.form, self.models.failures(), self.board.firing)
+        return exposition(self.metrics, status, self.watch.recent, self.models.failures(), self.board.firing)

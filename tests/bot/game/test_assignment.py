@@ -10,19 +10,19 @@ import pytest
 
 from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
 from bot.base.events import Speed
-from bot.game.selection import (
-    BLIND_FAVOUR,
-    FAVOUR,
-    NUMBER_BITS,
-    Occasion,
-    Selection,
-    drawn,
-    select,
+from bot.game.assignment import (
+    BIASED_COIN_PROBABILITY,
+    BLIND_COIN_PROBABILITY,
+    DRAW_BITS,
+    Assignment,
+    AssignmentContext,
+    assign,
+    drawn_player,
 )
 from tests.storage.samples import NEW_GAME
 
 
-def occasion(**changes: Any) -> Occasion:
+def context(**changes: Any) -> AssignmentContext:
     known: dict[str, Any] = {
         "site": "arena",
         "game": "othello",
@@ -31,22 +31,22 @@ def occasion(**changes: Any) -> Occasion:
         "against_opponent": {},
         "overall": {},
     }
-    return Occasion(**(known | changes))
+    return AssignmentContext(**(known | changes))
 
 
 def number(seed: int) -> int:
     """The random number of a draw."""
-    return Random(seed).getrandbits(NUMBER_BITS)
+    return Random(seed).getrandbits(DRAW_BITS)
 
 
 def test_fixed() -> None:
     config = SelectionConfig(method=SelectionMethod.FIXED, player="standard")
-    assert select(occasion(), config, 1) == Selection("standard", {"method": "fixed"})
+    assert assign(context(), config, 1) == Assignment("standard", {"method": "fixed"})
 
 
 def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
     config = SelectionConfig(method=SelectionMethod.FIXED, player="gentle", level=2)
-    assert select(occasion(), config, 1) == Selection("gentle", {"method": "fixed", "level": 2})
+    assert assign(context(), config, 1) == Assignment("gentle", {"method": "fixed", "level": 2})
     with pytest.raises(ValueError, match="gentle, which is for people to beat, not to be compared"):
         SelectionConfig(players=("standard", "gentle"))
 
@@ -54,19 +54,19 @@ def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
 @pytest.mark.parametrize("method", SelectionMethod)
 def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
     config = SelectionConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
-    found = select(occasion(game="atomic"), config, 1)
-    assert found == Selection("trappy_uci", {"method": "only"})
+    found = assign(context(game="atomic"), config, 1)
+    assert found == Assignment("trappy_uci", {"method": "only"})
 
 
 def test_a_game_that_some_players_can_play() -> None:
     fixed = SelectionConfig(method=SelectionMethod.FIXED, player="standard_uci")
-    assert select(occasion(game="atomic"), fixed, 1) == Selection("standard_uci", {"method": "fixed"})
+    assert assign(context(game="atomic"), fixed, 1) == Assignment("standard_uci", {"method": "fixed"})
     balanced = SelectionConfig(players=("standard", "standard_uci", "trappy_uci"))
-    found = {select(occasion(game="atomic"), balanced, number(seed)).player for seed in range(20)}
+    found = {assign(context(game="atomic"), balanced, number(seed)).player for seed in range(20)}
     assert found == {"standard_uci", "trappy_uci"}
     rule = SelectionRule(player="standard_uci", game="atomic")
     rules = SelectionConfig(method=SelectionMethod.RULES, rules=(rule,))
-    assert select(occasion(game="atomic"), rules, 1).player == "standard_uci"
+    assert assign(context(game="atomic"), rules, 1).player == "standard_uci"
 
 
 @pytest.mark.parametrize(
@@ -95,27 +95,27 @@ def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
             SelectionRule(player="standard", max_rating=999),
         ),
     )
-    assert select(occasion(**changes), config, 1) == Selection(player, {"method": "rules", "rule": rule})
+    assert assign(context(**changes), config, 1) == Assignment(player, {"method": "rules", "rule": rule})
 
 
-@pytest.mark.parametrize("favour", [FAVOUR, BLIND_FAVOUR])
-def test_balanced_leans_to_who_is_behind(favour: float) -> None:
+@pytest.mark.parametrize("coin_probability", [BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY])
+def test_balanced_leans_to_who_is_behind(coin_probability: float) -> None:
     config = SelectionConfig()
     rng = Random(1)
 
     def share(**changes: Any) -> float:
         picked = Counter(
-            select(occasion(**changes), config, rng.getrandbits(NUMBER_BITS), favour).player
+            assign(context(**changes), config, rng.getrandbits(DRAW_BITS), coin_probability).player
             for _ in range(2000)
         )
         return picked["trappy"] / 2000
 
     assert share() == pytest.approx(0.5, abs=0.05)
-    assert share(overall={"standard": 5, "trappy": 4}) == pytest.approx(favour, abs=0.05)
-    assert share(overall={"standard": 4, "trappy": 5}) == pytest.approx(1 - favour, abs=0.05)
+    assert share(overall={"standard": 5, "trappy": 4}) == pytest.approx(coin_probability, abs=0.05)
+    assert share(overall={"standard": 4, "trappy": 5}) == pytest.approx(1 - coin_probability, abs=0.05)
     # The opponent's own games count first.
     assert share(against_opponent={"standard": 1}, overall={"standard": 4, "trappy": 9}) == pytest.approx(
-        favour, abs=0.05
+        coin_probability, abs=0.05
     )
 
 
@@ -124,7 +124,7 @@ def test_balanced_stays_balanced() -> None:
     overall: Counter[str] = Counter()
     worst = 0
     for _ in range(500):
-        overall[select(occasion(overall=dict(overall)), config, rng.getrandbits(NUMBER_BITS)).player] += 1
+        overall[assign(context(overall=dict(overall)), config, rng.getrandbits(DRAW_BITS)).player] += 1
         worst = max(worst, abs(overall["standard"] - overall["trappy"]))
     assert worst <= 8
     assert abs(overall["standard"] - overall["trappy"]) <= 4
@@ -134,16 +134,19 @@ def test_a_draw_is_recomputed_from_its_record() -> None:
     counts = {"standard": 2, "trappy": 1}
     players = set()
     for seed in range(50):
-        occasion_ = occasion(overall=counts, against_opponent=counts)
-        found = select(occasion_, SelectionConfig(), number(seed))
+        occasion_ = context(overall=counts, against_opponent=counts)
+        found = assign(occasion_, SelectionConfig(), number(seed))
         detail = json.loads(json.dumps(found.detail, sort_keys=True))  # databases order keys as they like
         assert detail == found.detail
-        assert (detail["method"], detail["favour"]) == ("balanced", FAVOUR)
+        assert (detail["method"], detail["coin_probability"]) == ("balanced", BIASED_COIN_PROBABILITY)
         assert detail["against_opponent"] == detail["overall"] == counts
-        assert detail["chances"] == {"trappy": FAVOUR, "standard": 1 - FAVOUR}
+        assert detail["chances"] == {
+            "trappy": BIASED_COIN_PROBABILITY,
+            "standard": 1 - BIASED_COIN_PROBABILITY,
+        }
         assert detail["chance"] == detail["chances"][found.player]
         assert int(detail["number"], 16) == number(seed)
-        assert drawn(detail["chances"], int(detail["number"], 16)) == found.player
+        assert drawn_player(detail["chances"], int(detail["number"], 16)) == found.player
         players.add(found.player)
     assert players == {"standard", "trappy"}
 
@@ -152,36 +155,44 @@ def test_a_draw_is_recomputed_from_its_record() -> None:
 def test_each_number_draws_one_player(order: tuple[str, ...]) -> None:
     known = {"a": 0.25, "b": 0.5, "c": 0.25}
     chances = {player: known[player] for player in order}
-    whole = 1 << NUMBER_BITS
+    whole = 1 << DRAW_BITS
     numbers = [0, whole // 4 - 4096, whole // 4, 3 * whole // 4 - 4096, 3 * whole // 4, whole - 1]
-    assert [drawn(chances, each) for each in numbers] == ["a", "a", "b", "b", "c", "c"]
-    assert drawn({"a": 0.0, "b": 1.0, "c": 0.0}, 0) == drawn({"b": 1.0}, whole - 1) == "b"
+    assert [drawn_player(chances, each) for each in numbers] == ["a", "a", "b", "b", "c", "c"]
+    assert drawn_player({"a": 0.0, "b": 1.0, "c": 0.0}, 0) == drawn_player({"b": 1.0}, whole - 1) == "b"
 
 
 def test_draws_that_make_no_sense() -> None:
-    for wrong in (-1, 1 << NUMBER_BITS):
+    for wrong in (-1, 1 << DRAW_BITS):
         with pytest.raises(ValueError, match=f"number is {wrong}, must have at most 64 bits"):
-            drawn({"a": 1.0}, wrong)
+            drawn_player({"a": 1.0}, wrong)
     with pytest.raises(ValueError, match="no player has a chance"):
-        drawn({"a": 0.0}, 1)
+        drawn_player({"a": 0.0}, 1)
 
 
 @pytest.mark.parametrize(
-    ("favour", "overall", "chances"),
+    ("coin_probability", "overall", "chances"),
     [
-        (FAVOUR, {"standard": 2, "strong": 2}, {"trappy": 0.75, "standard": 0.125, "strong": 0.125}),
-        (FAVOUR, {"standard": 2}, {"trappy": 0.375, "standard": 0.25, "strong": 0.375}),
-        (BLIND_FAVOUR, {"standard": 2, "strong": 1}, {"trappy": 0.6, "standard": 0.2, "strong": 0.2}),
+        (
+            BIASED_COIN_PROBABILITY,
+            {"standard": 2, "strong": 2},
+            {"trappy": 0.75, "standard": 0.125, "strong": 0.125},
+        ),
+        (BIASED_COIN_PROBABILITY, {"standard": 2}, {"trappy": 0.375, "standard": 0.25, "strong": 0.375}),
+        (
+            BLIND_COIN_PROBABILITY,
+            {"standard": 2, "strong": 1},
+            {"trappy": 0.6, "standard": 0.2, "strong": 0.2},
+        ),
         # Two of three behind: an even share, which is more than .6.
-        (BLIND_FAVOUR, {"standard": 2}, dict.fromkeys(("trappy", "standard", "strong"), 1 / 3)),
-        (BLIND_FAVOUR, {}, dict.fromkeys(("trappy", "standard", "strong"), 1 / 3)),
+        (BLIND_COIN_PROBABILITY, {"standard": 2}, dict.fromkeys(("trappy", "standard", "strong"), 1 / 3)),
+        (BLIND_COIN_PROBABILITY, {}, dict.fromkeys(("trappy", "standard", "strong"), 1 / 3)),
     ],
 )
 def test_balanced_tells_the_chances_of_all(
-    favour: float, overall: dict[str, int], chances: dict[str, float]
+    coin_probability: float, overall: dict[str, int], chances: dict[str, float]
 ) -> None:
     config = SelectionConfig(players=("standard", "trappy", "strong"))
-    told = select(occasion(overall=overall), config, number(1), favour).detail["chances"]
+    told = assign(context(overall=overall), config, number(1), coin_probability).detail["chances"]
     assert told == pytest.approx(chances)
     assert sum(told.values()) == pytest.approx(1)
 
@@ -192,29 +203,31 @@ def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> N
     overall: Counter[str] = Counter()
     right = 0
     for _ in range(3000):
-        found = select(occasion(overall=dict(overall)), config, rng.getrandbits(NUMBER_BITS), BLIND_FAVOUR)
+        found = assign(
+            context(overall=dict(overall)), config, rng.getrandbits(DRAW_BITS), BLIND_COIN_PROBABILITY
+        )
         right += found.player == min(("standard", "trappy"), key=overall.__getitem__)
-        assert max(found.detail["chances"].values()) <= BLIND_FAVOUR
+        assert max(found.detail["chances"].values()) <= BLIND_COIN_PROBABILITY
         overall[found.player] += 1
-    assert right / 3000 < BLIND_FAVOUR
+    assert right / 3000 < BLIND_COIN_PROBABILITY
 
 
 def test_balanced_with_one_player() -> None:
     config = SelectionConfig(players=("trappy",))
-    chosen = select(occasion(overall={"standard": 3}), config, number(1))
+    chosen = assign(context(overall={"standard": 3}), config, number(1))
     assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
 
 
-def is_drawn(found: Selection) -> bool:
+def is_drawn(found: Assignment) -> bool:
     """What the game says that is played so."""
     return replace(NEW_GAME, player=found.player, selection=found.detail).is_drawn
 
 
 def test_what_a_lot_chose() -> None:
     two = SelectionConfig(players=["standard", "trappy"])
-    ahead = occasion(against_opponent={"standard": 9})
-    assert all(is_drawn(select(each, two, number(1))) for each in (occasion(), ahead))
-    one = select(occasion(), SelectionConfig(players=["trappy"]), 1)
-    fixed = select(occasion(), SelectionConfig(method=SelectionMethod.FIXED), 1)
+    ahead = context(against_opponent={"standard": 9})
+    assert all(is_drawn(assign(each, two, number(1))) for each in (context(), ahead))
+    one = assign(context(), SelectionConfig(players=["trappy"]), 1)
+    fixed = assign(context(), SelectionConfig(method=SelectionMethod.FIXED), 1)
     assert not any(is_drawn(each) for each in (one, fixed))
-    assert is_drawn(Selection("randomised", fixed.detail | {"randomised": {}}))
+    assert is_drawn(Assignment("randomised", fixed.detail | {"randomised": {}}))

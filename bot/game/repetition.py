@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 from storage.database import Database
 from storage.errors import StorageError
 from storage.filters import Filters
-from storage.ledger.games import list_games, list_unwon_lines
-from storage.records import AccountKey, GameResult, StoredGame, UnwonLine
+from storage.ledger.games import list_games, list_non_win_lines
+from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ PLIES = 20
 
 OPENING_PLIES = 8
 """A game that is like an unwon one for fewer plies shares an opening with it, and is no copy."""
-UNWON_GAMES = 300
+NON_WINS = 300
 """Number of latest games of a kind that are not to be repeated, of those that an account did not win."""
 MOST_DOUBLINGS = 3
 """A move may be worse by twice as much each time that a line was repeated, but no more than so often."""
@@ -74,7 +74,7 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
     return found
 
 
-class UnwonGames:
+class NonWins:
     """An account's latest games that it did not win, against anybody: a published win must not be copied.
 
     They are read once, and each game that ends meanwhile is added, so that a game under way cannot be copied
@@ -82,7 +82,7 @@ class UnwonGames:
     """
 
     def __init__(self) -> None:
-        self._lines: dict[str, dict[int, tuple[UnwonLine, str]]] = {}
+        self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
         """By game: by the key of a game, and with its moves in normal form, each followed by a space."""
         self._read: set[str] = set()
         """Games whose lines have been read."""
@@ -93,7 +93,7 @@ class UnwonGames:
             return
         try:
             async with database.read() as session:
-                lines = await list_unwon_lines(session, owner, game, UNWON_GAMES)
+                lines = await list_non_win_lines(session, owner, game, NON_WINS)
         except StorageError as error:  # finding a move matters more
             logger.warning("%s; games may be repeated", error)
             return
@@ -104,18 +104,18 @@ class UnwonGames:
     def add(self, stored: StoredGame, moves: Sequence[str], result: GameResult | None) -> None:
         """Remember a game that has just ended, unless we won it or it has no result."""
         if result in (GameResult.LOSS, GameResult.DRAW):
-            line = UnwonLine(stored.id, stored.initial_position, stored.our_side, tuple(moves))
+            line = NonWinLine(stored.id, stored.initial_position, stored.our_side, tuple(moves))
             self._keep(stored.game, line)
 
-    def _keep(self, game: str, line: UnwonLine) -> None:
+    def _keep(self, game: str, line: NonWinLine) -> None:
         known = self._lines.setdefault(game, {})
         known[line.game_id] = line, _joined(_turned(game, line.initial_position, line.moves))
-        if len(known) > UNWON_GAMES:
+        if len(known) > NON_WINS:
             del known[min(known)]
 
-    def detour(
+    def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
-    ) -> Detour | None:
+    ) -> RepetitionAvoidance | None:
         """How to leave the lines that a game has followed so far; None: there is nothing to avoid.
 
         Args:
@@ -140,7 +140,7 @@ class UnwonGames:
         if not avoided:
             return None
         doublings = min(max(nexts.values(), default=1) - 1, MOST_DOUBLINGS)
-        return Detour(avoided, within_centi, within_centi << doublings)
+        return RepetitionAvoidance(avoided, within_centi, within_centi << doublings)
 
 
 def _joined(moves: Sequence[str]) -> str:

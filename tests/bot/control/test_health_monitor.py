@@ -14,11 +14,11 @@ import pytest
 from bot.alarms.board import AlarmBoard, AlarmNotice
 from bot.base.config import AlarmsConfig
 from bot.base.metrics import Metrics
-from bot.control.health_watch import (
+from bot.control.health_monitor import (
     ALARM,
-    FORM_EVERY_S,
-    HealthWatch,
-    Watched,
+    RECENT_EVERY_S,
+    HealthMonitor,
+    MonitoredParts,
     backup_age,
     disk_sample,
     link_trouble,
@@ -42,7 +42,7 @@ class Told:
         self.notices: list[AlarmNotice] = []
         self.came = asyncio.Event()
 
-    async def tell(self, notice: AlarmNotice) -> None:
+    async def notify(self, notice: AlarmNotice) -> None:
         self.notices.append(notice)
         self.came.set()
 
@@ -57,12 +57,12 @@ class Rig:
         self.board = AlarmBoard(config or AlarmsConfig())
         self.hooks = Told()
         self.pings = 0
-        watched = Watched(
+        watched = MonitoredParts(
             self.actions.status, database, f"sqlite:///{folder / 'x.db'}", ModelRegistry(), self.metrics
         )
         (folder / "x.db").write_bytes(b"x" * 1000)
         hooks: Any = self.hooks
-        self.watch = HealthWatch(watched, self.board, hooks, self.time.clock, self._ping)
+        self.watch = HealthMonitor(watched, self.board, hooks, self.time.clock, self._ping)
 
     def _ping(self) -> None:
         self.pings += 1
@@ -73,9 +73,9 @@ class Rig:
 
 async def test_a_program_that_is_well(database: Database, tmp_path: Path) -> None:
     rig = Rig(database, tmp_path)
-    await rig.watch.look()
+    await rig.watch.check()
     assert (rig.watch.trouble, rig.pings, rig.board.alarms) == ("", 1, ())
-    assert rig.watch.form is not None
+    assert rig.watch.recent is not None
 
 
 async def test_a_standby_has_no_links_that_could_be_down(database: Database, tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ async def test_a_standby_has_no_links_that_could_be_down(database: Database, tmp
         account = AccountStatus("a", "", "", None, "another program plays it", 0, 0, is_standby)
         rig.actions.now = sample_status(accounts=(account,))
         rig.time.now += 15
-        await rig.watch.look()
+        await rig.watch.check()
         rig.time.now += 61
-        await rig.watch.look()
+        await rig.watch.check()
         assert rig.firing() == ([] if is_standby else ["link_down"])
 
 
@@ -123,7 +123,7 @@ async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_pa
     for accounts, seconds in ((down, 15), (down, 15), ((), 15), (down, 15), (down, 61), ((), 15), ((), 301)):
         rig.actions.now = sample_status(accounts=accounts)
         rig.time.now += seconds
-        await rig.watch.look()
+        await rig.watch.check()
     async with database.read() as session:
         events = await list_events(session, kind=ALARM)
     assert [(event.detail["state"], event.detail["reason"]) for event in reversed(events)] == [
@@ -137,23 +137,23 @@ async def test_a_database_that_cannot_be_written(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     rig = Rig(database, tmp_path)
-    await rig.watch.look()
+    await rig.watch.check()
 
     async def fail() -> None:
         raise StorageError("cannot write to the database x.db: disk I/O error")
 
     monkeypatch.setattr(database, "try_writing", fail)
     rig.time.now += 60
-    await rig.watch.look()
+    await rig.watch.check()
     assert (rig.watch.trouble, rig.firing(), rig.pings) == ("", ["database"], 2)
     rig.time.now += 1
-    await rig.watch.look()
+    await rig.watch.check()
     assert rig.pings == 2  # the watchdog will bite
     assert rig.watch.trouble == (
         "the database could not be written for 61 s: cannot write to the database x.db: disk I/O error"
     )
     monkeypatch.undo()
-    await rig.watch.look()
+    await rig.watch.check()
     assert (rig.watch.trouble, rig.pings) == ("", 3)
     assert [r.message for r in caplog.records if r.levelno == logging.WARNING] == [
         "alarm database: firing: cannot write to the database x.db: disk I/O error"
@@ -170,31 +170,31 @@ async def test_what_cannot_be_found_out_stops_nothing(
         raise ValueError("odd")
 
     rig.watch._watched = replace(rig.watch._watched, status=crash)
-    await rig.watch.look()
-    await rig.watch.look()
+    await rig.watch.check()
+    await rig.watch.check()
     errors = [record.message for record in caplog.records if record.levelno == logging.ERROR]
     assert errors[0] == "health: cannot find out the status: ValueError('odd')"
     assert errors[1].startswith("health: cannot find out the disk: FileNotFoundError")
     assert len(errors) == 2  # once each
     rig.time.now += 300
-    await rig.watch.look()
+    await rig.watch.check()
     assert rig.firing() == ["link_down", "stuck", "disk"]  # for want of data
 
 
 async def test_the_form_is_read_when_a_game_has_ended(database: Database, tmp_path: Path) -> None:
     rig = Rig(database, tmp_path)
-    await rig.watch.look()
-    first = rig.watch.form
-    rig.time.now += FORM_EVERY_S - 1
-    await rig.watch.look()
-    assert rig.watch.form is first
+    await rig.watch.check()
+    first = rig.watch.recent
+    rig.time.now += RECENT_EVERY_S - 1
+    await rig.watch.check()
+    assert rig.watch.recent is first
     rig.time.now += 1
-    await rig.watch.look()
-    second = rig.watch.form
+    await rig.watch.check()
+    second = rig.watch.recent
     assert second is not first
     rig.metrics.finished("arena", "chess", "trappy", "win", is_lost_on_time=False)
-    await rig.watch.look()
-    assert rig.watch.form is not second
+    await rig.watch.check()
+    assert rig.watch.recent is not second
 
 
 def test_the_disk(tmp_path: Path) -> None:
