@@ -13,6 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser import axe
 from tests.browser.host import Host
 from tests.browser.page import Page
+from tests.browser.rejudged import rejudged
 
 WIDTHS = (360, 820, 1280)
 IS_TOO_WIDE = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -262,6 +263,23 @@ def test_a_reply_that_looks_worse_at_every_depth_is_a_slip(finished: Page) -> No
     )
 
 
+def test_a_reply_that_throws_away_a_won_game_is_a_slip(finished: Page) -> None:
+    report = untempting(report_of(finished))
+    report["decisions"] = [report["decisions"][answered(report)[0]]]
+    decision = report["decisions"][0]
+    tempt(decision)
+    other = next(each for each in decision["replies"] if each["final_centi"] == 500)
+    for reply in decision["replies"]:
+        reply["final_centi"] = 102_000 if reply is other else -102_000
+    decision |= {"reply": other["reply"], "reply_name": other["name"], "outcome": "erred_elsewhere"}
+    decision |= {"is_decided": True, "cost": 10_000, "cost_centi": 204_000, "cost_text": "the game"}
+    show_report(finished, report)
+    assert finished.text(".moment-head h3") == "A slip"
+    assert finished.text(".tile-slipped strong") == "1"
+    lost = f"You could win by force here. {other['name']} cost you 100 % of the game"
+    finished.until_text(".moment-words", lost)
+
+
 @pytest.mark.parametrize("has_bait", [False, True])
 @pytest.mark.parametrize(
     ("cost", "icon", "meaning"),
@@ -404,7 +422,7 @@ def show_report(page: Page, report: Any, *, is_turned: bool = False, person: str
         "  const about = {id: 'other', game, opponent: 'Desdemona', person, isTurned, onVerdicts};"
         "  new ReportSection(box, about).open();"
         "})",
-        report,
+        rejudged(report),
         is_turned,
         person,
     )
