@@ -1,0 +1,37 @@
+"""`desdemona run` and `desdemona arena`: play, or serve the arena alone, until stopped."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from bot.cli.common import config_of
+
+
+def run(
+    context: typer.Context,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Play this account only; may be repeated.")
+    ] = None,
+    standby: Annotated[
+        bool,
+        typer.Option("--standby", help="Wait for accounts that another program plays, and take them over."),
+    ] = False,
+) -> None:
+    """Play until SIGINT or SIGTERM.
+
+    Opens the arena too, and prints the address of its page.  SIGHUP reads the settings again.
+    """
+    from bot.daemon import program
+
+    raise typer.Exit(program.run(config_of(context), context.obj, only=only or (), is_standby=standby))
+
+
+def arena(context: typer.Context) -> None:
+    """Run the arena alone, until SIGINT or SIGTERM."""
+    from bot.base import log
+    from bot.daemon import program
+
+    config = config_of(context)
+    log.set_up(config.log)
+    asyncio.run(program.serve_arena(config))

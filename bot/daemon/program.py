@@ -1,0 +1,459 @@
+"""The daemon: opens everything, plays all accounts until a stop signal, and shuts down in order."""
+
+import asyncio
+import gc
+import logging
+import os
+import random
+import signal
+import sys
+from collections.abc import AsyncIterator, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from bot.account.runner import STANDBY_S, AccountRunner, SharedResources
+from bot.alarms.board import AlarmBoard
+from bot.alarms.hooks import AlarmHooks
+from bot.arena.blind_report import plain_share
+from bot.arena.server import Arena, stored_report
+from bot.base import log, service_notify
+from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
+from bot.base.dialects import get_dialect
+from bot.base.errors import ConfigError, DesdemonaError
+from bot.base.game_server import Server
+from bot.base.game_summaries import summarise_in_background
+from bot.base.metrics import Metrics
+from bot.control.actions import OperatorActions, Runtime
+from bot.control.arena_actions import ArenaActions
+from bot.control.commands import OperatorCommands, arena_commands
+from bot.control.control_socket import listening
+from bot.control.health_monitor import HealthMonitor, MonitoredParts
+from bot.control.operator_services import OperatorServices
+from bot.control.status import ArenaStatus
+from bot.dashboard.menu import pages
+from bot.dashboard.page_workers import PageWorkers
+from bot.dashboard.server import Dashboard
+from bot.game.game_runner import first_error
+from bot.game.offer_policy import may_grant_takebacks
+from bot.game.search_pool import SearchPool
+from bot.game.shared_game_limit import SharedGameLimit
+from bot.game.unfinished_games import unfinished_games
+from bot.servers.adapters import make_server
+from engine.human.registry import ModelRegistry
+from engine.uci.source import EnginePool
+from storage.arena.accounts import list_accounts_by_id
+from storage.database import Database
+from storage.errors import RoleLost, RoleTaken, StorageError
+from storage.records import AccountKey
+
+logger = logging.getLogger(__name__)
+
+THREADS = 32
+"""For look-ups of host names, above all: those of one account must not wait for another's."""
+
+
+def run(
+    config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
+) -> int:
+    """Play until SIGINT or SIGTERM, and return the exit status.
+
+    The first signal stops accepting challenges and waits for running games as long as the settings say; the
+    next start resumes the rest.  A second signal exits at once, which loses nothing either.
+
+    Args:
+        config: The settings.
+        path: The file that they are from, which SIGHUP reads again; see `load_config`.
+        only: Names of the accounts to play; empty: all.
+        is_standby: Wait for accounts that another program plays, and take them over when it is gone.
+
+    Raises:
+        ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
+    """
+    log.set_up(config.log)
+    asyncio.run(play(config, path, only=only, is_standby=is_standby))
+    return 0
+
+
+async def play(
+    config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
+) -> None:
+    """Open everything, play until a signal comes, close everything; arguments and errors as of `run`."""
+    try:
+        await _play(config, path, only, is_standby)
+    except BaseExceptionGroup as group:
+        raise first_error(group) from group
+
+
+async def _play(config: Config, path: Path | None, only: Collection[str], is_standby: bool) -> None:
+    stop = _signalled()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
+    configs = choose_accounts(config, only)
+    for each in configs.values():
+        if not each.uses_arena:
+            read_token(each.server)  # a missing token must not result in an arena without a bot
+    async with AsyncExitStack() as stack:
+        errors = stack.enter_context(log.remembering_errors())
+        strong, models = config.engine.strong(), config.human.model_registry()
+        database = await Database.open(config.storage.url)
+        stack.push_async_callback(database.close)
+        configs = await without_taken_levels(config, configs, database)
+        engines = EnginePool(config.uci.settings())
+        stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
+        pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
+        shared = SharedResources(
+            database,
+            pool,
+            strong,
+            engines,
+            models,
+            SharedGameLimit(config.engine.max_games),
+            # Spreading out retries needs no cryptographic randomness; draws of players have their own.
+            random.Random(config.selection.seed or None),  # noqa: S311
+            is_standby,
+        )
+        arena = ArenaHost(config, configs, database, is_standby=is_standby)
+        runners = {
+            name: AccountRunner(
+                name,
+                each,
+                shared,
+                partial(open_server, database=database, arena=arena, metrics=shared.metrics),
+                is_alone=len(configs) == 1,
+            )
+            for name, each in configs.items()
+        }
+        settings = LiveSettings(config, path, runners)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
+        program = Runtime(
+            runners,
+            database,
+            pool,
+            shared.pause,
+            stop,
+            settings.reload,
+            lambda: arena.status,
+            errors,
+            AlarmBoard(config.alarms),
+            shared.metrics,
+        )
+        actions = OperatorActions(program)
+        watch = health_watch(config, program, actions, models)
+        owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
+        commands = OperatorCommands(actions, owner)
+        await stack.enter_async_context(listening(config.control_socket, commands.table()))
+        if config.dashboard.enabled:
+            desk = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
+            shown = pages(config.dashboard, config.storage.url, actions)
+            workers = PageWorkers(config.dashboard, config.storage.url)
+            dashboard = Dashboard(config.dashboard, database, shown, desk, workers=workers)
+            if address := await stack.enter_async_context(dashboard.running()):
+                logger.info("the dashboard is at %s", address)
+        opens_arena = config.arena.enabled and (not only or arena.has_bots)
+        async with asyncio.TaskGroup() as tasks:
+            opened = tasks.create_task(arena.run()) if opens_arena else None
+            helpers = [tasks.create_task(actions.run()), tasks.create_task(watch.run())]
+            helpers.append(tasks.create_task(summarise_in_background(database)))
+            helpers.append(tasks.create_task(_tell_of_stop(stop)))
+            _spare_garbage_collector()
+            service_notify.notify(service_notify.READY)
+            async with asyncio.TaskGroup() as playing:
+                for runner in runners.values():
+                    playing.create_task(runner.run(stop), name=f"account {runner.name}")
+            for helper in helpers:
+                helper.cancel()
+            if opened is not None:
+                opened.cancel()
+
+
+async def without_taken_levels(
+    config: Config, configs: Mapping[str, Config], database: Database
+) -> dict[str, Config]:
+    """The accounts that can play: people may have had a level's name before `arena.levels` got the level.
+
+    Args:
+        config: All settings.
+        configs: Those of each account.
+        database: The arena's.
+    """
+    levels = [name for name in config.level_names if name in configs]
+    async with database.read() as session:
+        known = await list_accounts_by_id(session, [name.lower() for name in levels])
+    people = {account.id for account in known if not account.is_bot}
+    for name in (taken := [name for name in levels if name.lower() in people]):
+        logger.error(
+            "arena.levels: %s does not play, because a person at the arena has that name; leave out the "
+            "level, or rename the person (`desdemona arena-account rename %s NEW`) and start again",
+            name,
+            name,
+        )
+    return {name: each for name, each in configs.items() if name not in taken}
+
+
+def health_watch(
+    config: Config, program: Runtime, actions: OperatorActions, models: ModelRegistry
+) -> HealthMonitor:
+    """The watch over the running program's health, with the hooks of the settings."""
+    watched = MonitoredParts(
+        actions.status,
+        program.database,
+        config.storage.url,
+        models,
+        program.metrics,
+        config.alarms.backup_folder,
+    )
+    page = config.dashboard.public_url or f"http://{config.dashboard.host}:{config.dashboard.port}"
+    hooks = AlarmHooks(config.alarms, f"{page}/dash/events" if config.dashboard.enabled else "")
+    return HealthMonitor(
+        watched,
+        program.alarms,
+        hooks,
+        pinged=lambda: service_notify.notify(service_notify.WATCHDOG),
+    )
+
+
+def _spare_garbage_collector() -> None:
+    """Let full collections pass over what is loaded by now, and stays: else each holds up games and searches
+    for a tenth of a second.
+    """
+    gc.collect()  # what is garbage by now would stay, too
+    gc.freeze()
+
+
+async def _tell_of_stop(stop: asyncio.Event) -> None:
+    """Tell the service manager when the program begins to stop."""
+    await stop.wait()
+    service_notify.notify(service_notify.STOPPING)
+
+
+async def serve_arena(config: Config) -> None:
+    """Run the arena without a bot until SIGINT or SIGTERM; its owner's commands reach it over the socket.
+
+    Raises:
+        ConfigError: The arena cannot listen.
+        StorageError: The database is not available, or another program runs the arena.
+    """
+    stop = _signalled()
+    database = await Database.open(config.storage.url)
+    try:
+        arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
+        async with arena.running() as url:
+            owner = ArenaActions(config, database, lambda: arena)
+            async with listening(config.control_socket, arena_commands(owner)):
+                _spare_garbage_collector()
+                logger.info("the arena is open: %s", config.arena.public_url or url)
+                await stop.wait()
+    finally:
+        await database.close()
+
+
+class ArenaHost:
+    """Runs the embedded arena, and opens it again after the database was lost to another program.
+
+    Args:
+        config: The settings.
+        configs: Those of each account; the arena's have their tokens from it.
+        database: For its games, and for the role.
+        is_standby: Wait while another program runs the arena on this database.
+    """
+
+    def __init__(
+        self, config: Config, configs: Mapping[str, Config], database: Database, *, is_standby: bool
+    ) -> None:
+        self._config = config
+        own = [each for each in configs.values() if each.uses_arena]
+        self.bots = [each.server.name for each in own]
+        self._plain_share = plain_share(own[0].selection.drawn_from if own else ())
+        self._no_takebacks = [
+            each.server.name for each in own if not may_grant_takebacks(each.selection, each.manners)
+        ]
+        self._database = database
+        self._is_standby = is_standby
+        self._url = ""
+        self._tokens: Mapping[str, str] = {}
+        self._opened = asyncio.Event()
+        self._tried = asyncio.Event()
+        self._taken: RoleTaken | None = None
+        """As a standby: another program runs it."""
+        self.open: Arena | None = None
+        """The arena while it runs."""
+
+    @property
+    def status(self) -> ArenaStatus | None:
+        """The arena for the operator; None while it does not run."""
+        if self.open is None:
+            return None
+        return ArenaStatus(self._config.arena.public_url or self._url, self.open.open_games)
+
+    @property
+    def has_bots(self) -> bool:
+        """Whether one of the accounts plays there."""
+        return bool(self.bots)
+
+    async def run(self) -> None:
+        """Run the arena until cancelled; once it has been open, wait for what it lacks.
+
+        Raises:
+            ConfigError: The arena cannot listen, or a name is taken.
+            RoleTaken: Another program runs the arena, and we are no standby.
+            StorageError: The database is not available.
+        """
+        is_waiting = False
+        while True:
+            try:
+                await self._run_once()
+            except RoleLost as error:
+                logger.warning("%s; opening it again", error)
+                is_waiting = False
+            except (StorageError, ConfigError) as error:
+                # Once it has been open, whatever is wrong may pass: with the database, or with the port.
+                if not (self._url or (self._is_standby and isinstance(error, RoleTaken))):
+                    raise
+                if not is_waiting:
+                    logger.info("%s; waiting", error)
+                is_waiting = True
+                if self._is_standby and isinstance(error, RoleTaken):
+                    self._taken = error
+                    self._tried.set()
+            await asyncio.sleep(STANDBY_S)
+
+    async def _run_once(self) -> None:
+        report = stored_report(self._database, reveal=self._config.trial.reveal)
+        arena = Arena(
+            self._config.arena,
+            self._database,
+            report=report,
+            plain_share=self._plain_share,
+            no_takebacks=self._no_takebacks,
+        )
+        # The same tokens each time: its accounts may have kept theirs.
+        async with arena.running(self.bots, self._tokens) as url:
+            self._url, self._tokens, self.open = url, arena.bot_tokens, arena
+            names = ", ".join(self.bots)
+            who = f"{names} {'play' if len(self.bots) > 1 else 'plays'}" if names else "The arena is open"
+            sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
+            sys.stdout.flush()
+            self._taken = None
+            self._opened.set()
+            self._tried.set()
+            try:
+                await arena.role.watch()
+            finally:  # at once: an account that starts again meanwhile has to wait
+                self._opened.clear()
+                self._tried.clear()
+                self.open = None
+
+    async def address(self, bot: str) -> tuple[str, str]:
+        """The arena's local URL and a bot's token, once it is open.
+
+        Raises:
+            RoleTaken: Another program runs the arena, and we are its standby.
+        """
+        await self._tried.wait()
+        if self._taken is not None:
+            raise RoleTaken(str(self._taken))
+        await self._opened.wait()
+        return self._url, self._tokens[bot]
+
+
+@asynccontextmanager
+async def open_server(
+    config: Config, *, database: Database, arena: ArenaHost, metrics: Metrics | None = None
+) -> AsyncIterator[Server]:
+    """Open the adapter to an account's server; at the embedded arena once that is open.
+
+    The token is read each time: one that was refused may have been replaced.
+
+    Args:
+        config: The account's settings.
+        database: With its open games.
+        arena: The embedded arena.
+        metrics: Counts requests; None: nothing does.
+
+    Raises:
+        ConfigError: A setting is invalid.
+    """
+    dialect = get_dialect(config.server.dialect)
+    url = config.server.url or dialect.home
+    if config.uses_arena:
+        url, token = await arena.address(config.server.name)
+        dialect = replace(dialect, keep_alive_s=config.arena.keep_alive_s)
+    else:
+        token = read_token(config.server)
+    owner = AccountKey(dialect.name, config.server.name.lower())
+    on_answer = partial((metrics or Metrics()).requested, dialect.name)
+    recall = partial(unfinished_games, database, owner)
+    server = make_server(config, dialect, url, token, recall, on_answer)
+    try:
+        yield server
+    finally:
+        await server.close()
+
+
+class LiveSettings:
+    """The settings in use, which SIGHUP and `desdemona reload` read again.
+
+    Args:
+        config: As read at the start.
+        path: See `load_config`.
+        runners: The accounts that follow them, by name.
+    """
+
+    def __init__(self, config: Config, path: Path | None, runners: Mapping[str, AccountRunner]) -> None:
+        self._config = config
+        self._path = path
+        self._runners = runners
+
+    def reload(self) -> str:
+        """Read the settings again and play on with them, or change nothing; returns what has changed.
+
+        Raises:
+            ConfigError: They are wrong, or one that needs a new start has changed.
+        """
+        old, config = self._config.by_account(), load_config(self._path)
+        new = config.by_account()
+        if old.keys() != new.keys():
+            raise ConfigError("accounts: another list of accounts needs a new start")
+        changed = {
+            field: name
+            for name in old
+            for field in Config.model_fields
+            if getattr(new[name], field) != getattr(old[name], field)
+        }
+        for field, name in changed.items():
+            if field not in RELOADABLE:
+                is_own = self._config.accounts and field in ("server", *ACCOUNT_SECTIONS)
+                where = f"account {name}: " if is_own else ""
+                raise ConfigError(f"{where}{field}: a change there needs a new start; nothing was changed")
+        self._config = config
+        for name, runner in self._runners.items():
+            runner.reload(new[name])
+        return ", ".join(changed) or "nothing"
+
+    def on_hangup(self) -> None:
+        """Do so on SIGHUP, and go on in a new log file if the old one was moved away."""
+        try:
+            log.reopen()
+            logger.info("settings read again; changed: %s", self.reload())
+        except DesdemonaError as error:
+            logger.error("the settings stay as they were: %s", error)
+
+
+def _signalled() -> asyncio.Event:
+    """An event that the first SIGINT or SIGTERM sets; the second one ends the program."""
+    stop = asyncio.Event()
+
+    def on_signal(number: int) -> None:
+        if stop.is_set():
+            logger.warning("second signal: leaving at once")
+            logging.shutdown()
+            # Not sys.exit, which would wait for hung threads.  The database is consistent at any moment.
+            os._exit(128 + number)
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal, number)
+    return stop

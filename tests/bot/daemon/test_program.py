@@ -1,0 +1,379 @@
+"""The whole program in this process: a person plays over HTTP, signals stop it, a restart resumes."""
+
+import asyncio
+import os
+import random
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import select
+
+from bot.account.runner import sign_in
+from bot.arena.accounts import Accounts
+from bot.arena.server import Arena
+from bot.base.config import (
+    ArenaConfig,
+    Config,
+    EngineConfig,
+    SelectionConfig,
+    ServerConfig,
+    ShutdownConfig,
+    StorageConfig,
+)
+from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
+from bot.daemon.program import ArenaHost, open_server, play, run, without_taken_levels
+from bot.servers.lichess import LichessServer
+from storage.database import Database
+from storage.errors import RoleLost, RoleTaken, StorageError
+from storage.ledger.decisions import list_decisions, list_unsettled
+from storage.ledger.games import get_game
+from storage.records import GameStatus, TimeSource
+from storage.tables.games import ReplyTimeRow
+from tests.bot.fakes import FakeServer
+from tests.patience import PATIENCE_S
+from tests.storage.samples import ARENA
+from tests.system.daemon import Daemon, free_port
+from tests.system.person import Person
+
+
+def settings(folder: Path, **changes: Any) -> Config:
+    known: dict[str, Any] = {
+        "storage": StorageConfig(url=f"sqlite:///{folder / 'desdemona.db'}"),
+        "arena": ArenaConfig(port=free_port(), games_per_opponent=1000),  # all people have one address
+        "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
+        "selection": SelectionConfig(seed=1),
+        "shutdown": ShutdownConfig(drain_s=20),
+    }
+    return Config(**(known | changes))
+
+
+@asynccontextmanager
+async def running(config: Config) -> AsyncIterator[str]:
+    """Run the program until SIGTERM; yield the arena's address once it answers."""
+    url = f"http://{config.arena.host}:{config.arena.port}"
+    program = asyncio.create_task(play(config))
+    try:
+        async with aiohttp.ClientSession() as http, asyncio.timeout(PATIENCE_S):
+            while not await is_there(http, url):
+                assert not program.done(), program
+        yield url
+        os.kill(os.getpid(), signal.SIGTERM)
+        async with asyncio.timeout(PATIENCE_S):
+            await program
+    finally:
+        program.cancel()
+        await asyncio.wait([program])
+
+
+async def is_there(http: aiohttp.ClientSession, url: str) -> bool:
+    """Whether the bot is listening for challenges."""
+    try:
+        async with http.get(f"{url}/api/bot/online") as answer:
+            return b"desdemona" in (await answer.read()).lower()
+    except aiohttp.ClientConnectionError:
+        await asyncio.sleep(0.01)
+        return False
+
+
+def person(url: str, seed: int) -> Person:
+    daemon: Any = SimpleNamespace(url=url, up=asyncio.Event())
+    daemon.up.set()
+    return Person(daemon, f"person{seed}", seed)
+
+
+async def settled(folder: Path, game_id: str) -> int:
+    """Check that a game's record is closed; return its number of decisions."""
+    database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
+    try:
+        async with database.read() as session:
+            game = await get_game(session, ARENA, game_id)
+            assert game is not None
+            assert (game.state, game.is_settled) == (GameStatus.FINISHED, True)
+            assert await list_unsettled(session, game.id) == []
+            decisions = await list_decisions(session, game.id)
+            assert all(d.decision.move == game.moves[d.ply] for d in decisions)
+            return len(decisions)
+    finally:
+        await database.close()
+
+
+async def test_a_game_to_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with running(settings(tmp_path)) as url:
+        anna = person(url, 1)
+        game_id = await anna.play()
+        await anna.close()
+    assert capsys.readouterr().out == f"Desdemona plays at {url}\n"
+    decisions = await settled(tmp_path, game_id)
+    assert decisions > 20
+    times = await reply_times(tmp_path)
+    assert len(times) >= decisions - 1  # the last move may have ended the game
+    assert TimeSource.SERVER in {row.source for row in times}
+
+
+async def reply_times(folder: Path) -> list[ReplyTimeRow]:
+    database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
+    try:
+        async with database.read() as session:
+            return list(await session.scalars(select(ReplyTimeRow)))
+    finally:
+        await database.close()
+
+
+async def test_a_game_goes_on_after_a_restart(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    async with running(config.model_copy(update={"shutdown": ShutdownConfig(drain_s=0)})) as url:
+        anna = person(url, 2)
+        game = asyncio.create_task(anna.play())
+        async with aiohttp.ClientSession(url) as http, asyncio.timeout(PATIENCE_S):
+            while not await moves_made(http, anna):  # noqa: ASYNC110 - it happens in another program
+                await asyncio.sleep(0.01)
+        anna._place.up.clear()
+    assert not game.done()
+    async with running(config):
+        anna._place.up.set()
+        async with asyncio.timeout(PATIENCE_S):
+            game_id = await game
+        await anna.close()
+    assert await settled(tmp_path, game_id) > 20
+
+
+async def moves_made(http: aiohttp.ClientSession, who: Person) -> bool:
+    if not who._token:
+        return False
+    async with http.get("/api/account/playing", headers=who._headers) as answer:
+        return any(game["lastMove"] for game in (await answer.json())["nowPlaying"])
+
+
+async def test_one_program_plays_an_account(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    database = await Database.open(config.storage.url)
+    async with database.sole("account desdemona at arena"):
+        with pytest.raises(StorageError, match="already runs the account desdemona at arena"):
+            await play(config)
+    await database.close()
+
+
+async def test_a_port_in_use(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port: int = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}: port in use"):
+            await play(settings(tmp_path, arena=ArenaConfig(port=port)))
+
+
+async def test_another_server(database: Database, tmp_path: Path) -> None:
+    arena = Arena(ArenaConfig(port=0), database)
+    async with arena.running() as url, aiohttp.ClientSession(url) as http:
+        async with http.post("/api/person", json={"name": "anna"}) as answer:
+            persons_token = (await answer.json())["token"]
+
+        def playing_with(token: str) -> Config:
+            server = ServerConfig(url=url, token=SecretStr(token))
+            return settings(tmp_path, arena=ArenaConfig(enabled=False), server=server)
+
+        with pytest.raises(AuthError, match="401"):
+            await play(playing_with("wrong"))
+        with pytest.raises(
+            ConfigError, match="anna is not a bot account; `desdemona upgrade-account` makes it one"
+        ):
+            await play(playing_with(persons_token))
+        with pytest.raises(ConfigError, match="needs a token"):
+            await play(playing_with(""))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "url"),
+    [
+        ("lichess", "https://lichess.org"),
+        ("playstrategy", "https://playstrategy.org"),
+        ("pychess", "https://www.pychess.org"),
+    ],
+)
+async def test_sites_have_their_own_address(
+    database: Database, tmp_path: Path, dialect: Any, url: str
+) -> None:
+    config = settings(
+        tmp_path,
+        arena=ArenaConfig(enabled=False),
+        server=ServerConfig(dialect=dialect, token=SecretStr("lip_token")),
+    )
+    arena = ArenaHost(config, {}, database, is_standby=False)
+    async with open_server(config, database=database, arena=arena) as server:
+        assert isinstance(server, LichessServer)
+        assert (server.site, server._url) == (dialect, url)
+
+
+class Openings:
+    """Arenas in turn, each of which opens, or ends with its error."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.tokens: list[Any] = []
+        self.bot_tokens = {"Desdemona": "first"}
+        self.plain_share = 0.0
+
+    def __call__(self, *_: Any, plain_share: float, **__: Any) -> "Openings":
+        self.plain_share = plain_share
+        return self
+
+    @asynccontextmanager
+    async def running(self, _: Any, tokens: Any) -> AsyncIterator[str]:
+        self.tokens.append(dict(tokens))
+        if not isinstance(self.errors[0], RoleLost):
+            raise self.errors.pop(0)
+        yield "http://127.0.0.1:1"
+
+    @property
+    def role(self) -> Any:
+        async def watch() -> None:
+            raise self.errors.pop(0)
+
+        return SimpleNamespace(watch=watch)
+
+
+async def test_once_open_the_arena_waits_for_what_it_lacks(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its end would be that of all accounts, those at other sites too."""
+    caplog.set_level("INFO")
+    lacking = [RoleTaken("another program runs it"), ConfigError("port in use"), StorageError("no database")]
+    openings = Openings(RoleLost("no longer ours"), *lacking, RoleLost("again"), ZeroDivisionError("at last"))
+    monkeypatch.setattr("bot.daemon.program.Arena", openings)
+    monkeypatch.setattr("bot.daemon.program.STANDBY_S", 0.0)
+    config = settings(tmp_path)
+    host = ArenaHost(config, {"home": config}, database, is_standby=False)
+    with pytest.raises(ZeroDivisionError):
+        await host.run()
+    assert openings.tokens == [{}, *[{"Desdemona": "first"}] * 5]
+    assert openings.plain_share == 0.5  # of standard and trappy, between which a lot decides
+    assert caplog.text.count("waiting") == 1
+    assert not host._opened.is_set()
+
+
+async def test_a_standby_says_who_has_the_arena_until_it_opens(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its account is told at once, not left to wait: it is a standby, too."""
+    told = asyncio.Event()
+
+    class Takeover(Openings):
+        @asynccontextmanager
+        async def running(self, *_: Any) -> AsyncIterator[str]:
+            if self.errors:
+                raise self.errors.pop()
+            await told.wait()
+            yield "http://127.0.0.1:1"
+
+        @property
+        def role(self) -> Any:
+            return SimpleNamespace(watch=asyncio.Event().wait)
+
+    monkeypatch.setattr("bot.daemon.program.Arena", Takeover(RoleTaken("another program runs it")))
+    monkeypatch.setattr("bot.daemon.program.STANDBY_S", 0.0)
+    host = ArenaHost(settings(tmp_path), {}, database, is_standby=True)
+    running = asyncio.create_task(host.run())
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            with pytest.raises(RoleTaken, match="another program runs it"):
+                await host.address("Desdemona")
+            told.set()
+            await host._opened.wait()
+            assert await host.address("Desdemona") == ("http://127.0.0.1:1", "first")
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+@pytest.mark.parametrize("error", [RoleTaken("another runs it"), ConfigError("port"), StorageError("gone")])
+async def test_an_arena_that_cannot_open_at_the_start_ends_the_program(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr("bot.daemon.program.Arena", Openings(error))
+    config = settings(tmp_path)
+    with pytest.raises(type(error)):
+        await ArenaHost(config, {"home": config}, database, is_standby=False).run()
+
+
+def test_run_tells_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "desdemona.db").mkdir()
+    with pytest.raises(Exception, match="it is a folder") as caught:
+        run(settings(tmp_path))
+    assert "\n" not in str(caught.value)
+
+
+async def test_signing_in_waits_for_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    server, stop = FakeServer(), asyncio.Event()
+    server.faults["account"] = [
+        TransientError("HTTP 502"),
+        ProtocolError("the answer is not JSON"),
+        RefusedError("HTTP 404: Not found.", 404),
+    ]
+    account = await sign_in(server, stop, random.Random(1))
+    assert account is not None
+    assert account.name == "Desdemona"
+    assert server.calls == ["account"] * 4
+    assert "cannot sign in at arena: the answer is not JSON; next try in" in caplog.text
+    assert "cannot sign in at arena: HTTP 404: Not found.; next try in" in caplog.text
+
+
+async def test_a_wrong_token_ends_it_at_once() -> None:
+    server = FakeServer()
+    server.faults["account"] = [AuthError("GET /api/account: HTTP 401: No such token")]
+    with pytest.raises(AuthError, match=r"^server\.token: arena does not accept it: .*: No such token$"):
+        await sign_in(server, asyncio.Event(), random.Random(1))
+    assert server.calls == ["account"]
+
+
+async def test_a_signal_while_signing_in() -> None:
+    server, stop = FakeServer(), asyncio.Event()
+    server.faults["account"] = [TransientError("HTTP 429", retry_after_s=1000.0)]
+    waiting = asyncio.create_task(sign_in(server, stop, random.Random(1)))
+    await server.until(lambda: "account" in server.calls)
+    stop.set()
+    async with asyncio.timeout(PATIENCE_S):
+        assert await waiting is None
+
+
+async def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
+    async with Daemon(tmp_path, engine__max_depth=3, shutdown__drain_s=3600) as daemon:
+        anna = Person(daemon, "anna", 1)
+        game = asyncio.create_task(anna.play())
+        async with aiohttp.ClientSession(daemon.url) as http, asyncio.timeout(PATIENCE_S):
+            while not await moves_made(http, anna):  # noqa: ASYNC110 - it happens in another program
+                await asyncio.sleep(0.01)
+        game.cancel()
+        await asyncio.wait([game])
+        await anna.close()
+        program = daemon._process
+        assert program is not None
+        program.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(PATIENCE_S):
+            while "stopping; games going on: 1" not in daemon.log.read_text():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        program.send_signal(signal.SIGINT)
+        async with asyncio.timeout(PATIENCE_S):
+            assert await program.wait() == 128 + signal.SIGINT
+        assert "Traceback" not in daemon.log.read_text()
+
+
+async def test_a_level_whose_name_a_person_has_is_left_out(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(arena=ArenaConfig(levels=(1, 3, 4)))
+    configs = config.by_account()
+    accounts = Accounts(database)
+    await accounts.ensure_bot("Level-1")
+    await accounts.add_person("LEVEL-3")
+    await accounts.add_person("Level-2")
+    assert list(await without_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
+    (line,) = caplog.messages
+    assert "arena.levels: Level-3 does not play, because a person at the arena has that name" in line
