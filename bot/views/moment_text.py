@@ -92,7 +92,7 @@ _LABELS: Mapping[MomentKind, Sentence] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyFact:
+class MomentFact:
     """One reply that matters."""
 
     kind: str
@@ -103,7 +103,7 @@ class ReplyFact:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyMark:
+class MomentMark:
     """A reply that is marked on the board."""
 
     kind: str
@@ -122,8 +122,8 @@ class MomentVerdict:
     title: Sentence
     story: tuple[Place, ...]
     """Paragraphs."""
-    facts: tuple[ReplyFact, ...]
-    marks: tuple[ReplyMark, ...]
+    facts: tuple[MomentFact, ...]
+    marks: tuple[MomentMark, ...]
     """On the board that the opponent faced."""
     entry: Sentence | None
     """The trap in a sentence, for a list of all; None: there is none."""
@@ -542,11 +542,11 @@ def _for_what(moment: _Moment) -> Sentence | None:
     )
 
 
-def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[ReplyFact]:
+def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentFact]:
     decision, played, best = moment.decision, moment.played, moment.best
     term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
     found = [
-        ReplyFact("trap", term, MoveText(reply.name), looks_place(reply))
+        MomentFact("trap", term, MoveText(reply.name), looks_place(reply))
         for _, reply in moment.baits
         if reply != played
     ]
@@ -567,13 +567,13 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[ReplyFa
         if is_fall:
             said = Sentence("{name} took the bait", moment.places, you="You took the bait")
         mood = "fell" if is_fall else "slip" if decision.cost_centi else "good"
-        found.append(ReplyFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
+        found.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
     if best is not None and best != played:
-        found.append(ReplyFact("best", Sentence("Best was"), MoveText(best.name), looks_place(best)))
+        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), looks_place(best)))
     return found
 
 
-def _marks(moment: _Moment) -> list[ReplyMark]:
+def _marks(moment: _Moment) -> list[MomentMark]:
     """Baits, the best reply, and what was played; later ones lie on top."""
     baits = [reply for _, reply in moment.baits]
     marked = [("trap", reply) for reply in baits if reply != moment.played]
@@ -582,4 +582,4 @@ def _marks(moment: _Moment) -> list[ReplyMark]:
     if moment.played is not None:
         kind = "fell" if moment.played in baits else "played" if moment.decision.cost_centi else "good"
         marked.append((kind, moment.played))
-    return [ReplyMark(kind, reply.squares, MoveText(reply.name)) for kind, reply in marked if reply.squares]
+    return [MomentMark(kind, reply.squares, MoveText(reply.name)) for kind, reply in marked if reply.squares]

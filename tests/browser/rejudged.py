@@ -61,7 +61,7 @@ def _made(kind: Any, value: Any) -> Any:
         return None if value is None else _made(get_args(kind)[0], value)
     if origin is tuple:
         return tuple(_made(get_args(kind)[0], each) for each in value or ())
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         given = value or {}
         # A blind report has no candidates' scores, which nobody reads then.
