@@ -146,8 +146,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
             desk = OperatorDesk(actions, watch, program.alarms, models, machine.metrics)
-            shown = pages(config.dashboard, config.storage.url, actions)
-            workers = PageWorkers(config.dashboard, config.storage.url)
+            shown = pages(actions)
+            workers = PageWorkers(config.storage.url)
             dashboard = Dashboard(config.dashboard, database, shown, desk, workers=workers)
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)

@@ -1071,23 +1071,10 @@ class DashboardConfig(Section):
     open it."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
-    ask: bool = False
-    """Whether the page answers questions in SQL. With PostgreSQL it needs `ask_url`, too."""
-    ask_url: str = ""
-    """Database URL for these questions: on PostgreSQL a login of its own that may read the views and nothing
-    else (docs/sql.md says how to make it). With a password put it in the environment:
-    DESDEMONA_DASHBOARD__ASK_URL."""
-
-    @field_validator("ask_url")
-    @classmethod
-    def _ask_url_is_known(cls, url: str) -> str:
-        if url and not re.match(r"(sqlite:///|postgresql://).", url):
-            raise ValueError("start it with sqlite:/// or postgresql://")
-        return url
-
-    def can_ask(self, database_url: str) -> bool:
-        """Whether questions are answered, about a database of this URL."""
-        return self.ask and bool(self.ask_url or database_url.startswith("sqlite"))
+    ask: bool = Field(default=False, exclude=True)
+    """Ignored since 0.3.0: `desdemona sql` answers questions in SQL, not the page."""
+    ask_url: str = Field(default="", exclude=True)
+    """Ignored, like `ask`."""
 
 
 class AlarmsConfig(Section):
