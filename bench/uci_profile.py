@@ -16,11 +16,11 @@ from typing import Any
 
 from engine.games import get_game
 from engine.params import TrapParams
+from engine.protocols.engine_source import EngineSource, open_link
+from engine.protocols.link import Link, Patience, SearchRequest
+from engine.protocols.score_settings import EngineSettings
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.uci.link import Link, Patience, SearchRequest
-from engine.uci.settings import EngineSettings
-from engine.uci.source import EngineSource, open_link
 
 GAME = get_game("chess")
 PATIENT = Patience(StopFlag(), math.inf)

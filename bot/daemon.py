@@ -43,7 +43,7 @@ from bot.game.unfinished_games import unfinished_games
 from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
-from engine.uci.source import EnginePool
+from engine.protocols.engine_source import EnginePool
 from storage.arena.accounts import list_accounts_by_id
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError

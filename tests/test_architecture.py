@@ -60,18 +60,17 @@ ENGINE = {
         "trappy", "variety",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
-    "engine.uci": {
-        "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
+    "engine.protocols": {
+        "decision", "errors", "formats", "game", "games", "human", "params", "process", "processor_time", "stop",
         "time_management", "trappy",
     },
     "engine.forecasts": {
         "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop", "temptation",
-        "uci",
+        "protocols",
     },
-    "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
         "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
-        "randomised", "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
+        "randomised", "search", "stop", "tempting", "time_management", "trappy", "protocols", "variety",
     },
     "engine.native": set[str](),
     "lab.training": {"formats", "game", "games", "human", "lookup", "search", "stop"},
@@ -107,7 +106,7 @@ BOT = {
     "bot.arena": {"base", "charts"},
     "bot.workers": {"base"},
     "lab.analysis": {"base", "workers"},
-    "bot.engine_protocols": {"base"},
+    "bot.protocols": {"base"},
     "bot.game": {"base", "servers"},
     "bot.account": {"base", "servers", "game"},
     "bot.match": {"base", "game", "workers"},
@@ -117,7 +116,7 @@ BOT = {
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "workers"},
     "bot.daemon": {"control", "dashboard", "alarms", "base", "servers", "arena", "game", "account"},
     "bot.cli": {
-        "base", "servers", "arena", "analysis", "charts", "dashboard", "engine_protocols", "game", "account",
+        "base", "servers", "arena", "analysis", "charts", "dashboard", "protocols", "game", "account",
         "match", "control", "daemon", "experiments", "workers",
     },
     "bot.__main__": {"base", "cli"},
@@ -135,8 +134,6 @@ MOST_FLOORS = 9
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
-# python-chess runs engines on an event loop in a thread of its own; what this module offers is synchronous.
-LOOP_INSIDE = {"engine/uci/chess_link.py"}
 
 
 def of_others(path: Path) -> set[str]:
@@ -229,7 +226,6 @@ def test_tests_mirror_the_tree() -> None:
 
 def test_the_engine_leans_on_no_network_and_no_loop() -> None:
     for path in code_of("engine"):
-        allowed = {"asyncio"} if path.as_posix() in LOOP_INSIDE else set()
         assert not of_others(path) & (NOT_IN_ENGINE - allowed), path
 
 

@@ -58,7 +58,7 @@ from engine.params import (
 )
 from engine.player_kinds import COMPARED_KINDS, GENTLE, kind_named
 from engine.players import StrongOptions, kinds_for
-from engine.uci.settings import EngineSettings, MoveLimit
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"

@@ -19,8 +19,8 @@ from bot.servers import Server
 from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
 from engine.players import StrongOptions
+from engine.protocols.engine_source import EnginePool
 from engine.randomised import SEED_BITS
-from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.records import AccountKey, NewGame
 
