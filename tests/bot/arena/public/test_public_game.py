@@ -14,7 +14,7 @@ from bot.arena.public import routes
 from bot.arena.public.downloads import as_file, formats_of
 from bot.arena.public.preview import preview
 from bot.arena.public.rendering import TEMPLATES
-from bot.arena.public.watched import watched
+from bot.arena.public.spectator_view import spectator_view
 from bot.arena.traffic.assets import assets
 from engine.formats import ggf, pgn, transcripts
 from engine.formats.files import GameFormat
@@ -95,7 +95,7 @@ async def test_standing_clocks_are_told(house: House) -> None:
     _, _, game = await meet(house)
     match = await house.arena._referee.find(game)
     for is_standing in (False, True):
-        told = watched(match, 0.0, 30.0, 7.0, is_standing=is_standing)
+        told = spectator_view(match, 0.0, 30.0, 7.0, is_standing=is_standing)
         assert ("clocksStand" in told["state"]["view"]) is is_standing
 
 
