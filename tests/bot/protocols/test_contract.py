@@ -126,7 +126,7 @@ def test_python_chess_analyses(ours: chess.engine.SimpleEngine) -> None:
 
 @pytest.mark.parametrize(("game", "protocol"), [("chess", "uci"), ("xiangqi", "ucci")])
 def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str) -> None:
-    """It shows every move's score at every depth, as `engine.uci` asks for."""
+    """It shows every move's score at every depth, as `engine.protocols.uci_scores` asks for."""
     command = our_command(protocol, "--player", "standard")
     link = open_link(EngineSettings(game=game, command=command, protocol=protocol, start_s=LONG_S))
     rules = get_game(game)
