@@ -62,7 +62,7 @@ def report(game: Game[Any], kind: str, threads: int, times: int, earliest_s: flo
     strong, searcher = StrongOptions(threads=threads), make_searcher(game.name, TABLE_MB)
     player = Player(kind, game, TrapParams(), searcher, strong, models=models)
     player.choose(game.initial(), Limits(2), StopFlag())  # networks are loaded when they are first asked
-    gc.freeze()  # as `bot.daemon` does when it has started
+    gc.freeze()  # as `bot.daemon.program` does when it has started
     rng = random.Random(1)
     delays = [delay_s(player, game, rng.uniform(earliest_s, earliest_s + SPREAD_S)) for _ in range(times)]
     walls, processors = zip(*delays, strict=True)

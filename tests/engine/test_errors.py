@@ -78,7 +78,7 @@ def engine_names(path: Path) -> set[str]:
 
 
 def modules() -> list[Path]:
-    found = [path for package in ("bot", "storage") for path in sorted((ROOT / package).rglob("*.py"))]
+    found = [path for package in ("bot", "lab", "storage") for path in sorted((ROOT / package).rglob("*.py"))]
     assert found
     return found
 

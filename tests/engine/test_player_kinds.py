@@ -19,7 +19,7 @@ from engine.player_kinds import (
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "engine" / "player_kinds.py"
-CODE = [path for package in ("engine", "bot", "storage") for path in (ROOT / package).rglob("*.py")]
+CODE = [path for package in ("engine", "bot", "lab", "storage") for path in (ROOT / package).rglob("*.py")]
 OTHER_WORDS = {"search_mode", "variant", "key"}
 """What holds words of another kind, one of which is also a player's name: a search mode is ``strong``, too,
 and a variant of chess ``standard``."""
