@@ -55,7 +55,7 @@ class EngineOption:
         return None
 
 
-class UciEngine:
+class UciProgram:
     """A running program that speaks UCI or UCCI, used by one thread at a time.
 
     Any call may raise `engine.process.EngineError`, or `engine.stop.Stopped` when its wait is ended.

@@ -19,7 +19,7 @@ from engine.protocols.client import EngineReply, MoveRequest, first_with, wait_f
 from engine.protocols.link import InfoLine
 from engine.protocols.scores import centi, plies_played, split_text
 from engine.protocols.settings import Allowance, ExternalSettings
-from engine.protocols.uci import UciEngine, option_key
+from engine.protocols.uci import UciProgram, option_key
 from engine.stop import StopFlag, Stopped
 
 _CPU_POLL_S = 0.002
@@ -82,7 +82,7 @@ class UciClient:
 
     def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
         self._process = process
-        self._engine = UciEngine(process, settings.protocol)
+        self._engine = UciProgram(process, settings.protocol)
         self._settings = settings
         self._game = game
 

@@ -16,7 +16,7 @@ from engine.protocols.link import (
 )
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import split_text
-from engine.protocols.uci import UciEngine
+from engine.protocols.uci import UciProgram
 from engine.stop import StopFlag, Stopped
 
 _STOP_S = 5.0  # for an engine to end a search
@@ -32,7 +32,7 @@ class UciLink:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._process = EngineProcess(settings.command)
-        self._engine = UciEngine(self._process, settings.protocol, _STOP_S)
+        self._engine = UciProgram(self._process, settings.protocol, _STOP_S)
         # Chess engines are told, as ever, whether they analyse: the scores of some depend on it.
         self._tells_mode = settings.game == "chess"
         try:
