@@ -61,7 +61,8 @@ ENGINE = {
     },
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
-        "decision", "errors", "formats", "game", "games", "human", "params", "process", "stop", "time_management", "trappy",
+        "decision", "errors", "formats", "game", "games", "human", "params", "process", "stop",
+        "time_management", "trappy",
     },
     "engine.forecasts": {
         "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop", "temptation",
