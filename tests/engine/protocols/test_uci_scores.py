@@ -12,7 +12,7 @@ import pytest
 from engine.games import get_game
 from engine.process import EngineError
 from engine.protocols.engine_source import open_link
-from engine.protocols.link import EngineOutput, Link, Patience, SearchRequest
+from engine.protocols.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import by_depth, centi
 from engine.protocols.uci import EngineOption, read_info, read_option, shift_ranks
@@ -166,6 +166,22 @@ def test_some_moves(opened: Opener, game: str, protocol: str) -> None:
     moves = legal(game)[3:8]
     answer = opened(game, protocol).search(ask(game, 3, moves), PATIENT)
     assert {line.variation[0] for line in answer.lines} == set(moves)
+
+
+def test_a_chess_engine_knows_chess960_and_whether_it_analyses(opened: Opener, tmp_path: Path) -> None:
+    path = tmp_path / "options"
+    link = opened("chess", "uci", f"options={path}")
+    link.search(ask("chess", 1), PATIENT)
+    link.search(BestMoveRequest(MIDDLE_GAMES["chess"], depth=1), PATIENT)
+    fen = "1rbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/1RBQKB1R w HBhb - 0 1"
+    link.search(SearchRequest(fen, 1, 1), PATIENT)
+    link.search(SearchRequest(fen, 1, 1), PATIENT)
+    assert path.read_text().splitlines() == [
+        "UCI_AnalyseMode true",
+        "UCI_AnalyseMode false",
+        *("UCI_AnalyseMode true", "UCI_Chess960 true"),
+        "UCI_AnalyseMode true",
+    ]
 
 
 @pytest.mark.parametrize(("game", "protocol"), KINDS)
