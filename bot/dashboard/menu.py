@@ -1,6 +1,6 @@
 """All pages, in the order of the menu."""
 
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.dashboard.page import Page
 from bot.dashboard.pages import game, games, opponents, ratings, results, traps
 from bot.dashboard.pages.events import events_page
@@ -9,7 +9,7 @@ from bot.dashboard.pages.opponent import opponent_page
 from bot.dashboard.pages.works import works_page
 
 
-def pages(actions: ControlActions | None = None) -> tuple[Page, ...]:
+def pages(actions: OperatorActions | None = None) -> tuple[Page, ...]:
     """All pages.
 
     Args:
