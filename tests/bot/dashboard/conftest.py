@@ -166,7 +166,7 @@ def opened(database: Database) -> Opened:
         config = DashboardConfig(**{"port": 0, **settings})
         jar = aiohttp.CookieJar(unsafe=True)  # of an address without a name, too
         desk = desk_of(actions, watch, metrics)
-        dashboard = Dashboard(config, database, sample_pages(config, database, actions), desk)
+        dashboard = Dashboard(config, database, sample_pages(actions), desk)
         async with dashboard.running() as address, aiohttp.ClientSession(cookie_jar=jar) as http:
             yield Browser(http, address.removesuffix("/dash"))
 

@@ -26,7 +26,7 @@ CONFIG = DashboardConfig(port=0)
 
 @pytest.fixture
 async def workers(database: Database) -> AsyncIterator[PageWorkers]:
-    made = PageWorkers(CONFIG, f"sqlite:///{database.url}")
+    made = PageWorkers(f"sqlite:///{database.url}")
     yield made
     await made.close()
 
@@ -74,7 +74,7 @@ async def test_a_process_that_dies_fails_its_page_and_no_other(workers: PageWork
 
 
 async def test_a_database_that_is_not_there(tmp_path: Path) -> None:
-    workers = PageWorkers(CONFIG, f"sqlite:///{tmp_path}/none.db")
+    workers = PageWorkers(f"sqlite:///{tmp_path}/none.db")
     with pytest.raises(StorageError, match=r"none\.db"):
         await workers.answer(PageRequest("games", Query(), PageForm.JSON))
     await workers.close()
