@@ -5,6 +5,7 @@ Date: 2026-11-28
 """
 
 from importlib import import_module
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -37,7 +38,8 @@ def upgrade() -> None:
         op.execute("DELETE FROM game_summaries")
         for name in ("stamp", "outdated", *OLD_COUNTS, "models", *OLD_PACKED):
             op.drop_column("game_summaries", name)
-        for column in (*map(_number, DRAWS), *map(_bytes, PACKED)):
+        new: list[sa.Column[Any]] = [*map(_number, DRAWS), *map(_bytes, PACKED)]
+        for column in new:
             op.add_column("game_summaries", column)
         # A game's replies lie in its row, uncompressed, as long as they fit into a page.
         op.execute("ALTER TABLE game_summaries SET (toast_tuple_target = 8160)")
@@ -46,7 +48,8 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     stamp = sa.Column("stamp", KEY, nullable=False)
-    old = (_number("outdated"), *map(_number, OLD_COUNTS), _text("models"), *map(_bytes, OLD_PACKED))
+    old: list[sa.Column[Any]] = [*map(_number, ("outdated", *OLD_COUNTS)), _text("models")]
+    old += map(_bytes, OLD_PACKED)
     if op.get_bind().dialect.name == "sqlite":
         VIEWS.downgrade()
         _make_again(*map(_number, (*VERSIONS, *COUNTS)), stamp, _text("labels"), *old)
@@ -57,13 +60,13 @@ def downgrade() -> None:
         op.execute("ALTER TABLE game_summaries RESET (toast_tuple_target)")
         for name in (*DRAWS, *PACKED):
             op.drop_column("game_summaries", name)
-        for column in (stamp, *old):
+        for column in [stamp, *old]:
             op.add_column("game_summaries", column)
         _rename_bait("expected_loss", "surprise")
     op.create_index("ix_game_summaries_stamp", "game_summaries", STAMPED)
 
 
-def _make_again(*columns: "sa.Column[int] | sa.Column[str] | sa.Column[bytes]") -> None:
+def _make_again(*columns: "sa.Column[Any]") -> None:
     """The table without rows, which the program makes again."""
     op.drop_table("game_summaries")
     op.create_table(

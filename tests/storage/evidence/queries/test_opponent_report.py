@@ -155,19 +155,6 @@ async def test_flags_with_their_reasons(database: Database) -> None:
     ]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)  # the other one holds text only
-async def test_a_damaged_game_hides_no_other_number(database: Database) -> None:
-    async with database.write() as session:
-        await opened(session, "g1")
-        game = await opened(session, "g2")
-        await session.execute(text("UPDATE games SET moves = x'00ff' WHERE id = :id"), {"id": game.id})
-    found = await report(database)
-    assert found.line is not None
-    assert found.line.games == 2
-    assert found.suspects == ()
-    assert found.damage.startswith(f"game {game.id}: ")
-
-
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 async def test_values_of_any_kind(database: Database) -> None:
     async with database.write() as session:
