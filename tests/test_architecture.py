@@ -108,7 +108,7 @@ BOT = {
     "bot.views": {"base"},
     "bot.workers": {"base"},
     "bot.account": {"base", "game", "servers"},
-    "bot.arena": {"base", "charts"},
+    "bot.arena": {"base", "charts", "views"},
     "bot.match": {"base", "game", "workers"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
@@ -263,6 +263,7 @@ MAY_NAME_SITES = (
     "bot/servers/",
     "bot/arena/",
     "bot/base/config.py",
+    "bot/base/old_settings.py",
     "bot/base/dialects.py",
     "bot/base/notation.py",
 )

@@ -33,7 +33,7 @@ def engine(
     ] = None,
     player: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(OWN_KINDS[:-1])} or {OWN_KINDS[-1]}; without it selection.player."),
+        typer.Option(help=f"{', '.join(OWN_KINDS[:-1])} or {OWN_KINDS[-1]}; without it assignment.player."),
     ] = None,
     depth: Annotated[
         int | None,
@@ -68,7 +68,7 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
     """The search driver's settings: the options, otherwise the configuration."""
     from bot.protocols.search_driver import Settings
 
-    usual = config.selection.player if config.selection.player in OWN_KINDS else TRAPPY.name
+    usual = config.assignment.player if config.assignment.player in OWN_KINDS else TRAPPY.name
     return Settings(
         kind=kind_named(player or usual),
         params=config.trap.params(),
