@@ -525,7 +525,7 @@ class LichessServer:
                     if event is not None:
                         heard_at = self._clock()
                     elif longest_s is not None and self._clock() - heard_at > longest_s + UNKNOWN_END_SLACK_S:
-                        event = reader.ended("untold")
+                        event = reader.ended("unknown")
                     elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
                         raise await self._no_state(game_id)
                     if page.is_wanted(event):
