@@ -1278,5 +1278,5 @@ def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
     # An answer to a later command shows that those before it were lost: the caller's patience ends them.
     assert all(attempt.is_settled or not attempt.key for attempt in attempts)
     left = story.account
-    assert not any((left._live, left._matches, left._resuming))
+    assert not any((left.games.live, left._matches, left._resuming))
     assert len(left._requests) == 0
