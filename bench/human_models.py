@@ -2,7 +2,7 @@
 
     python -m bench.human_models MODELS [--games FILE.pgn] [--positions 5000] [--only speed|accuracy]
 
-MODELS is the folder that ``desdemona model import`` wrote.
+MODELS is the folder that ``desdemona lab import-model`` wrote.
 
 * Speed: all positions after the moves of one position, as in a player's query; first for an even sample of
   positions from games, then for three crowded middlegames, by parts: the input (encode), inference (infer),

@@ -179,7 +179,7 @@ def _models(part: Part, maia: Path | None) -> dict[str, str]:
     if part.game != "chess":
         return {f"t{heat:g}": f"human:temperature={heat:g},name=people t{heat:g}" for heat in _TEMPERATURES}
     if maia is None:
-        raise SystemExit("--maia must name the folder of Maia's networks (desdemona model import)")
+        raise SystemExit("--maia must name the folder of Maia's networks (desdemona lab import-model)")
     return {
         name: f"human:model={maia / name}.onnx,temperature={part.temperature:g},name={name}"
         for name in (f"maia-{rating}" for rating in _RATINGS)

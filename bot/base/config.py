@@ -230,7 +230,7 @@ class ArenaConfig(Section):
     """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played into a bot's; otherwise the owner makes them:
-    `desdemona add-bot NAME`."""
+    `desdemona arena-account add-bot NAME`."""
     bots_per_address: int = Field(default=3, ge=1, le=1000)
     """With open_bots: how many accounts may become bots from one address in a day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
@@ -520,11 +520,11 @@ class HumanConfig(Section):
     them."""
 
     models: tuple[str, ...] = ()
-    """Human-move models, at most one per game: files written by `desdemona model import`, or a folder of them
-    for different ratings. By default, Othello has a model of its own, and other games guess from shallow
+    """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
+    them for different ratings. By default, Othello has a model of its own, and other games guess from shallow
     searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
-    """Calibrated models (files written by `desdemona model fit`), at most one per game, replacing the
+    """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
     built-in ones; in games that have none, calibrated plays like opponent_model."""
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """The most points of expected score, out of 100, that a move may lose against best play."""

@@ -115,7 +115,7 @@ def test_a_deletion_is_confirmed(desdemona: Command, monkeypatch: pytest.MonkeyP
 
 
 def test_a_damaged_account_is_named(desdemona: Command, database_file: Path) -> None:
-    assert desdemona("add-bot", "Robot")[0] == 0
+    assert desdemona("arena-account", "add-bot", "Robot")[0] == 0
     with closing(sqlite3.connect(database_file)) as connection, connection:
         connection.execute("UPDATE arena_accounts SET created_at = '2O26-x'")
     named = "row robot of arena_accounts: created_at: ValueError: "
