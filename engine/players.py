@@ -29,7 +29,7 @@ from engine.tempting import LEAST_DEPTH
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap, worth
 from engine.uci.source import EngineAnalysis, EngineMove, EngineSource
-from engine.variety import Detour, draw_move
+from engine.variety import RepetitionAvoidance, draw_move
 
 
 def kinds_for(game_name: str) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ class Player:
         position: Any,
         limits: Limits,
         stop: StopFlag,
-        detour: Detour | None = None,
+        avoidance: RepetitionAvoidance | None = None,
         background: Background | None = None,
         seed: int | None = None,
     ) -> Decision:
@@ -194,7 +194,7 @@ class Player:
             position: An unfinished game.
             limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
             stop: Ends the search early; a flag for this call alone.
-            detour: Draw the move at random if several are nearly as good; None: choose as usual.
+            avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
             background: What led to the position, and who will reply; None: unknown.  Only players with an
                 opponent model use it.
             seed: 64 random bits, with which a player that draws decisions may draw this one; None: it does
@@ -217,10 +217,10 @@ class Player:
             stop.set_node_limit(limits.nodes)
         root = game.for_search(position)
         params = self._params.for_position(game.expected_scale_centi(root))
-        found_at_root = self._ask_sources(root, detour) if self.kind.looks_up else None
+        found_at_root = self._ask_sources(root, avoidance) if self.kind.looks_up else None
         # A draw uses the core's scores, which are too weak to play by in games that need another engine.
-        if detour is not None and found_at_root is None and game.name not in ENGINE_GAMES:
-            decision = self._drawn(detour, position, params, limits, stop, began)
+        if avoidance is not None and found_at_root is None and game.name not in ENGINE_GAMES:
+            decision = self._drawn(avoidance, position, params, limits, stop, began)
             if decision is not None:
                 nodes, time_s = self._searcher.nodes - nodes_before, time.monotonic() - asked_at
                 return replace(decision, nodes=nodes, time_s=time_s)
@@ -504,9 +504,9 @@ class Player:
         most_s = math.inf if limits.time_s is None else limits.time_s
         return _Budget(most_s, lambda: stop.now_s() - began, time.thread_time)
 
-    def _ask_sources(self, position: Any, detour: Detour | None) -> LookupMove | None:
+    def _ask_sources(self, position: Any, avoidance: RepetitionAvoidance | None) -> LookupMove | None:
         """The move of a book or table that has the position; for a detour, a book gets several draws."""
-        avoided = () if detour is None else detour.avoid
+        avoided = () if avoidance is None else avoidance.avoid
         for source in self._strong.sources.get(self._game.name, ()):
             for _ in range(_DRAWS_FROM_A_BOOK):
                 found = source.choose(position, self._rng)
@@ -517,14 +517,20 @@ class Player:
         return None
 
     def _drawn(
-        self, detour: Detour, position: Any, params: TrapParams, limits: Limits, stop: StopFlag, began: float
+        self,
+        avoidance: RepetitionAvoidance,
+        position: Any,
+        params: TrapParams,
+        limits: Limits,
+        stop: StopFlag,
+        began: float,
     ) -> Decision | None:
         """A random draw among the best moves of a plain search; None: there is nothing to draw from."""
         game = self._game
         most = replace(_share(limits, _LOT_SHARE), depth=min(limits.depth, game.deepest_search))
         root = game.for_search(position)
-        candidates, depth = self._deepen(root, params, most, stop, began, detour.reach_centi)
-        lot = detour.lot(candidates, self._rng.getrandbits(32))
+        candidates, depth = self._deepen(root, params, most, stop, began, avoidance.reach_centi)
+        lot = avoidance.lot(candidates, self._rng.getrandbits(32))
         move = None if lot is None else draw_move(candidates, lot)
         if move is None:
             return None

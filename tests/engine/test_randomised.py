@@ -21,7 +21,7 @@ from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 
 TRAP_SEED, SOUND_SEED = 0, (1 << 64) - 1
 
@@ -236,8 +236,8 @@ def test_only_who_may_draw_keeps_time_for_it() -> None:
 def test_a_detour_from_a_line_played_before_goes_first() -> None:
     rules = get_game("othello")
     player = Player("randomised", rules, TrapParams(), make_searcher("othello", 1))
-    detour = Detour((), 500)
-    made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), detour, seed=0)
+    avoidance = RepetitionAvoidance((), 500)
+    made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), avoidance, seed=0)
     assert (made.search_mode, made.draw) == ("lot", None)
     verify(made)
 

@@ -23,7 +23,7 @@ from engine.stop import StopFlag
 from engine.time_management import Limits
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 from tests.engine.uci.fake_uci import NAME
 from tests.engine.uci.test_links import LONG_S, fake
 from tests.programs import installed
@@ -181,9 +181,11 @@ def sources() -> Iterator[list[EngineSource]]:
         source.close()
 
 
-def decide(game: Any, position: Any, source: EngineSource | None, detour: Detour | None = None) -> Decision:
+def decide(
+    game: Any, position: Any, source: EngineSource | None, avoidance: RepetitionAvoidance | None = None
+) -> Decision:
     player = Player("trappy_uci", game, TrapParams(), make_searcher(game.name, 1), source=source)
-    return player.choose(position, Limits(2), StopFlag(), detour)
+    return player.choose(position, Limits(2), StopFlag(), avoidance)
 
 
 @every_variant
@@ -199,7 +201,7 @@ def test_a_variant_on_another_engines_scores(name: str, sources: list[EngineSour
     position = game.initial()
     for _ in range(3):
         # A line that was played before is no reason to search without the engine.
-        decision = decide(game, position, sources[0], Detour(("e2e4",), 1000))
+        decision = decide(game, position, sources[0], RepetitionAvoidance(("e2e4",), 1000))
         verify(decision)
         assert (decision.search_mode, decision.profile_source) == ("engine", NAME)
         position = game.play(position, game.parse_move(position, decision.move))
