@@ -53,7 +53,7 @@ ENGINE = {
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
-        "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
+        "errors", "decision", "expected", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.choice": {
         "errors", "decision", "human", "params", "player_kinds", "pruning", "randomised", "tempting",

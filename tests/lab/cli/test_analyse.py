@@ -387,7 +387,7 @@ def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("model", "fit", "--game", "othello", "--out", "x.onnx"), "model fit"),
+        (("lab", "fit", "--game", "othello", "--out", "x.onnx"), "lab fit"),
         (("study", "--game", "othello", "--plots", "plots"), "--plots"),
     ],
 )

@@ -33,7 +33,7 @@ def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     return given
 
 
-FIT = ("model", "fit", "--person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
+FIT = ("lab", "fit", "--person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
 
 
 @pytest.mark.usefixtures("people")
@@ -69,7 +69,7 @@ def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
         code, _, err = desdemona(*FIT, *options)
         assert (code, what in err) == (2, True)
     assert "x.onnx does not end in .json" in desdemona(*FIT[:-4], "--out", "x.onnx")[2]
-    plain = ("model", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
+    plain = ("lab", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
     assert "--base, --calibrated and --truth-alone go with --person" in desdemona(*plain)[2]
     (tmp_path / "person_othello.json").write_text("{}")
     code, _, err = desdemona(*FIT, "--base", "human")

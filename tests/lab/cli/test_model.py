@@ -74,7 +74,7 @@ def test_what_is_no_network_is_told_in_one_line(
 def test_pipes_and_devices_are_refused(desdemona: Command, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero")):
-        for command in ("import", "show"):
+        for command in ("import-model", "show-model"):
             assert desdemona("lab", command, str(path)) == (
                 2,
                 "",

@@ -118,7 +118,7 @@ def test_a_full_run_that_reads_files_needs_their_folder(
     monkeypatch.setattr(Formulas, "needs", "a file")
     monkeypatch.setattr(Formulas, "run", looked)
     monkeypatch.setattr(Formulas, "report", lambda *_: Report())
-    run = ("experiment", "run", "figures-3-to-5")
+    run = ("lab", "run", "figures-3-to-5")
     assert "--full needs --folder, with a file" in desdemona("lab", "list")[1]
     code, _, err = desdemona(*run, "--full")
     assert (code, "figures-3-to-5 --full needs --folder, with a file" in err) == (2, True)
