@@ -137,7 +137,7 @@ DATABASE_COMMANDS = {
     ),
 }
 TRIAL_COMMANDS = {
-    "start": LazyCommand("bot.cli.trial", "start", "Start a trial of the players in `selection`."),
+    "start": LazyCommand("bot.cli.trial", "start", "Start a trial of the players in `assignment`."),
     "end": LazyCommand("bot.cli.trial", "end", "End the open trial; running games still belong to it."),
     "list": LazyCommand("bot.cli.trial", "list_command", "List all trials, the latest first."),
 }
