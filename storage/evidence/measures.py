@@ -25,8 +25,8 @@ from storage.evidence.inference.persons import Codes, Floats, first_and_codes
 from storage.evidence.replies import (
     NO_FLAG,
     OUTCOMES,
-    JudgedReplies,
     ReplyFlag,
+    ReplyTable,
     costs,
     expected,
     has,
@@ -148,7 +148,7 @@ class Cells:
         )
 
 
-def cells_of(replies: JudgedReplies, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
+def cells_of(replies: ReplyTable, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
     """The sums of judged replies.
 
     Args:
@@ -172,7 +172,7 @@ def cells_of(replies: JudgedReplies, *, by_phase: bool = False, phase: GamePhase
     )
 
 
-def _sums(judged: JudgedReplies, starts: Codes) -> Floats:
+def _sums(judged: ReplyTable, starts: Codes) -> Floats:
     """The columns, added up from each start to the next one; shape (starts, columns)."""
     sums = [np.zeros((0, len(COLUMNS)))]
     at = 0

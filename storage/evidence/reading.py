@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
 from storage.evidence.game_records import game_records
-from storage.evidence.replies import GameRows, JudgedReplies
+from storage.evidence.replies import GameRows, ReplyTable
 from storage.evidence.summaries import is_of_today
 from storage.filters import Filters, can_be_matches, filter_conditions, shown_games
 from storage.records import MATCH_SITE, GameStatus
@@ -81,23 +81,23 @@ async def passing_games(session: AsyncSession, shown: GameRows, filters: Filters
     return shown.where(np.isin(shown.games["id"], np.concatenate([keys.settled, keys.others])))
 
 
-async def read_replies(session: AsyncSession, *which: ColumnElement[bool]) -> AsyncIterator[JudgedReplies]:
+async def read_replies(session: AsyncSession, *which: ColumnElement[bool]) -> AsyncIterator[ReplyTable]:
     """The games that fulfil conditions on `GameRow` with their replies, batch by batch."""
     keys = await GameKeys.read(session, *which)
     for start in range(0, len(keys.settled), _WITH_REPLIES):
         some = keys.settled[start : start + _WITH_REPLIES]
         known = await _summaries(session, some, with_replies=True)
-        yield JudgedReplies.unpacked(GameRows.of(known["labels"], known["game"]), known["replies"])
+        yield ReplyTable.unpacked(GameRows.of(known["labels"], known["game"]), known["replies"])
         async for part in _made(session, _missing(some, known)):
             yield part
     async for part in _made(session, keys.others):
         yield part
 
 
-async def replies_of(session: AsyncSession, games: Sequence[int]) -> JudgedReplies:
+async def replies_of(session: AsyncSession, games: Sequence[int]) -> ReplyTable:
     """Some games with their replies."""
     parts = [part async for part in read_replies(session, GameRow.id.in_(games))]
-    return JudgedReplies.joined(parts)
+    return ReplyTable.joined(parts)
 
 
 def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
@@ -125,13 +125,13 @@ async def _parts(session: AsyncSession, keys: GameKeys) -> AsyncIterator[GameRow
         yield part.of
 
 
-async def _made(session: AsyncSession, keys: Keys) -> AsyncIterator[JudgedReplies]:
+async def _made(session: AsyncSession, keys: Keys) -> AsyncIterator[ReplyTable]:
     """Games that have no valid summary, from their decisions."""
     for start in range(0, len(keys), _OTHERS):
         records = await game_records(session, keys[start : start + _OTHERS].tolist())
         packed = [record.packed for record in records.values()]
         games = GameRows.of([each.labels for each in packed], [each.game for each in packed])
-        yield JudgedReplies.unpacked(games, [each.replies for each in packed])
+        yield ReplyTable.unpacked(games, [each.replies for each in packed])
 
 
 async def _summaries(session: AsyncSession, keys: Keys, *, with_replies: bool) -> Mapping[str, Sequence[Any]]:

@@ -282,7 +282,7 @@ class GameRows:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedReplies:
+class ReplyTable:
     """Some games with their replies."""
 
     of: GameRows
@@ -292,14 +292,14 @@ class JudgedReplies:
     """Number of each reply's game in `of`."""
 
     @classmethod
-    def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "JudgedReplies":
+    def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "ReplyTable":
         """The packed replies of some games."""
         lengths = np.fromiter(map(len, replies), np.intp, len(replies)) // REPLY.itemsize
         rows = np.frombuffer(b"".join(replies), REPLY)
         return cls(of, rows, np.repeat(np.arange(len(replies)), lengths))
 
     @classmethod
-    def joined(cls, parts: Sequence["JudgedReplies"]) -> "JudgedReplies":
+    def joined(cls, parts: Sequence["ReplyTable"]) -> "ReplyTable":
         """Those of all parts, one after the other."""
         starts = np.cumsum([0, *(len(part.of) for part in parts)])
         return cls(
@@ -310,11 +310,9 @@ class JudgedReplies:
             ),
         )
 
-    def where(self, is_wanted: NDArray[np.bool_]) -> "JudgedReplies":
+    def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
         """Some of the replies, of the same games."""
-        return (
-            self if is_wanted.all() else JudgedReplies(self.of, self.replies[is_wanted], self.game[is_wanted])
-        )
+        return self if is_wanted.all() else ReplyTable(self.of, self.replies[is_wanted], self.game[is_wanted])
 
     def models(self) -> SharedTexts:
         """The model of each reply."""

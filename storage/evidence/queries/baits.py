@@ -24,7 +24,7 @@ from storage.evidence.game_records import SetBait, game_records
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
 from storage.evidence.reading import read_columns, read_replies
-from storage.evidence.replies import JudgedReplies, ReplyFlag, expected, has, phases_of
+from storage.evidence.replies import ReplyFlag, ReplyTable, expected, has, phases_of
 from storage.evidence.summaries import is_valid, without_summary
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
 from storage.records import GameStatus
@@ -282,7 +282,7 @@ async def bait_counts(session: AsyncSession, filters: Filters) -> BaitSummary:
     )
 
 
-def _are_baits(part: JudgedReplies, filters: Filters) -> NDArray[np.bool_]:
+def _are_baits(part: ReplyTable, filters: Filters) -> NDArray[np.bool_]:
     """Whether our move before each reply set a bait, in the phase that the filters name."""
     found = has(part.replies, ReplyFlag.BAIT, ReplyFlag.DECIDED)
     if filters.phase is not None:

@@ -13,7 +13,7 @@ from storage.evidence.inference.calibration import Calibration, calibration
 from storage.evidence.inference.persons import Floats
 from storage.evidence.measures import Cells
 from storage.evidence.reading import is_everything, played, read_replies
-from storage.evidence.replies import GameRows, JudgedReplies, ReplyFlag, expected, has, phases_of
+from storage.evidence.replies import GameRows, ReplyFlag, ReplyTable, expected, has, phases_of
 from storage.evidence.statistics.group_rows import GroupIndex, GroupRows, is_first, read_sources
 from storage.evidence.statistics.groups import By, complete_keys
 from storage.filters import Filters, of_games
@@ -100,7 +100,7 @@ async def read_calibrations(
     return CalibrationRows(groups, np.concatenate(foreseen), np.concatenate(erred))
 
 
-def _count(part: JudgedReplies, filters: Filters, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
+def _count(part: ReplyTable, filters: Filters, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
     """Whether each reply counts, whatever number its game has among its person's."""
     counts = has(part.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
     if filters.phase is not None:
@@ -110,7 +110,7 @@ def _count(part: JudgedReplies, filters: Filters, among: Callable[[int], bool] |
     return counts
 
 
-def _cells(replies: JudgedReplies) -> Cells:
+def _cells(replies: ReplyTable) -> Cells:
     models = replies.models()
     return Cells(
         sums=np.zeros((len(replies.game), 0)),

@@ -15,9 +15,9 @@ from storage.evidence.replies import (
     GAME,
     REPLY,
     GameRows,
-    JudgedReplies,
     Labels,
     ReplyFlag,
+    ReplyTable,
     SharedTexts,
     days_of,
     expected,
@@ -87,7 +87,7 @@ def test_shared_texts() -> None:
     assert [some.texts[code] for code in some.codes.tolist()] == ["b", "c"]
 
 
-def rows(*models: tuple[str, ...]) -> JudgedReplies:
+def rows(*models: tuple[str, ...]) -> ReplyTable:
     """A game with each of these lists of models, and a reply by each model."""
     games = np.zeros(len(models), GAME)
     games["id"] = np.arange(len(models))
@@ -96,7 +96,7 @@ def rows(*models: tuple[str, ...]) -> JudgedReplies:
     for its in replies:
         its["model"] = np.arange(len(its))
     packed = GameRows.of(labels, [game.tobytes() for game in games])
-    return JudgedReplies.unpacked(packed, [each.tobytes() for each in replies])
+    return ReplyTable.unpacked(packed, [each.tobytes() for each in replies])
 
 
 def test_the_models_of_replies() -> None:
@@ -105,9 +105,9 @@ def test_the_models_of_replies() -> None:
 
 
 def test_rows_are_joined_game_by_game() -> None:
-    joined = JudgedReplies.joined([rows(("b", "c"), ()), rows(("a",))])
+    joined = ReplyTable.joined([rows(("b", "c"), ()), rows(("a",))])
     assert joined.game.tolist() == [0, 0, 2]
     assert joined.of.label("player").texts[0] == "trappy"
     found = joined.where(np.array([False, True, True])).models()
     assert [found.texts[code] for code in found.codes.tolist()] == ["c", "a"]
-    assert len(JudgedReplies.joined([]).replies) == 0
+    assert len(ReplyTable.joined([]).replies) == 0

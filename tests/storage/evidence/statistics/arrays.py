@@ -16,9 +16,9 @@ from storage.evidence.replies import (
     REPLY,
     STATES,
     GameRows,
-    JudgedReplies,
     Labels,
     ReplyFlag,
+    ReplyTable,
     packed_expectations,
 )
 from storage.evidence.statistics.group_rows import GroupRows, KeySources
@@ -37,7 +37,7 @@ def group_statistics(
         for game, (models, _, _) in zip(games, packed, strict=True)
     ]
     of = GameRows.of(texts, [row for _, row, _ in packed])
-    rows = JudgedReplies.unpacked(of, [its for _, _, its in packed])
+    rows = ReplyTable.unpacked(of, [its for _, _, its in packed])
     keys = complete_keys(by)
     return GroupRows(
         by=keys,
