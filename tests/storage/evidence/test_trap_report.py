@@ -171,7 +171,7 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "The paper's trap: Nc6, quality 28.1 %. Reply Nc6: " in shown
+    assert "The paper's trap: Nc6, quality 28.1 %." in shown
     assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
     assert " of the game (2.80 pawns)." in shown
 
@@ -294,7 +294,7 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
         failed = replace(made, player="opponent_model", reckoning=reckoning)
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
-    assert "Decided without a model of people: it said nan." in _shown(report)
+    assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)
     assert "trappy" in _shown(report)
 
 
