@@ -43,7 +43,7 @@ from bot.game.shared_game_limit import SharedGameLimit
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
-from engine.uci.source import EnginePool
+from engine.protocols.engine_source import EnginePool
 from storage.arena.accounts import list_accounts_by_id
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
@@ -73,6 +73,10 @@ def run(
         ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
     """
     log.set_up(config.log)
+    if config.notices:
+        logger.warning(
+            "settings have new names; the old ones work until 0.4.0: %s", "; ".join(config.notices)
+        )
     asyncio.run(play(config, path, only=only, is_standby=is_standby))
     return 0
 
@@ -111,7 +115,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             models,
             SharedGameLimit(config.engine.max_games),
             # Spreading out retries needs no cryptographic randomness; draws of players have their own.
-            random.Random(config.selection.seed or None),  # noqa: S311
+            random.Random(config.assignment.seed or None),  # noqa: S311
             is_standby,
         )
         arena = ArenaHost(config, configs, database, is_standby=is_standby)
@@ -146,8 +150,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
             desk = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
-            shown = pages(config.dashboard, config.storage.url, actions)
-            workers = PageWorkers(config.dashboard, config.storage.url)
+            shown = pages(actions)
+            workers = PageWorkers(config.storage.url)
             dashboard = Dashboard(config.dashboard, database, shown, desk, workers=workers)
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)
@@ -265,9 +269,9 @@ class ArenaHost:
         self._config = config
         own = [each for each in configs.values() if each.uses_arena]
         self.bots = [each.server.name for each in own]
-        self._plain_share = plain_share(own[0].selection.drawn_from if own else ())
+        self._plain_share = plain_share(own[0].assignment.drawn_from if own else ())
         self._no_takebacks = [
-            each.server.name for each in own if not may_grant_takebacks(each.selection, each.manners)
+            each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
         self._database = database
         self._is_standby = is_standby

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-import warnings
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,9 +13,10 @@ import yaml
 from typer.core import TyperGroup
 
 from bot.base.config import load_config
+from bot.base.old_settings import RENAMED, old_names
 from bot.cli.main import app
 from tests.docs.generated import page_texts
-from tests.docs.pages import DOCS, ROOT, anchors, commands, links, pages, settings
+from tests.docs.pages import DOCS, ROOT, anchors, commands, links, mentioned_files, pages, settings
 
 MOST_WORDS = 60_000
 
@@ -42,7 +43,9 @@ def test_each_page_is_in_the_navigation_once() -> None:
     assert sorted(in_navigation(settings["nav"])) == there
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", [*pages(), ROOT / "CHANGELOG.md"], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 def test_links_lead_to_pages_and_headings(page: Path) -> None:
     for link in links(page):
         parts = urlsplit(link)
@@ -50,10 +53,17 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
             continue
         target = (page.parent / parts.path).resolve() if parts.path else page
         assert target.exists(), link
-        if page != ROOT / "README.md":  # what lies outside of docs/ is not in the site
+        if page.parent != ROOT:  # what lies outside of docs/ is not in the site
             assert target.is_relative_to(DOCS), link
         if parts.fragment:
             assert parts.fragment in anchors(target), link
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_pages_name_are_there(page: Path) -> None:
+    for name in mentioned_files(page):
+        at = re.sub(r"\b[A-Z]{3,}\b|(?<=_)[A-Z]{3,}", "*", name.rstrip("/"))  # GAME stands for any game
+        assert any(ROOT.glob(at)) or (ROOT / f"{at}.py").is_file(), name
 
 
 def test_generated_parts_are_current() -> None:
@@ -77,12 +87,18 @@ def test_settings_are_found() -> None:
 @pytest.mark.parametrize(("page", "block"), SETTINGS)
 def test_settings_are_valid(page: str, block: str, tmp_path: Path) -> None:
     """Examples of settings have known keys and values, all under their present names."""
+    assert old_names(tomllib.loads(block), {}, "") == []
     path = tmp_path / f"{page}.toml"
     site = "" if page != "ggs" or "[server]" in block else '[server]\ndialect = "ggs"\nname = "MYBOT"\n'
     path.write_text(site + block)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        load_config(path)
+    load_config(path)
+
+
+def test_settings_have_their_present_names() -> None:
+    old = "|".join(rf"`{re.escape(name)}\b" if "." in name else rf"\[{name}\]|`{name}\." for name in RENAMED)
+    for page in pages():
+        now = page.read_text().partition("## Upgrading from")[0]  # the last section tells the old names
+        assert re.findall(old, now) == [], page
 
 
 def parsed(words: list[str]) -> None:
