@@ -171,9 +171,8 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "The paper's trap: Nc6, quality 28.1 %." in shown
-    assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
-    assert " of the game (2.80 pawns)." in shown
+    assert "The paper's trap: Nc6, quality 28.1 %. Figure 9: fell for the best trap." in shown
+    assert " of the game (2.80 pawns)" in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
