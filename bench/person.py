@@ -16,10 +16,11 @@ from bench.games import middle_games
 from engine.game import Game
 from engine.games import get_game
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 KINDS = ("standard", "trappy", "opponent_model", "calibrated")
@@ -52,7 +53,9 @@ def _compare(game: Game[Any], depth: int, positions: Sequence[Any], registry: Mo
         rows, within = [], []
         for position in positions:
             with registry.lend(game.name) as models:
-                player = Player(kind, game, TrapParams(), make_searcher(game.name, 64), models=models)
+                player = MoveChooser(
+                    strategy_named(kind), game, TrapParams(), make_searcher(game.name, 64), models=models
+                )
                 began = time.perf_counter()
                 decision = player.choose(position, Limits(depth), StopFlag())
                 rows.append((decision.nodes, time.perf_counter() - began))

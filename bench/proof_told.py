@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from bot.match.play import Played
 from bot.match.score import elo_of
+from engine.bait_rule import forecast
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.judgement import ERROR, expected_scale_centi, judge
 from engine.params import TrapParams
-from engine.temptation import forecast
 
 RESAMPLES = 2000
 TRAP = TrapParams()

@@ -17,10 +17,11 @@ from bench.games import middle_games
 from bench.suites import midgames
 from engine.game import Game
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
-from engine.players import Player
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 TABLE_MB = 64
@@ -38,7 +39,7 @@ def positions_of(game: Game[Any], count: int) -> Sequence[Any]:
 
 def nodes_of(kind: str, game: Game[Any], params: TrapParams, position: Any, depth: int) -> int:
     """Nodes of one decision."""
-    player = Player(kind, game, params, make_searcher(game.name, TABLE_MB))
+    player = MoveChooser(strategy_named(kind), game, params, make_searcher(game.name, TABLE_MB))
     return player.choose(position, Limits(depth), StopFlag()).nodes
 
 

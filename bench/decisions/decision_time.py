@@ -11,15 +11,16 @@ import statistics
 import time
 
 from bench.suites import balanced_positions
-from engine.choice import verify
+from engine.completion import complete
 from engine.games.othello import Othello
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.player_kinds import COMPARED_KINDS
-from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
+from engine.strategies.registry import compared_strategies, strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 
 TABLE_MB = 64
 
@@ -35,11 +36,11 @@ def main() -> None:
     print("depth  player    mean s  median s  max s   nodes M  Mnps  whole profile s  time ratio")
     for depth in arguments.depths:
         means = {}
-        for kind in COMPARED_KINDS:
+        for kind in compared_strategies():
             times, profile_times, nodes = [], [], 0
             for position in positions:
                 searcher = NativeOthelloSearcher(TABLE_MB)
-                player = Player(kind, game, TrapParams(), searcher)
+                player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher)
                 began = time.process_time()
                 decision = player.choose(position, Limits(depth), StopFlag())
                 decided = time.process_time()

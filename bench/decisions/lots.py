@@ -10,14 +10,15 @@ import random
 import time
 from typing import Any
 
-from engine.choice import verify
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Scale, TrapParams
-from engine.player_kinds import PLAYER_KINDS, STANDARD
-from engine.players import Player
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import STRATEGIES
+from engine.strategies.standard import STANDARD
 from engine.time_management import Limits
+from engine.verification import verify
 
 OPPONENT_PLIES = 3
 RANDOM_SHARE = 0.2
@@ -33,9 +34,9 @@ def main() -> None:
     parser.add_argument("--scale", type=Scale, default=Scale.PAPER)
     options = parser.parse_args()
     game, rng = get_game(options.game), random.Random(1)
-    (kind,) = (each for each in PLAYER_KINDS.values() if each.draws_decisions)
-    player = Player(kind.name, game, TrapParams(scale=options.scale), make_searcher(options.game, 16))
-    other = Player(STANDARD.name, game, TrapParams(), make_searcher(options.game, 1))
+    (kind,) = (each for each in STRATEGIES.values() if each.draws_decisions)
+    player = MoveChooser(kind, game, TrapParams(scale=options.scale), make_searcher(options.game, 16))
+    other = MoveChooser(STANDARD, game, TrapParams(), make_searcher(options.game, 1))
     limits = Limits(options.depth, options.seconds)
     decisions = lots = traps = 0
     depths, sizes, took_s = 0, 0, 0.0
@@ -51,8 +52,8 @@ def main() -> None:
             took_s = max(took_s, time.monotonic() - began)
             verify(made)
             decisions, depths = decisions + 1, depths + made.depth
-            if made.draw is not None:
-                lots, traps = lots + 1, traps + (made.move == made.draw.trap)
+            if made.trial_draw is not None:
+                lots, traps = lots + 1, traps + (made.move == made.trial_draw.trap)
                 sizes += len(json.dumps(made.to_record()))
             position = game.play(position, game.parse_move(position, made.move))
             moves = game.legal_moves(position)

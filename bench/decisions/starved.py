@@ -22,11 +22,11 @@ from bench.games import middle_games
 from bench.suites import balanced_positions
 from engine.game import Game
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.player_kinds import COMPARED_KINDS
-from engine.players import Player
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import compared_strategies, strategy_named
 from engine.time_management import LARGEST_STRETCH, LARGEST_STRETCH_UNTIMED, Limits
 
 TABLE_MB = 16
@@ -47,7 +47,7 @@ def busy_loops(count: int) -> Iterator[None]:
 
 def depths(game: Game[Any], kind: str, positions: Sequence[Any], time_s: float, stretch: float) -> list[int]:
     """Depth reached in each position but the first, in which the memory of the table is first touched."""
-    player = Player(kind, game, TrapParams(), make_searcher(game.name, TABLE_MB))
+    player = MoveChooser(strategy_named(kind), game, TrapParams(), make_searcher(game.name, TABLE_MB))
     found = []
     for position in positions:
         stop = StopFlag()
@@ -87,7 +87,7 @@ def main() -> None:
     for name in options.games:
         game, count = get_game(name), options.positions + 1
         positions = balanced_positions(count) if name == "othello" else middle_games(game, count)
-        for kind in COMPARED_KINDS:
+        for kind in compared_strategies():
             measure(game, kind, positions, options.seconds, options.loops)
 
 

@@ -20,10 +20,10 @@ from engine.external.player import ExternalEngine
 from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import replay
 from engine.games import get_game
-from engine.players import SelectiveSearcher
 from engine.search.reference import INFINITY, Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.turn import SelectiveSearcher
 
 
 class BareSearch:

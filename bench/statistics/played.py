@@ -31,11 +31,12 @@ from engine.human.model import HumanModel, PredictionQuery, predicted
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel, ShallowOptions
 from engine.judgement import expected_scale_centi, judge
+from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
-from engine.players import Player
 from engine.randomised import LEAST_VALUE, MOST_VALUE, SEED_BITS
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.evidence.inference.trial import Exclusion, TrialTerms
@@ -100,8 +101,8 @@ def play_trial(model: HumanModel, persons: int, games: int, depth: int, seed: in
     """
     rng = random.Random(seed)
     game = get_game(GAME)
-    player = Player(
-        "randomised",
+    player = MoveChooser(
+        strategy_named("randomised"),
         game,
         PARAMS,
         make_searcher(GAME, _TABLE_MB),
@@ -120,7 +121,7 @@ def play_trial(model: HumanModel, persons: int, games: int, depth: int, seed: in
 
 
 def play_game(
-    player: Player, model: HumanModel, game: Game[Any], depth: int, our_side: int, rng: random.Random
+    player: MoveChooser, model: HumanModel, game: Game[Any], depth: int, our_side: int, rng: random.Random
 ) -> Iterator[Answered]:
     """Play one game until it is as good as decided; yields its decisions by lot that were answered."""
     position = game.initial()
@@ -133,7 +134,7 @@ def play_game(
             position = game.play(position, rng.choice(legal))
         elif game.side_to_move(position) == our_side:
             decision = player.choose(position, Limits(depth), StopFlag(), seed=rng.getrandbits(SEED_BITS))
-            drawn = decision if decision.draw is not None else None
+            drawn = decision if decision.trial_draw is not None else None
             worth = expected_score(decision.chosen.raw_centi, expected_scale_centi(decision))
             if not LEAST_VALUE <= worth <= MOST_VALUE:
                 return  # nothing more can be drawn while the game is as good as decided
@@ -148,11 +149,11 @@ def play_game(
 
 def _effects(decision: Decision, model: HumanModel, game: Game[Any]) -> tuple[float, float, float]:
     """What the trap changes for a person who replies by the model, as shares of a game."""
-    draw = decision.draw
+    draw = decision.trial_draw
     assert draw is not None
     root, scale_centi = game.parse_position(decision.position), expected_scale_centi(decision)
     expected, mean = [], []
-    for move in (draw.trap, draw.sound):
+    for move in (draw.trap, draw.control):
         after = game.play(root, game.parse_move(root, move))
         judgement = judge(replace(decision, move=move).chosen, decision.params, scale_centi)
         costs = [judgement.of(game.move_text(reply)).cost / WHOLE for reply in game.legal_moves(after)]
@@ -160,7 +161,7 @@ def _effects(decision: Decision, model: HumanModel, game: Game[Any]) -> tuple[fl
         expected.append(sum(p * cost for p, cost in zip(odds, costs, strict=True)))
         mean.append(sum(costs) / len(costs))
     effect = expected[0] - expected[1]
-    gap = (draw.sound_value - draw.trap_value) / WHOLE
+    gap = (draw.control_value - draw.trap_value) / WHOLE
     return effect, effect - (mean[0] - mean[1]), effect - gap
 
 

@@ -24,7 +24,7 @@ from bot.game.services import Services
 from bot.servers import Account, Server
 from bot.servers.online_lookup import open_lookup
 from engine.human.registry import ModelRegistry
-from engine.players import StrongOptions
+from engine.strategies.turn import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError

@@ -11,7 +11,7 @@ deeper, and at the full depth.  Three points are enough to draw the trap, and th
 from collections.abc import Sequence
 from typing import Any
 
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
 
@@ -47,7 +47,7 @@ def plain_share(players: Sequence[str]) -> float:
     Args:
         players: Those of whom a lot draws one for each game, equally often; none: 0.
     """
-    plain = [player for player in players if player in PLAYER_KINDS and not PLAYER_KINDS[player].sets_traps]
+    plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))
 
 

@@ -56,8 +56,9 @@ from engine.params import (
     ValueParams,
     ValueScale,
 )
-from engine.player_kinds import COMPARED_KINDS, GENTLE, kind_named
-from engine.players import StrongOptions, kinds_for
+from engine.strategies.gentle import GENTLE
+from engine.strategies.registry import compared_strategies, strategies_for, strategy_named
+from engine.strategies.turn import StrongOptions
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.variety import LEVELS
 
@@ -81,7 +82,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 def _known_player(name: str) -> str:
-    return kind_named(name).name
+    return strategy_named(name).name
 
 
 PlayerName = Annotated[str, AfterValidator(_known_player)]
@@ -713,7 +714,7 @@ class SelectionConfig(Section):
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
     calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci
     (which need another engine for every game they play: see uci.engines)."""
-    players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
+    players: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[SelectionRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
@@ -734,7 +735,7 @@ class SelectionConfig(Section):
     def _players_differ(self) -> "SelectionConfig":
         if len(set(self.players)) != len(self.players):
             raise ValueError("players lists one twice")
-        if weak := [player for player in self.players if kind_named(player).has_level]:
+        if weak := [player for player in self.players if strategy_named(player).has_level]:
             raise ValueError(f"players lists {weak[0]}, which is for people to beat, not to be compared")
         return self
 
@@ -1340,7 +1341,7 @@ def _refuse_missing_engines(config: Config) -> None:
         chosen += [("selection.player", selection.player, games)]
     if selection.method is SelectionMethod.RULES:
         for number, rule in enumerate(selection.rules):
-            if rule.game and rule.player not in (kinds := kinds_for(rule.game)):
+            if rule.game and rule.player not in (kinds := strategies_for(rule.game)):
                 players = " and ".join(kinds)
                 raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {players} only")
             chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
@@ -1355,7 +1356,7 @@ def _refuse_missing_engines(config: Config) -> None:
             raise ConfigError(f"{key}: {game} needs another engine, and uci.engines has none for it")
     for key, player, of in chosen:
         missing = [game for game in of if game not in known]
-        if kind_named(player).asks_engine and missing:
+        if strategy_named(player).asks_engine and missing:
             raise ConfigError(
                 f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
                 "selection.rules can choose it for some games only"

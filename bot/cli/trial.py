@@ -190,7 +190,7 @@ def plan(
 def _arms_of(config: "Config") -> tuple[str, ...]:
     """The players that an account draws from, sorted; the only one, if it draws its decisions; or none."""
     from bot.base.config import SelectionMethod
-    from engine.player_kinds import kind_named
+    from engine.strategies.registry import strategy_named
 
     selection = config.selection
     match selection.method:
@@ -200,7 +200,7 @@ def _arms_of(config: "Config") -> tuple[str, ...]:
             arms = (selection.player,)
         case SelectionMethod.RULES:
             return ()
-    return arms if len(arms) > 1 or kind_named(arms[0]).draws_decisions else ()
+    return arms if len(arms) > 1 or strategy_named(arms[0]).draws_decisions else ()
 
 
 def _attempt(command: str, context: typer.Context, work: Any) -> "StoredTrial":

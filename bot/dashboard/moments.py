@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.charts.boards import board_svg
 from bot.dashboard.trap_words import short_name
 from bot.dashboard.verdicts import MomentVerdict, judge_moment
+from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE, expected_score
 from engine.games import get_game
 from engine.judgement import expected_scale_centi
-from engine.temptation import ReplyForecast
 from storage.damage import decoding, reason_of, require_damage
 from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
 from storage.ledger.decisions import get_decision

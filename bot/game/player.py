@@ -47,15 +47,15 @@ from bot.game.session import (
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker
 from bot.servers import goes_on
+from engine.completion import LONGEST_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_game
-from engine.player_kinds import kind_named
-from engine.players import LONGEST_COMPLETION_S, complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
 from storage.records import StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
@@ -388,7 +388,7 @@ class GamePlayer:
             is_blind = not config.trial.reveal
             favour = BLIND_FAVOUR if is_blind else FAVOUR
             found = select(occasion, config.selection, self._services.draw_number(), favour)
-            detail, kind = dict(found.detail), kind_named(found.player)
+            detail, kind = dict(found.detail), strategy_named(found.player)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves

@@ -6,8 +6,7 @@ from typing import Any
 
 from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
 from bot.base.events import Speed
-from engine.player_kinds import kind_named
-from engine.players import kinds_for
+from engine.strategies.registry import strategies_for, strategy_named
 
 FAVOUR = 0.75
 """Probability of choosing among the players that are behind, when people may know which player they met.
@@ -55,7 +54,7 @@ def select(occasion: Occasion, config: SelectionConfig, number: int, favour: flo
         number: Random, uniform from 0 to 2^`NUMBER_BITS` - 1; only method ``balanced`` uses it.
         favour: `FAVOUR` or `BLIND_FAVOUR`.
     """
-    kinds = kinds_for(occasion.game)
+    kinds = strategies_for(occasion.game)
     only = Selection(kinds[0], {"method": "only"})
     match config.method:
         case SelectionMethod.FIXED:
@@ -66,7 +65,7 @@ def select(occasion: Occasion, config: SelectionConfig, number: int, favour: flo
             players = [player for player in config.players if player in kinds]
             found = _balanced(occasion, players, number, favour) if players else only
     found = found if found.player in kinds else only
-    if kind_named(found.player).has_level:
+    if strategy_named(found.player).has_level:
         return Selection(found.player, found.detail | {"level": config.level})
     return found
 

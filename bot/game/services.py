@@ -18,8 +18,8 @@ from bot.game.selection import NUMBER_BITS
 from bot.servers import Server
 from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
-from engine.players import StrongOptions
 from engine.randomised import SEED_BITS
+from engine.strategies.turn import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.records import AccountKey, NewGame

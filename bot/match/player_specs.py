@@ -13,7 +13,8 @@ from engine.human.registry import ModelSettings
 from engine.human.shallow import ShallowOptions
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
-from engine.player_kinds import PLAYER_KINDS, PlayerKind, kind_named
+from engine.strategies.registry import STRATEGIES, strategy_named
+from engine.strategies.strategy import Strategy
 from engine.uci.settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
 
 HUMAN = "human"
@@ -35,7 +36,7 @@ class OurSpec:
 
     text: str
     """The text as typed, without surrounding blanks."""
-    kind: PlayerKind
+    kind: Strategy
     depth: int | None = None
     """Deepest search in plies; replaces the match's limits."""
     move_s: float | None = None
@@ -121,8 +122,9 @@ class HumanSpec:
 PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
-_KINDS = tuple(name for name, kind in PLAYER_KINDS.items() if not kind.has_level)
-"""Players of our own; a level belongs to a game with people."""
+def known_kinds() -> tuple[str, ...]:
+    """Players of our own; a level belongs to a game with people."""
+    return tuple(name for name, strategy in STRATEGIES.items() if not strategy.has_level)
 
 
 def parse_spec(text: str) -> PlayerSpec:
@@ -144,13 +146,13 @@ def parse_spec(text: str) -> PlayerSpec:
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
-    if kind in _KINDS:
-        return _ours(text, kind_named(kind), rest)
+    if kind in known_kinds():
+        return _ours(text, strategy_named(kind), rest)
     if kind == HUMAN:
         return _human(text, rest)
     if kind in PROTOCOL_GAMES:
         return _other(text, kind, rest)
-    known = ", ".join((*_KINDS, HUMAN, *PROTOCOL_GAMES))
+    known = ", ".join((*known_kinds(), HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
         f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
         f"{_OTHERS_EXAMPLE!r}, for instance"
@@ -196,7 +198,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
     return name
 
 
-def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
+def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
     values = _values(text, rest.split(",") if rest.strip() else [])
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}

@@ -12,6 +12,7 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
+from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_game
@@ -19,7 +20,6 @@ from engine.judgement import classify_reply, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.temptation import ReplyForecast, TemptingReply
 from storage.arena.puzzles.positions import TOLERANCE, FallSource
 from storage.damage import VALUE_ERRORS, reason_of
 from storage.evidence.trap_report import decision_report

@@ -11,9 +11,9 @@ from bot.base.config import EngineConfig, SelectionConfig, SelectionMethod
 from bot.base.events import EndReason
 from bot.game.player import GamePlayer
 from bot.game.recent_games import MOST_DOUBLINGS, OPENING_PLIES, PLIES, UnwonGames, latest_paths, paths
-from engine.choice import verify
 from engine.games import get_game
 from engine.variety import Detour
+from engine.verification import verify
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.decisions import list_decisions

@@ -29,10 +29,10 @@ from bot.cli.check import check
 from bot.cli.rich_tables import game_view
 from bot.game.player import GamePlayer
 from bot.game.recheck import recheck
-from engine.choice import verify
-from engine.temptation import ReplyForecast
+from engine.bait_rule import ReplyForecast
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.uci.source import EnginePool
+from engine.verification import verify
 from storage.database import Database
 from storage.evidence.statistics.encounters import encounters
 from storage.evidence.trap_report import game_report

@@ -12,7 +12,11 @@ from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, ga
 from engine.external.settings import Allowance
 from engine.human.shallow import ShallowOptions
 from engine.params import Assessment, Scale, ValueParams, ValueScale
-from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STANDARD_UCI, TRAPPY
+from engine.strategies.calibrated import CALIBRATED
+from engine.strategies.on_engine import STANDARD_UCI
+from engine.strategies.opponent_model import OPPONENT_MODEL
+from engine.strategies.standard import STANDARD
+from engine.strategies.trappy import TRAPPY
 from engine.uci.settings import EngineSettings, MoveLimit
 from tests.bot.match.samples import terms
 
