@@ -12,6 +12,7 @@ COPY CMakeLists.txt LICENSE README.md config.toml constraints.txt pyproject.toml
 COPY bot bot
 COPY deploy deploy
 COPY engine engine
+COPY lab lab
 COPY migrations migrations
 COPY storage storage
 # The pins also hold where pip builds packages; the names of these settings depend on its version (deploy/install.py).

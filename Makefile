@@ -23,7 +23,7 @@ test: $(VENV)/.installed-dev
 
 # Compile the program and, which takes pytest longer, the tests: once, not in each of its processes.
 compiled: $(VENV)/.installed-dev
-	$(BIN)/python -m compileall -q bot engine storage migrations
+	$(BIN)/python -m compileall -q bot engine lab storage migrations
 	$(BIN)/python -m pytest --collect-only -q > build/collected || cat build/collected
 
 dev: $(VENV)/.installed-dev

@@ -28,9 +28,9 @@ from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import SelectiveSearcher
 from engine.strategies.registry import strategy_named
 from engine.strategies.trappy import TRAPPY
-from engine.strategies.turn import SelectiveSearcher
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median
 
 from bot.arena import export
-from bot.arena.game import ReplayedGame, take_up
+from bot.arena.game import ReplayedGame, replay_record
 from bot.arena.server import Arena
 from bot.arena.variants import VARIANTS
 from bot.base.config import ArenaConfig
@@ -433,7 +433,7 @@ async def match_of(database: Database, game_id: str) -> ReplayedGame:
         first, second = [await arena_store.get_account(session, each) for each in record.players]
     assert first is not None
     assert second is not None
-    return take_up(record, VARIANTS[record.variant], (first, second), 0.0)
+    return replay_record(record, VARIANTS[record.variant], (first, second), 0.0)
 
 
 def _overlap(outages: list[Outage], game_id: str, since_s: float, until_s: float) -> float:

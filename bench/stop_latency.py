@@ -26,8 +26,8 @@ from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import STRATEGIES, own_strategies, strategy_named
-from engine.strategies.turn import StrongOptions
 from engine.time_management import Limits
 
 LIMIT_S = 0.010
@@ -63,7 +63,7 @@ def report(game: Game[Any], kind: str, threads: int, times: int, earliest_s: flo
     strong, searcher = StrongOptions(threads=threads), make_searcher(game.name, TABLE_MB)
     player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher, strong, models=models)
     player.choose(game.initial(), Limits(2), StopFlag())  # networks are loaded when they are first asked
-    gc.freeze()  # as `bot.daemon` does when it has started
+    gc.freeze()  # as `bot.daemon.program` does when it has started
     rng = random.Random(1)
     delays = [delay_s(player, game, rng.uniform(earliest_s, earliest_s + SPREAD_S)) for _ in range(times)]
     walls, processors = zip(*delays, strict=True)

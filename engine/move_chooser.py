@@ -11,8 +11,8 @@ from engine.human.opponent_model_search import Background, Models
 from engine.params import RandomisedParams, TrapParams
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import MoveContext, Resources, StrongOptions
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import Resources, StrongOptions, Turn
 from engine.time_management import Limits
 from engine.uci.source import EngineSource
 from engine.variety import Detour
@@ -94,7 +94,7 @@ class MoveChooser:
             stop.set_node_limit(limits.nodes)
         root = use.game.for_search(position)
         scale_centi = use.game.expected_scale_centi(root)
-        turn = Turn(
+        context = MoveContext(
             use,
             self.strategy.name,
             position,
@@ -107,6 +107,6 @@ class MoveChooser:
             background or Background(),
             seed,
         )
-        decision = self.strategy.for_position(scale_centi).choose(turn)
+        decision = self.strategy.for_position(scale_centi).choose(context)
         nodes = decision.nodes or use.searcher.nodes - nodes_before
         return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)

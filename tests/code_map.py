@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("engine", "storage", "migrations", "bot")
+PACKAGES = ("engine", "storage", "migrations", "bot", "lab")
 PAGE = ROOT / "docs" / "development.md"
 BEGIN, END = "<!-- The list of modules: `make map` writes it. -->", "<!-- End of the list. -->"
 CODE = (".py", ".cpp", ".hpp", ".js", ".css", ".html")
@@ -81,7 +81,7 @@ def grouped(graph: Graph, group_of: Callable[[str], str]) -> Graph:
 
 
 def room_of(module: str) -> str:
-    """The part of the three packages that a module belongs to: ``bot.game`` of ``bot.game.player``."""
+    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.player``."""
     return ".".join(module.split(".")[:2])
 
 

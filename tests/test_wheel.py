@@ -10,7 +10,7 @@ import pytest
 from scikit_build_core.build import build_sdist, build_wheel
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("bot", "engine", "migrations", "storage")
+PACKAGES = ("bot", "engine", "lab", "migrations", "storage")
 SHARED = (
     "config.toml",
     "desdemona-standby.service",

@@ -13,7 +13,7 @@ GROWTH = 1.1
 MORE_DESCRIPTORS = 8
 """So many more are flat, too: a few connections more or less are open at any moment."""
 MORE_THREADS = 4
-"""Executors start a thread only when all others are busy, the event loop's up to `bot.daemon.THREADS`."""
+"""Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
 SLOWER = 2.0
 """No page may take more than this many times as long at the end as at the start."""
 LEAST_MS = 50.0

@@ -23,7 +23,7 @@ from engine.games import get_game
 from engine.search.reference import INFINITY, Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.strategies.turn import SelectiveSearcher
+from engine.strategies.move_context import SelectiveSearcher
 
 
 class BareSearch:

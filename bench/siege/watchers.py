@@ -154,7 +154,7 @@ async def serve(folder: Path) -> None:
 # --- The spectators, in another -------------------------------------------------------------------------
 
 
-class Spectator(asyncio.Protocol):
+class SpectatorClient(asyncio.Protocol):
     """One open stream.  Plain sockets: a thousand HTTP clients would take the processor from the arena.
 
     Args:
@@ -209,7 +209,9 @@ async def watch(url: str, game: str, count: int) -> None:
         origin = f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}"
         request = f"GET /api/arena/game/{game}/watch HTTP/1.1\r\nHost: arena\r\n{FORWARDED}: {origin}\r\n\r\n"
         transport, _ = await loop.create_connection(
-            partial(Spectator, request.encode(), arrived, came), address.hostname or "", address.port or 0
+            partial(SpectatorClient, request.encode(), arrived, came),
+            address.hostname or "",
+            address.port or 0,
         )
         opened.append(transport)
         await asyncio.sleep(1 / 400)  # they come one after another

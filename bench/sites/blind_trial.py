@@ -23,8 +23,8 @@ from storage.database import Database
 from storage.evidence.trials import list_trials, start_trial
 from storage.records import Endpoint
 from tests.bot.blind_people import auc, guessed_right, most_by_chance, play_games, usual_wait_s
+from tests.bot.daemon.test_program import running, settings
 from tests.bot.test_blind_trial import arms_of
-from tests.bot.test_daemon import running, settings
 
 ALONE = 1
 """People at once: the times of moves are not to depend on other games."""

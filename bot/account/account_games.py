@@ -19,10 +19,10 @@ from bot.account.game_life import WAITING, Action, Phase, PhaseEvent, advance
 from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import GameStarted
+from bot.base.game_server import goes_on
 from bot.base.reconnect import delays
 from bot.game.player import GamePlayer
 from bot.game.services import Services
-from bot.servers import goes_on
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
 from storage.ledger.games import list_unsettled_games, set_rating_diff

@@ -14,6 +14,7 @@ from bot.account.pause import Pause
 from bot.base import log
 from bot.base.config import Config
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
+from bot.base.game_server import Account, Server
 from bot.base.metrics import Metrics
 from bot.base.reconnect import delays
 from bot.game.machine_limit import MachineLimit
@@ -21,10 +22,9 @@ from bot.game.player import first_error
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.services import Services
-from bot.servers import Account, Server
 from bot.servers.online_lookup import open_lookup
 from engine.human.registry import ModelRegistry
-from engine.strategies.turn import StrongOptions
+from engine.strategies.move_context import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError

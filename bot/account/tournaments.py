@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from bot.base.errors import AuthError, RefusedError, ServerError
 from bot.base.events import Tournament
-from bot.servers import Server
+from bot.base.game_server import Server
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
 _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
-class Crowded(ArenaRefusal):
+class ServerBusy(ArenaRefusal):
     """Too many games or unanswered challenges; it may be different in `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: int, key: str = "challenge.waiting") -> None:

@@ -119,7 +119,7 @@ class ReplayedGame:
         return self.turn_began + (UNLIMITED_MOVE_S if left is None else left[self.to_move] / 1000)
 
 
-def take_up(
+def replay_record(
     record: ArenaGameRecord, variant: ArenaVariant, players: tuple[AccountRecord, AccountRecord], now: float
 ) -> ReplayedGame:
     """Replay a game from its record; a running clock that was not recorded restarts now."""

@@ -13,14 +13,14 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from bot.arena.accounts import Accounts
-from bot.arena.challenges import Crowded
+from bot.arena.challenges import ServerBusy
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
-from bot.arena.traffic.open_streams import Listening, OpenStream, OpenStreams, Priority
+from bot.arena.traffic.open_streams import OpenStream, OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -41,7 +41,7 @@ ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
 NOT_PUBLIC = "Games are not public here: only their players see them"
-"""To others, where `arena.public_games` is off."""
+"""Error for non-players where `arena.public_games` is off."""
 STREAM_HEADERS: Mapping[str, str] = {
     "Content-Type": "application/x-ndjson",
     "Cache-Control": "no-store",
@@ -58,9 +58,9 @@ ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
 MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
 REFUSAL_S = 0.5
-"""A stranger waits so long to be told of too many requests, so that asking again at once is no use."""
+"""Delay before a 429 to anonymous clients, in seconds, to slow retries."""
 STREAMS_WAIT_S = 15
-"""When to ask again for a stream beyond the limit."""
+"""Retry-After for a stream beyond the limit, in seconds."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -164,10 +164,10 @@ class RequestGate:
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
         except TooMany as error:
-            if self.held_by(request.protocol) is Priority.STRANGER:
+            if self.priority_of(request.protocol) is Priority.ANONYMOUS:
                 await self.pause(REFUSAL_S)
             return _slow_down(str(error), error.key, error.wait_s)
-        except Crowded as error:
+        except ServerBusy as error:
             return _slow_down(str(error), error.key, error.wait_s)
         except HttpError as error:
             return refusal(error.status, str(error))
@@ -210,10 +210,10 @@ class RequestGate:
             self.busy.discard(request.protocol)
 
     def priority(self, account_id: str) -> Priority:
-        """Who an account is to us; nobody, an empty id, is a stranger."""
+        """Priority of an account; an empty id is anonymous."""
         if account_id in self.embedded:
             return Priority.OURS
-        return Priority.PLAYER if self._is_playing(account_id) else Priority.STRANGER
+        return Priority.PLAYER if self._is_playing(account_id) else Priority.ANONYMOUS
 
     async def charge(self, request: web.Request, cost: float) -> None:
         """Count a request, by its account when its token has been seen before, and by its address.
@@ -234,7 +234,7 @@ class RequestGate:
         else:
             self._hold(request.protocol, account.id)
             _pay(self._budgets.of_account(account.id, cost, is_bot=account.is_bot))
-        priority = Priority.STRANGER if account is None else self.priority(account.id)
+        priority = Priority.ANONYMOUS if account is None else self.priority(account.id)
         if priority is not Priority.OURS:
             is_playing = priority is Priority.PLAYER
             _pay(self._budgets.of_address(self.address(request), cost, is_playing=is_playing))
@@ -245,24 +245,24 @@ class RequestGate:
             self._holders = {each: by for each, by in self._holders.items() if each.transport is not None}
             self._most_holders = 2 * len(self._holders) + 100
 
-    def held_by(self, connection: web.RequestHandler) -> Priority:
-        """Whose a connection is, by its latest request."""
+    def priority_of(self, connection: web.RequestHandler) -> Priority:
+        """The priority of a connection's client, by its latest request."""
         return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End a stream of a stranger, or one that its reader has twice; False: there is none among these."""
+        """End an anonymous stream, or a surplus one of a player; false if there is none among these."""
         return self._streams.make_room(among)
 
     def open_stream(
         self, request: web.Request, account: AccountRecord, stream: Stream, kind: Hashable
     ) -> Callable[[], None]:
-        """Enter a stream among the open ones.
+        """Register an open stream.
 
         Args:
-            request: Who asks for it.
+            request: The request that opens it.
             account: Its account.
             stream: The stream.
-            kind: Streams of one account and kind say the same.
+            kind: Streams of one account and kind carry the same messages.
 
         Returns:
             To be called at its end.
@@ -271,12 +271,12 @@ class RequestGate:
             TooMany: The account or its address has too many.
         """
         address = self.counted_address(request, account)
-        if not self._streams.admit(Listening(stream, account.id, address, kind, request.protocol)):
+        if not self._streams.admit(OpenStreamEntry(stream, account.id, address, kind, request.protocol)):
             raise TooMany("streams", STREAMS_WAIT_S)
         return partial(self._streams.release, stream)
 
-    def open_watch(self, request: web.Request, stream: OpenStream) -> Callable[[], None]:
-        """Enter a spectator's stream among the open ones; whoever reads it, others come first.
+    def open_spectator_stream(self, request: web.Request, stream: OpenStream) -> Callable[[], None]:
+        """Register a spectator's stream; it has the lowest priority, whoever reads it.
 
         Returns:
             To be called at its end.
@@ -284,7 +284,7 @@ class RequestGate:
         Raises:
             TooMany: Its address has too many.
         """
-        listening = Listening(stream, "", self.address(request), "watch", request.protocol)
+        listening = OpenStreamEntry(stream, "", self.address(request), "watch", request.protocol)
         if not self._streams.admit(listening):
             raise TooMany("streams", STREAMS_WAIT_S)
         return partial(self._streams.release, stream)

@@ -13,11 +13,11 @@ from dataclasses import replace
 from itertools import chain
 
 from bot.arena import wire
-from bot.arena.challenges import ArenaChallenge, ChallengeStatus, Crowded, check
+from bot.arena.challenges import ArenaChallenge, ChallengeStatus, ServerBusy, check
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.traffic.places import Place, Places
+from bot.arena.traffic.game_quota import GameQuota, QuotaEntry
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
@@ -49,14 +49,14 @@ class ArenaLobby:
         expiry_s: float,
         base_url: Callable[[], str],
         wake: Callable[[], None],
-        places: Places,
+        quota: GameQuota,
         draw_side: Callable[[], int] = lambda: secrets.randbelow(2),
     ) -> None:
         self._referee = referee
         self._expiry_s = expiry_s
         self._base_url = base_url
         self._wake = wake
-        self._places = places
+        self._quota = quota
         self._draw_side = draw_side
         self._waiting: dict[str, ArenaChallenge] = {}
         self._starting: dict[str, ArenaChallenge] = {}
@@ -282,18 +282,18 @@ class ArenaLobby:
             Crowded: It may not.
         """
         waiting = (
-            Place((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))
+            QuotaEntry((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))
             for each in chain(self._waiting.values(), self._starting.values())
         )
-        taken = chain(self._referee.places(), waiting)
+        taken = chain(self._referee.quota_entries(), waiting)
         program_id = opponent.id if opponent.is_bot else None
-        if why := self._places.refusal(taken, account_id, address, program_id):
-            raise Crowded(why, PLACE_WAIT_S, "games")
+        if why := self._quota.refusal(taken, account_id, address, program_id):
+            raise ServerBusy(why, PLACE_WAIT_S, "games")
 
-    def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> Crowded:
+    def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> ServerBusy:
         # Held challenges have late deadlines, but their challengers may hang up at any time.
         wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
-        return Crowded(message, max(1, math.ceil(wait_s)))
+        return ServerBusy(message, max(1, math.ceil(wait_s)))
 
     def _end(self, kind: str, challenge: ArenaChallenge) -> None:
         del self._waiting[challenge.id]

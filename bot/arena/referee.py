@@ -19,8 +19,8 @@ from bot.arena.challenges import ArenaChallenge
 from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.streams import Listeners, Stream, line_of
-from bot.arena.traffic.once import Once
-from bot.arena.traffic.places import Place
+from bot.arena.traffic.game_quota import QuotaEntry
+from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.events import Clock
 from storage.arena import accounts as arena
@@ -105,7 +105,9 @@ class Referee:
         self._rating_rules = rating_rules
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
-        self._over: Once[ReplayedGame] = Once(MOST_OVER, keep=lambda match: match.is_over)
+        self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
+            MOST_OVER, keep=lambda match: match.is_over
+        )
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
@@ -149,7 +151,7 @@ class Referee:
             record = await arena.get_game(session, game_id)
         if record is None:
             raise NotFound("No such game")
-        return await self._over.elsewhere(self._replay, record, await self._players(record))
+        return await self._over.in_thread(self._replay, record, await self._players(record))
 
     async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
         """Return a game of the account's, and its side.
@@ -175,11 +177,11 @@ class Referee:
         """Whether the account is in a running game."""
         return account_id in self._game_ids
 
-    def places(self) -> Iterator[Place]:
+    def quota_entries(self) -> Iterator[QuotaEntry]:
         """The running games, as they count for accounts and addresses."""
         for live in self._live.values():
             players = live.match.record.players
-            yield Place(players, tuple(zip(players, live.addresses, strict=True)))
+            yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
 
     @property
     def open_count(self) -> int:
@@ -200,7 +202,7 @@ class Referee:
         return first, second
 
     def _replay(self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]) -> ReplayedGame:
-        return rules.take_up(record, VARIANTS[record.variant], players, self.clock())
+        return rules.replay_record(record, VARIANTS[record.variant], players, self.clock())
 
     def _seat(self, match: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
         self._live[match.id] = _LiveGame(match, addresses)

@@ -26,7 +26,7 @@ from bot.arena.http import (
     send_stream,
 )
 from bot.arena.lobby import ArenaLobby
-from bot.arena.play.missing_calls import NO_CORRESPONDENCE, missing_calls
+from bot.arena.play.unsupported_calls import NO_CORRESPONDENCE, unsupported_calls
 from bot.arena.referee import CHAT_LINES, NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
@@ -57,14 +57,14 @@ class PlayRoutes:
         self,
         *,
         database: Database,
-        door: RequestGate,
+        gate: RequestGate,
         accounts: Accounts,
         referee: Referee,
         lobby: ArenaLobby,
         keep_alive_s: float,
     ) -> None:
         self._database = database
-        self._door = door
+        self._gate = gate
         self._accounts = accounts
         self._referee = referee
         self._lobby = lobby
@@ -73,7 +73,7 @@ class PlayRoutes:
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
         routes: list[web.AbstractRouteDef] = [
-            *missing_calls(),
+            *unsupported_calls(),
             web.get("/api/stream/event", self.event_stream, allow_head=False),
             web.get("/api/account/playing", self.playing),
             web.get("/api/challenge", self.list_challenges),
@@ -106,7 +106,7 @@ class PlayRoutes:
         return routes
 
     async def _player(self, request: web.Request, *, for_bots: bool) -> AccountRecord:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         if for_bots and not account.is_bot:
             raise HttpError(400, "This endpoint can only be used with a Bot account")
         if account.is_bot and not for_bots:
@@ -116,12 +116,12 @@ class PlayRoutes:
     # --- Streams ----------------------------------------------------------------------------------------
 
     async def event_stream(self, request: web.Request) -> web.StreamResponse:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         expire_silent(request)
         # A new stream gets all open games and challenges, however many there are.
         backlog = 32 + len(self._referee.games_of(account.id)) + len(self._lobby.waiting_for(account.id))
         stream = Stream(backlog=backlog)
-        leave = self._door.open_stream(request, account, stream, "events")
+        leave = self._gate.open_stream(request, account, stream, "events")
         self._referee.listen_to_account(account, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
         self._lobby.listen(account, stream)
         forget = partial(self._referee.account_streams.remove, account.id, stream)
@@ -131,7 +131,7 @@ class PlayRoutes:
         account = await player(request)
         match, side = await self._referee.find_own(request.match_info["game"], account)
         stream = Stream(wants_view=not account.is_bot)
-        leave = self._door.open_stream(request, account, stream, match.id)
+        leave = self._gate.open_stream(request, account, stream, match.id)
         self._referee.listen_to_game(match, side, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
         forget = partial(self._referee.game_streams.remove, (match.id, side), stream)
         return await self._send(request, stream, leave, forget)
@@ -146,7 +146,7 @@ class PlayRoutes:
                 each()
 
     async def playing(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         wanted = as_int(request.query, "nb")
         shown = min(max(9 if wanted is None else wanted, 1), 50)
         now = self._referee.clock()
@@ -225,7 +225,7 @@ class PlayRoutes:
             raise HttpError(400, "text is empty")
         if len(text) > CHAT_LIMIT:
             raise HttpError(400, f"text is longer than {CHAT_LIMIT} characters")
-        count(self._door.chat, f"{account.id} {match.id}")
+        count(self._gate.chat, f"{account.id} {match.id}")
         await self._referee.say(match, account, room, text)
         return ok()
 
@@ -240,7 +240,7 @@ class PlayRoutes:
     # --- Challenges -------------------------------------------------------------------------------------
 
     async def create_challenge(self, request: web.Request) -> web.StreamResponse:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         require_approved(account)
         opponent = await self._accounts.get(request.match_info["user"])
         if opponent is None:
@@ -251,7 +251,7 @@ class PlayRoutes:
         colour = as_text(data, "color", "random")
         if colour not in ("white", "black", "random"):
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
-        address = self._door.count_challenge(request, account)  # first, because parsing a position costs time
+        address = self._gate.count_challenge(request, account)  # first, because parsing a position costs time
         variant = _variant(as_text(data, "variant", USUAL))
         variant, initial_fen = _start(variant, as_text(data, "fen", ""))
         is_held = as_bool(data, "keepAliveStream")
@@ -269,7 +269,7 @@ class PlayRoutes:
             stream = self._lobby.hold(challenge)
             release = partial(self._lobby.release, challenge.id)
             try:
-                leave = self._door.open_stream(request, account, stream, challenge.id)
+                leave = self._gate.open_stream(request, account, stream, challenge.id)
             except TooMany:
                 release()
                 self._lobby.cancel(challenge.id, account)
@@ -283,19 +283,19 @@ class PlayRoutes:
         match, side = await self._referee.find_own(request.match_info["game"], account)
         opponent = await self._accounts.get(match.record.players[1 - side])
         assert opponent is not None  # noqa: S101 - guaranteed by a foreign key
-        address = self._door.count_challenge(request, account)
+        address = self._gate.count_challenge(request, account)
         challenge = await self._lobby.rematch(match, account, opponent, address)
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def accept_challenge(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         require_approved(account)
-        address = self._door.counted_address(request, account)
+        address = self._gate.counted_address(request, account)
         await self._lobby.accept(request.match_info["challenge"], account, address)
         return ok()
 
     async def decline_challenge(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         reason = as_text(await fields(request), "reason", "generic")
         known = {each.value: each for each in DeclineReason}
         # Lichess treats an unknown reason as "generic".
@@ -305,7 +305,7 @@ class PlayRoutes:
         return ok()
 
     async def cancel_challenge(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         challenge_id = request.match_info["challenge"]
         try:
             self._lobby.cancel(challenge_id, account)
@@ -318,7 +318,7 @@ class PlayRoutes:
         return ok()
 
     async def list_challenges(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         shown = [self._lobby.shown(each, account.id) for each in self._lobby.waiting_for(account.id)]
         return web.json_response(
             {
@@ -328,7 +328,7 @@ class PlayRoutes:
         )
 
     async def show_challenge(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         challenge = self._lobby.find(request.match_info["challenge"], account)
         return web.json_response(self._lobby.shown(challenge, account.id))
 

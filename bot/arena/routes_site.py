@@ -16,10 +16,10 @@ from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, NOT_PUBLIC, HttpError, RequestGate, as_int, as_text, count, fields, ok
 from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound, Referee
-from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
-from bot.arena.traffic.once import Once
+from bot.arena.traffic.cached_response import CachedResponse
+from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.base.rate_limiter import RateLimiter
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
@@ -47,7 +47,7 @@ class SiteRoutes:
         self,
         *,
         database: Database,
-        door: RequestGate,
+        gate: RequestGate,
         accounts: Accounts,
         referee: Referee,
         report: LoadReport | None,
@@ -64,7 +64,7 @@ class SiteRoutes:
         """
         Args:
             database: The arena's.
-            door: Admits requests.
+            gate: Admits requests.
             accounts: The arena's accounts.
             referee: Its games.
             report: Loads trap reports; None: there are none.
@@ -79,7 +79,7 @@ class SiteRoutes:
             new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
         """
         self._database = database
-        self._door = door
+        self._gate = gate
         self._accounts = accounts
         self._referee = referee
         self._report = report
@@ -93,8 +93,10 @@ class SiteRoutes:
         self._codes = codes
         self._new_bots = new_bots
         self._written = float("-inf")
-        self._analyses: Once[KeptAnswer] = Once(_KEPT_ANALYSES)
-        self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
+        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_KEPT_ANALYSES)
+        self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
+            _KEPT_BYTES, lambda answer: len(answer.body)
+        )
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
@@ -121,7 +123,7 @@ class SiteRoutes:
     # --- Accounts ---------------------------------------------------------------------------------------
 
     async def own_account(self, request: web.Request) -> web.Response:
-        return web.json_response(wire.user(await self._door.account(request), self._base_url()))
+        return web.json_response(wire.user(await self._gate.account(request), self._base_url()))
 
     async def one_account(self, request: web.Request) -> web.Response:
         account = await self._accounts.get(request.match_info["user"])
@@ -136,29 +138,29 @@ class SiteRoutes:
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
-        if whose := imitated(name, self._door.embedded):
+        if whose := imitated(name, self._gate.embedded):
             if whose == name.lower():
                 raise HttpError(409, f"The name {name} is not for players; choose another")
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
-        address = self._door.address(request)
-        count(self._door.new_accounts, address)
+        address = self._gate.address(request)
+        count(self._gate.new_accounts, address)
         try:
             account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
         except AccountTaken:
-            self._door.new_accounts.refund(address)
+            self._gate.new_accounts.refund(address)
             raise HttpError(409, f"The name {name} is taken; choose another") from None
         return web.json_response({"id": account.id, "name": account.name, "token": token}, status=201)
 
     async def issue_code(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         if account.is_bot:
             raise HttpError(400, "This endpoint cannot be used with a Bot account")
-        count(self._door.move_codes, account.id)
+        count(self._gate.move_codes, account.id)
         return web.json_response({"code": self._codes.issue(account.id), "seconds": round(LIFETIME_S)})
 
     async def move_here(self, request: web.Request) -> web.Response:
         code = as_text(await fields(request), "code")
-        count(self._door.move_codes, self._door.address(request))
+        count(self._gate.move_codes, self._gate.address(request))
         account_id = self._codes.redeem(code)
         account = None if account_id is None else await self._accounts.get(account_id)
         if account is None or account.access is ArenaAccess.BANNED:
@@ -168,12 +170,12 @@ class SiteRoutes:
         return web.json_response({"id": account.id, "name": account.name, "token": token})
 
     async def upgrade(self, request: web.Request) -> web.Response:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         if account.is_bot:
             raise HttpError(400, "This account is a bot already")
         if self._new_bots is None:
             raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
-        count(self._new_bots, self._door.address(request))
+        count(self._new_bots, self._gate.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -214,7 +216,7 @@ class SiteRoutes:
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
         """Our own bots with whether each is online, then the others that are, those that came first first."""
         online = self._referee.account_streams.keys()
-        found = [await self._accounts.get(name) for name in dict.fromkeys((*self._door.embedded, *online))]
+        found = [await self._accounts.get(name) for name in dict.fromkeys((*self._gate.embedded, *online))]
         bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
         return bots[:_MAX_BOTS]
 
@@ -237,14 +239,14 @@ class SiteRoutes:
         """
         match = await self._referee.find(request.match_info["game"])
         if not self._is_public:
-            you = await self._door.visitor(request)
+            you = await self._gate.visitor(request)
             if you is None or match.side_of(you.id) is None:
                 raise HttpError(403, NOT_PUBLIC)
         return match
 
     async def _of_game(
-        self, request: web.Request, render: Callable[[ReplayedGame], KeptAnswer], per_ply: float = 0.0
-    ) -> KeptAnswer:
+        self, request: web.Request, render: Callable[[ReplayedGame], CachedResponse], per_ply: float = 0.0
+    ) -> CachedResponse:
         """What is told of a game: made once, and again after each move.
 
         Args:
@@ -254,27 +256,27 @@ class SiteRoutes:
         """
         match = await self._visible(request)
         key = (render.__name__, match.record, self._accounts.edition)
-        if per_ply and self._answers.kept(key) is None:
-            await self._door.charge(request, per_ply * len(match.record.moves))
-        return await self._answers.get(key, partial(self._answers.elsewhere, render, match))
+        if per_ply and self._answers.cached(key) is None:
+            await self._gate.charge(request, per_ply * len(match.record.moves))
+        return await self._answers.get(key, partial(self._answers.in_thread, render, match))
 
-    def _exported_json(self, match: ReplayedGame) -> KeptAnswer:
-        return KeptAnswer.of_json(export.export(match))
+    def _exported_json(self, match: ReplayedGame) -> CachedResponse:
+        return CachedResponse.of_json(export.export(match))
 
-    def _exported_text(self, match: ReplayedGame) -> KeptAnswer:
+    def _exported_text(self, match: ReplayedGame) -> CachedResponse:
         text = export.export_text(match, self._base_url())
-        return KeptAnswer.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
+        return CachedResponse.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.StreamResponse:
         match = await self._visible(request)
 
-        async def make() -> KeptAnswer:
+        async def make() -> CachedResponse:
             if not match.is_over:
                 raise HttpError(403, "The report is available when the game is over")
             report = None if self._report is None else await self._report(match.id)
             if report is None:
                 raise NotFound
-            return await self._answers.elsewhere(KeptAnswer.of_json, report)
+            return await self._answers.in_thread(CachedResponse.of_json, report)
 
         # A deeper search may add to it for a while.
         key = ("report", match.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
@@ -300,9 +302,9 @@ class SiteRoutes:
         if is_played(match, ply, self._referee.running()):
             raise HttpError(403, "A rated game is at this position now; please try again later")
 
-        async def make() -> KeptAnswer:
+        async def make() -> CachedResponse:
             # In a thread of its own, one at a time: nothing else waits for it.
-            return KeptAnswer.of_json(await self._analyses.elsewhere(analyse, match, ply))
+            return CachedResponse.of_json(await self._analyses.in_thread(analyse, match, ply))
 
         return (await self._analyses.get((match.id, ply), make)).send(request)
 
@@ -311,9 +313,9 @@ class SiteRoutes:
 
         Such a one gets no analysis at all: boards that are turned, and positions a move later, help as well.
         """
-        you, address = await self._door.visitor(request), self._door.address(request)
+        you, address = await self._gate.visitor(request), self._gate.address(request)
         return any(
-            (you is not None and player.id == you.id) or self._door.seen.was_at(player.id, address)
+            (you is not None and player.id == you.id) or self._gate.seen.was_at(player.id, address)
             for match in self._referee.running()
             if match.record.rated and match.variant.game_name == game_name
             for player in match.players
@@ -322,7 +324,7 @@ class SiteRoutes:
     # --- The page ---------------------------------------------------------------------------------------
 
     async def lobby(self, request: web.Request) -> web.Response:
-        you = await self._door.visitor(request)
+        you = await self._gate.visitor(request)
         lobby = wire.lobby(await self._bots(), you, self._keep_alive_s, self._no_takebacks)
         told = {
             "plainShare": self._plain_share,
@@ -347,8 +349,8 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
 
 
-def _replayed_json(match: ReplayedGame) -> KeptAnswer:
-    return KeptAnswer.of_json(views.replay_json(match))
+def _replayed_json(match: ReplayedGame) -> CachedResponse:
+    return CachedResponse.of_json(views.replay_json(match))
 
 
 def _json_line(value: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from aiohttp.http import HttpProcessingError
 
 from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report
-from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
+from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.fairness.arena_time import ArenaTime
 from bot.arena.fairness.freeze_watch import FreezeWatch
 from bot.arena.fairness.move_codes import MoveCodes
@@ -27,8 +27,8 @@ from bot.arena.public.routes import PublicRoutes
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
-from bot.arena.traffic.places import Places
-from bot.arena.training.intake import Intake
+from bot.arena.traffic.game_quota import GameQuota
+from bot.arena.training.puzzle_importer import PuzzleImporter
 from bot.arena.training.routes import TrainingRoutes
 from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
@@ -56,11 +56,11 @@ def _http_logger() -> logging.Logger:
     """For aiohttp: what is not HTTP, or ends halfway, leaves no traceback: anybody could fill the log."""
     found = logging.getLogger(f"{__name__}.http")
     if not found.filters:
-        found.addFilter(OthersFailures())
+        found.addFilter(ClientErrorFilter())
     return found
 
 
-class OthersFailures(logging.Filter):
+class ClientErrorFilter(logging.Filter):
     """Keeps what strangers cause out of the log, but for a few lines in a minute.
 
     Of a request that is not HTTP one bounded line is left, of a client that hung up halfway nothing.
@@ -137,13 +137,13 @@ class Arena:
             expiry_s=config.challenge_expiry_s,
             base_url=lambda: self._base_url,
             wake=self._wake.set,
-            places=Places(config.games_per_account, config.games_per_address, config.games_per_opponent),
+            quota=GameQuota(config.games_per_account, config.games_per_address, config.games_per_opponent),
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
         """That this program, and no other, runs the arena."""
         seen = SeenAddresses(config.rating_window_h * 3600, clock)
-        self._door = door = RequestGate(
+        self._gate = gate = RequestGate(
             self._accounts,
             self._proxies,
             config,
@@ -156,7 +156,7 @@ class Arena:
         """Tokens of the accounts named in `running`, by name."""
         play = PlayRoutes(
             database=database,
-            door=door,
+            gate=gate,
             accounts=self._accounts,
             referee=self._referee,
             lobby=self._lobby,
@@ -164,7 +164,7 @@ class Arena:
         )
         site = SiteRoutes(
             database=database,
-            door=door,
+            gate=gate,
             accounts=self._accounts,
             referee=self._referee,
             report=report,
@@ -180,7 +180,7 @@ class Arena:
         )
         self._public = PublicRoutes(
             database=database,
-            door=door,
+            gate=gate,
             accounts=self._accounts,
             referee=self._referee,
             base_url=lambda: self._base_url,
@@ -190,16 +190,16 @@ class Arena:
             first_move_s=config.first_move_s,
             is_standing=lambda: self._time.is_standing,
         )
-        self._referee.on_change = self._public.watching.publish
+        self._referee.on_change = self._public.spectators.publish
         self.owner = ArenaOwner(
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
         )
         """The owner's changes to accounts, at once in the running arena."""
-        self._app = web.Application(middlewares=[door.guard], client_max_size=MAX_BODY_BYTES)
-        self.intake = Intake(database, SITE)
+        self._app = web.Application(middlewares=[gate.guard], client_max_size=MAX_BODY_BYTES)
+        self.importer = PuzzleImporter(database, SITE)
         """Fills the trainer."""
-        self.trainer = ReplyTrainer(database, SITE, self.intake, is_public=config.public_games)
-        training = TrainingRoutes(door=door, referee=self._referee, trainer=self.trainer)
+        self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
+        training = TrainingRoutes(gate=gate, referee=self._referee, trainer=self.trainer)
         self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
@@ -221,7 +221,7 @@ class Arena:
         """
         async with self._database.sole("arena") as self.role:
             self.bot_tokens = {bot: await self.ensure_bot(bot, (tokens or {}).get(bot, "")) for bot in bots}
-            self._door.embedded = tuple(bot.lower() for bot in bots)
+            self._gate.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()
             try:
@@ -247,20 +247,20 @@ class Arena:
             StorageError: The database failed.
         """
         async with self._database.sole("arena") as self.role:
-            self._door.embedded = tuple(bot.lower() for bot in bots)
+            self._gate.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()
             yield
 
     def _is_ours(self, account_id: str) -> bool:
-        return account_id in self._door.embedded
+        return account_id in self._gate.embedded
 
     def _share_address(self, first: AccountRecord, second: AccountRecord) -> bool:
         """Whether two accounts were seen at one address; those that the owner made are beyond suspicion."""
         for account in (first, second):
             if self._is_ours(account.id) or (account.is_bot and not self._config.open_bots):
                 return False
-        return self._door.seen.share(first.id, second.id)
+        return self._gate.seen.share(first.id, second.id)
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[str]:
@@ -284,7 +284,7 @@ class Arena:
             self._base_url = self._base_url or local_url
             tasks = [
                 asyncio.create_task(self._run_clock(), name="arena clock"),
-                asyncio.create_task(self.intake.run(), name="arena trainer"),
+                asyncio.create_task(self.importer.run(), name="arena trainer"),
             ]
             if self._clock is time.monotonic:  # another one does not say whether the process runs
                 self._freezes.start()
@@ -349,8 +349,8 @@ class Arena:
     async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - created by setup()
-        most = most_connections()
-        connections = ConnectionLimit(runner.server, self._door.busy, most, self._proxies, self._door)
+        most = max_connections()
+        connections = ConnectionLimiter(runner.server, self._gate.busy, most, self._proxies, self._gate)
         # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
         try:
@@ -386,7 +386,7 @@ class Arena:
     async def _close_streams(self, _app: web.Application) -> None:
         self._referee.account_streams.close_all()
         self._referee.game_streams.close_all()
-        await self._public.watching.close_all()
+        await self._public.spectators.close_all()
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:

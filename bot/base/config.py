@@ -57,8 +57,8 @@ from engine.params import (
     ValueScale,
 )
 from engine.strategies.gentle import GENTLE
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import compared_strategies, strategies_for, strategy_named
-from engine.strategies.turn import StrongOptions
 from engine.uci.settings import EngineSettings, MoveLimit
 from engine.variety import LEVELS
 

@@ -8,8 +8,8 @@ import typer
 
 from bot.base.config import choose_accounts, read_token
 from bot.base.dialects import Ability, get_dialect
+from bot.base.game_server import Server
 from bot.cli.common import T, UsageError, config_of, note
-from bot.servers import Server
 from storage.database import Database
 
 

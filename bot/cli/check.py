@@ -16,10 +16,10 @@ from bot.base.config import Config, read_dashboard_token, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
 from bot.base.events import FROM_POSITION
+from bot.base.game_server import Server
 from bot.base.log import printable
 from bot.cli.common import config_of
 from bot.dashboard.access import Access
-from bot.servers import Server
 from bot.servers.adapters import make_server
 from bot.servers.online_lookup import open_lookup
 from engine import ENGINE_VERSION

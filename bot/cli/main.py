@@ -38,7 +38,7 @@ COMMANDS = {
         "study_command",
         "Study traps in analysed games of people, with 95 % intervals by persons.",
     ),
-    "run": LazyCommand("bot.cli.serve", "run", "Play until SIGINT or SIGTERM."),
+    "run": LazyCommand("bot.daemon.commands", "run", "Play until SIGINT or SIGTERM."),
     "status": LazyCommand("bot.cli.control.program", "status", "Show what the running program does."),
     "pause": LazyCommand(
         "bot.cli.control.program", "pause", "Let no new game begin, at all accounts; running games go on."
@@ -90,7 +90,7 @@ COMMANDS = {
     "tournament": LazyCommand(
         "bot.cli.control.program", "tournament", "Join a tournament that lets programs in, or leave it."
     ),
-    "arena": LazyCommand("bot.cli.serve", "arena", "Run the arena alone, until SIGINT or SIGTERM."),
+    "arena": LazyCommand("bot.daemon.commands", "arena", "Run the arena alone, until SIGINT or SIGTERM."),
     "add-bot": LazyCommand("bot.cli.accounts", "add_bot", "Make an arena account for another bot program."),
     "upgrade-account": LazyCommand(
         "bot.cli.accounts",

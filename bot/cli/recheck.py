@@ -7,8 +7,8 @@ import typer
 
 from bot.base.log import printable
 from bot.cli.common import ShowFormat, ask_database, config_of, print_json
+from bot.cli.progress import counting
 from bot.game.recheck import Findings, OnCount, recheck
-from lab.cli.analyse import counting
 from storage.database import Database
 
 

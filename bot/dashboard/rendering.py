@@ -1,8 +1,6 @@
 """Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
 
-import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -10,15 +8,13 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from bot.base.rounding import counted, half_up
+from bot.base.rounding import counted
 from bot.charts.boards import board_shapes
 from bot.charts.markup import tag
 from bot.dashboard.trap_words import odds_text, score_text
-from engine.games import GAMES
+from bot.views.values_text import ago, moment, number, percent, signed, span, title_of
 
 TEMPLATES = Path(__file__).parent / "templates"
-NO_VALUE = "\N{EN DASH}"
-"""Shown where there is no number."""
 
 
 def environment() -> Environment:
@@ -45,53 +41,6 @@ def environment() -> Environment:
         with_code=with_code,
     )
     return made
-
-
-def number(value: float | None, digits: int = 0) -> str:
-    """A number with separators of thousands."""
-    return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
-
-
-def percent(value: float | None, digits: int = 0) -> str:
-    """A share from 0 to 1."""
-    return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
-
-
-def signed(value: float | None, digits: int = 1) -> str:
-    """A number with its sign, unless it is rounded to 0, and a true minus."""
-    if value is None:
-        return NO_VALUE
-    text = f"{half_up(value, digits):+.{digits}f}"
-    return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
-
-
-def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """A time in UTC."""
-    return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
-
-
-def span(seconds: float | None) -> str:
-    """A length of time, for instance ``3 min``, by its largest unit."""
-    if seconds is None:
-        return NO_VALUE
-    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.0f} {name}"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-
-
-def ago(value: datetime | None, now: datetime | None = None) -> str:
-    """How long ago something was."""
-    if value is None:
-        return NO_VALUE
-    elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()
-    return "just now" if elapsed_s < 1 else f"{span(elapsed_s)} ago"
-
-
-def title_of(game: str) -> str:
-    """A game's name for people."""
-    known = GAMES.get(game)
-    return game if known is None else known.title
 
 
 def with_code(text: str) -> Markup:

@@ -13,7 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.arena.connection_limit import IDLE_S, ConnectionLimit, most_connections
+from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.proxies import Proxies
 from bot.base.colours import colours_route, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
@@ -171,9 +171,9 @@ class Dashboard:
 
     async def _listen(self, runner: web.AppRunner) -> str:
         assert runner.server is not None  # noqa: S101 - created by setup()
-        most = min(MOST_CONNECTIONS, most_connections())
+        most = min(MOST_CONNECTIONS, max_connections())
         # Silent clients must not use up the descriptors that the bot needs for its links and its database.
-        connections = ConnectionLimit(runner.server, self._busy, most, Proxies(LOOPBACK))
+        connections = ConnectionLimiter(runner.server, self._busy, most, Proxies(LOOPBACK))
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(connections, self._config.host, self._config.port)
         self.listening.set()

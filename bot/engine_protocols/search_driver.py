@@ -21,8 +21,8 @@ from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import SelectiveSearcher, StrongOptions
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import SelectiveSearcher, StrongOptions
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
 

@@ -15,6 +15,7 @@ from typing import Any
 from bot.base import log
 from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
+from bot.base.game_server import goes_on
 from bot.base.reconnect import delays, stay_connected
 from bot.game.chat import GameChat
 from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
@@ -46,7 +47,6 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker
-from bot.servers import goes_on
 from engine.completion import LONGEST_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch

@@ -5,24 +5,44 @@ import hashlib
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from bot.base.config import Config
+from bot.base.game_server import Server
 from bot.base.metrics import Metrics
 from bot.game.machine_limit import MachineLimit
 from bot.game.recent_games import UnwonGames
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.selection import NUMBER_BITS
-from bot.servers import Server
-from bot.servers.online_lookup import OnlineLookup
 from engine.human.registry import ModelRegistry
+from engine.lookup.source import LookupMove
 from engine.randomised import SEED_BITS
-from engine.strategies.turn import StrongOptions
+from engine.strategies.move_context import StrongOptions
 from engine.uci.source import EnginePool
 from storage.database import Database, Role
 from storage.records import AccountKey, NewGame
+
+
+class MoveLookup(Protocol):
+    """Finds moves at a site, when it is our turn (`bot.servers.online_lookup`)."""
+
+    async def find(
+        self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
+    ) -> LookupMove | None:
+        """A move for an unfinished game; None: none in time.
+
+        Args:
+            game_name: Name in `engine.games`.
+            position: Of that game.
+            remaining_s: Time on our clock, in seconds; None without one.
+            avoid: Moves not to repeat.
+        """
+
+    async def close(self) -> None:
+        """Close all connections."""
 
 
 @dataclass
@@ -48,7 +68,7 @@ class Services:
     """Models of human players, for our players that use one."""
     saved_games: SavedGames | None = None
     """Where finished games are written; None: nowhere."""
-    online: OnlineLookup | None = None
+    online: MoveLookup | None = None
     """Looks moves up at a site; None: nothing is."""
     role: Role = field(default_factory=lambda: Role(""))
     """That this program, and no other, plays the account."""

@@ -20,7 +20,7 @@ from engine.games import get_game
 from engine.search.reference import exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.strategies.turn import SelectiveSearcher
+from engine.strategies.move_context import SelectiveSearcher
 
 _TABLE_MB = 16
 _MOST_TRIES = 1000

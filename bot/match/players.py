@@ -30,7 +30,7 @@ from engine.process import EngineError
 from engine.processor_time import processor_time_s as program_time_s
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.strategies.turn import StrongOptions
+from engine.strategies.move_context import StrongOptions
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
 from engine.uci.source import EngineSource

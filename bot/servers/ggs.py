@@ -28,7 +28,7 @@ from bot.base.events import (
     Room,
     Tournament,
 )
-from bot.servers import Account
+from bot.base.game_server import Account
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_lifecycle import GgsStatus

@@ -35,8 +35,8 @@ from bot.base.events import (
     Room,
     Tournament,
 )
+from bot.base.game_server import Account, goes_on
 from bot.base.notation import Script
-from bot.servers import Account, goes_on
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error

@@ -39,8 +39,8 @@ from bot.base.events import (
     Tournament,
     speed_of,
 )
+from bot.base.game_server import Account
 from bot.base.notation import Script
-from bot.servers import Account
 from engine.game import BadPosition
 from engine.games import get_game
 

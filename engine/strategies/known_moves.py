@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from engine.decision import Decision, SearchMode
 from engine.lookup.source import LookupMove
+from engine.strategies.move_context import PLAIN, MoveContext, share_of
 from engine.strategies.records import verify_pick
 from engine.strategies.standard import Standard
-from engine.strategies.turn import PLAIN, Turn, share_of
 
 # A move's replies are judged by exact scores of this depth, deep enough to see what people see, or of the
 # depth that this share of the time or nodes allows: eight plies of Othello take milliseconds, of chess a
@@ -27,23 +27,23 @@ class KnownMoves(Standard):
     looks_up: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
 
-    def play_known(self, turn: Turn, known: LookupMove) -> Decision:
+    def play_known(self, context: MoveContext, known: LookupMove) -> Decision:
         """See `Strategy.play_known`."""
-        move = turn.use.game.move_text(known.move)
+        move = context.use.game.move_text(known.move)
         decision = replace(
-            self.judged(turn),
+            self.judged(context),
             search_mode=known.mode,
             move=move,
             pick=known.pick,
             principal_variation=(move,),
         )
-        return turn.with_exact_choice(decision)
+        return context.with_exact_choice(decision)
 
-    def judged(self, turn: Turn) -> Decision:
+    def judged(self, context: MoveContext) -> Decision:
         """The standard player's choice, by a search that suffices to judge the replies."""
-        most = turn.own_limits()
+        most = context.own_limits()
         most = replace(share_of(most, _JUDGED_SHARE), depth=min(most.depth, _JUDGED_DEPTH))
-        return self.by_scores(turn, *turn.deepen(PLAIN, most))
+        return self.by_scores(context, *context.deepen(PLAIN, most))
 
     def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
         """See `Strategy.modes`."""

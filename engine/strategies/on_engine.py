@@ -10,11 +10,11 @@ from engine.human.opponent_model_search import OpponentModelSearch
 from engine.lookup.source import LookupMove
 from engine.strategies.calibrated import Calibrated
 from engine.strategies.known_moves import KnownMoves
+from engine.strategies.move_context import MoveContext
 from engine.strategies.opponent_model import OpponentModel
 from engine.strategies.records import verify_pick
 from engine.strategies.strategy import Strategy
 from engine.strategies.trappy import Trappy
-from engine.strategies.turn import Turn
 from engine.trappy import with_trap
 from engine.uci.source import EngineAnalysis, EngineMove
 
@@ -26,20 +26,24 @@ class OnEngineScores(Strategy):
     asks_engine: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
 
-    def search(self, turn: Turn, people: OpponentModelSearch | None) -> Decision:
+    def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """See `Strategy.search`."""
-        found = turn.ask_engine(
-            lambda engine, left: engine.analyse(turn.position, turn.params, left, turn.stop, people)
+        found = context.ask_engine(
+            lambda engine, left: engine.analyse(context.position, context.params, left, context.stop, people)
         )
-        return super().search(turn.after_a_wait(), people) if found is None else self._by_engine(turn, found)
+        return (
+            super().search(context.after_a_wait(), people)
+            if found is None
+            else self._by_engine(context, found)
+        )
 
-    def _by_engine(self, turn: Turn, found: EngineAnalysis) -> Decision:
+    def _by_engine(self, context: MoveContext, found: EngineAnalysis) -> Decision:
         """The decision on the engine's scores, with the chosen move's profile already whole."""
         candidates = found.candidates
         if not self.counts_bonus:
-            candidates = tuple(with_trap(c, turn.params, swindle=True) for c in candidates)
-        move = self.best_move(candidates, turn.params)
-        return turn.decision(
+            candidates = tuple(with_trap(c, context.params, swindle=True) for c in candidates)
+        move = self.best_move(candidates, context.params)
+        return context.decision(
             move,
             candidates,
             found.depth,
@@ -62,7 +66,7 @@ class OnEngineScores(Strategy):
         """
         self.verify_choice(decision)
         if decision.source is None:
-            raise RecordError(f"{decision.player} players with {decision.source} do not choose by 'engine'")
+            raise RecordError("the scores were an engine's, but the engine is not in the record")
         for candidate in decision.candidates:
             if not candidate.raw_is_bound:
                 if not candidate.is_whole and (self.counts_bonus or candidate.move == decision.move):
@@ -101,21 +105,21 @@ class EngineMoves(KnownMoves):
     plays_engine_moves: ClassVar[bool] = True
     plays_engine_games: ClassVar[bool] = True
 
-    def search(self, turn: Turn, people: OpponentModelSearch | None) -> Decision:
+    def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """See `Strategy.search`."""
-        found = turn.ask_engine(lambda engine, left: engine.play(turn.position, left, turn.stop))
+        found = context.ask_engine(lambda engine, left: engine.play(context.position, left, context.stop))
         if found is not None and found.replies is not None:
-            return self._by_engine(turn, found)
-        turn = turn.after_a_wait()
+            return self._by_engine(context, found)
+        context = context.after_a_wait()
         if found is None:
-            return super().search(turn, people)
-        move = turn.use.game.parse_move(turn.position, found.move)
+            return super().search(context, people)
+        move = context.use.game.parse_move(context.position, found.move)
         known = LookupMove(move, SearchMode.ENGINE_MOVE, found.pick)
-        return replace(self.play_known(turn, known), source=found.info)
+        return replace(self.play_known(context, known), source=found.info)
 
-    def _by_engine(self, turn: Turn, found: EngineMove) -> Decision:
+    def _by_engine(self, context: MoveContext, found: EngineMove) -> Decision:
         """The decision for an engine's own move, with the engine's profiles of the replies."""
-        game, replies = turn.use.game, found.replies or ()
+        game, replies = context.use.game, found.replies or ()
         # The engine's search says that no other move is better.
         bound = found.info.floor_centi
         candidates = tuple(
@@ -123,12 +127,12 @@ class EngineMoves(KnownMoves):
                 Candidate(move, found.raw_centi, False, 0.0, replies=replies, complete=True)
                 if move == found.move
                 else Candidate(move, bound, raw_is_bound=True, adjusted_centi=0.0),
-                turn.params,
+                context.params,
                 swindle=True,
             )
-            for move in map(game.move_text, game.legal_moves(turn.position))
+            for move in map(game.move_text, game.legal_moves(context.position))
         )
-        return turn.decision(
+        return context.decision(
             found.move,
             candidates,
             found.depth,

@@ -10,8 +10,8 @@ from engine.human.opponent_model_search import OpponentModelSearch
 from engine.human.value import choose_by_value, goes_by_values, verify_values
 from engine.params import TrapParams
 from engine.stop import Stopped
+from engine.strategies.move_context import PLAIN, Analysis, MoveContext
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import PLAIN, Analysis, Turn
 
 _LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
 _NO_TIME = "there was no time to ask it"
@@ -24,24 +24,24 @@ class OpponentModel(Strategy):
     sets_traps: ClassVar[bool] = True
     models_opponent: ClassVar[bool] = True
 
-    def decide(self, turn: Turn) -> Decision:
+    def decide(self, context: MoveContext) -> Decision:
         """See `Strategy.decide`."""
-        people = turn.people(is_calibrated=self.is_calibrated)
-        time_s, trouble = turn.limits.time_s, ""
-        if turn.stop.is_set() or (time_s is not None and time_s < _LEAST_MODEL_S):
-            decision, trouble = self.search(turn, None), _NO_TIME
+        people = context.people(is_calibrated=self.is_calibrated)
+        time_s, trouble = context.limits.time_s, ""
+        if context.stop.is_set() or (time_s is not None and time_s < _LEAST_MODEL_S):
+            decision, trouble = self.search(context, None), _NO_TIME
         else:
             try:
-                decision = self.search(turn, people)
+                decision = self.search(context, people)
             except BadModel as error:
                 trouble = people.failed(error)
-                decision = self.search(turn, None)
+                decision = self.search(context, None)
             except Stopped:  # before the model had judged the moves of the first iteration
-                decision, trouble = self.search(turn, None), _NO_TIME
+                decision, trouble = self.search(context, None), _NO_TIME
         model, use = people.model(decision.candidates), people.reckoning(trouble)
         return replace(decision, model=model, reckoning=use)
 
-    def analysis(self, turn: Turn, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
         if people is None:
             return PLAIN

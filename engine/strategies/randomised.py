@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from engine.decision import Decision, SearchMode
 from engine.randomised import before_draw, verify_trial, with_draw
+from engine.strategies.move_context import MoveContext
 from engine.strategies.trappy import Trappy
-from engine.strategies.turn import Turn
 
 # The rest is for the replies to both moves: with .75, a third of them are lost.
 _OWN_SHARE = 0.6
@@ -20,12 +20,14 @@ class Randomised(Trappy):
     draws_decisions: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
 
-    def decide(self, turn: Turn) -> Decision:
+    def decide(self, context: MoveContext) -> Decision:
         """See `Strategy.decide`."""
-        if turn.seed is None:
-            return super().decide(turn)
-        decision, use = super().decide(turn.with_share(_OWN_SHARE)), turn.use
-        return with_draw(decision, use.game, turn.root, use.searcher, use.randomised, turn.seed, turn.stop)
+        if context.seed is None:
+            return super().decide(context)
+        decision, use = super().decide(context.with_share(_OWN_SHARE)), context.use
+        return with_draw(
+            decision, use.game, context.root, use.searcher, use.randomised, context.seed, context.stop
+        )
 
     def verify(self, decision: Decision) -> None:
         """See `Strategy.verify`."""

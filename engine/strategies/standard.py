@@ -7,8 +7,8 @@ from typing import ClassVar
 from engine.decision import Candidate
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
+from engine.strategies.move_context import PLAIN, Analysis, MoveContext, best_raw_move
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import PLAIN, Analysis, Turn, best_raw_move
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Standard(Strategy):
 
     is_compared: ClassVar[bool] = True
 
-    def analysis(self, turn: Turn, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
         return PLAIN
 

@@ -12,8 +12,8 @@ from engine.lookup.source import LookupMove
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
+from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.records import verify_candidates, verify_left_out, verify_variety_draw
-from engine.strategies.turn import Analysis, Turn
 from engine.trappy import is_swindle
 
 
@@ -65,45 +65,45 @@ class Strategy(ABC):
         """
         return self
 
-    def choose(self, turn: Turn) -> Decision:
+    def choose(self, context: MoveContext) -> Decision:
         """Choose a move.  Its time is not filled in, nor, for our own searches, the nodes.
 
         A stopped search falls back on the deepest completed iteration.  The first one, two plies, always
         completes, so there is always a decision.
         """
-        known = turn.look_up() if self.looks_up else None
+        known = context.look_up() if self.looks_up else None
         if known is not None:
-            return self.play_known(turn, known)
-        return turn.draw_for_variety() or self.decide(turn)
+            return self.play_known(context, known)
+        return context.draw_for_variety() or self.decide(context)
 
-    def decide(self, turn: Turn) -> Decision:
+    def decide(self, context: MoveContext) -> Decision:
         """The choice when no book or table has the position, and no line is to be avoided."""
-        return self.search(turn, None)
+        return self.search(context, None)
 
-    def search(self, turn: Turn, people: OpponentModelSearch | None) -> Decision:
+    def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """The choice by scores.
 
         Args:
-            turn: The position and the limits.
+            context: The position and the limits.
             people: Values the moves; None: nobody does.
 
         Raises:
             BadModel: A model gives no answer.
             Stopped: Before a model had judged the moves of the first iteration.
         """
-        candidates, depth = turn.deepen(self.analysis(turn, people), turn.own_limits())
-        return turn.with_variation(self.by_scores(turn, candidates, depth))
+        candidates, depth = context.deepen(self.analysis(context, people), context.own_limits())
+        return context.with_variation(self.by_scores(context, candidates, depth))
 
-    def by_scores(self, turn: Turn, candidates: Sequence[Candidate], depth: int) -> Decision:
+    def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
         """The record of the choice that follows from candidates."""
-        return turn.decision(self.best_move(candidates, turn.params), candidates, depth)
+        return context.decision(self.best_move(candidates, context.params), candidates, depth)
 
-    def play_known(self, turn: Turn, known: LookupMove) -> Decision:
+    def play_known(self, context: MoveContext, known: LookupMove) -> Decision:
         """The record of a move from a book or table."""
         raise NotImplementedError(f"{self.name} players use no books, but got {known}")
 
     @abstractmethod
-    def analysis(self, turn: Turn, people: OpponentModelSearch | None) -> Analysis:
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:
         """What the choice depends on."""
 
     @abstractmethod

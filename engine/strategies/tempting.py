@@ -11,9 +11,9 @@ from engine.params import TemptingParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.tempting_search import TemptingSource, tempting_candidates, with_tempting_bounds
 from engine.stop import StopFlag
+from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.records import verify_left_out
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import Analysis, Turn
 from engine.tempting_player import LEAST_DEPTH, choose_tempting, verify_tempting
 from engine.trappy import best_standing, is_swindle
 
@@ -30,20 +30,20 @@ class Tempting(Strategy):
         """See `Strategy.for_position`."""
         return replace(self, settings=self.settings.for_position(expected_scale_centi))
 
-    def analysis(self, turn: Turn, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        searcher = turn.use.searcher
+        searcher = context.use.searcher
 
         def candidates_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
             if depth >= LEAST_DEPTH and isinstance(searcher, TemptingSource):
-                return searcher.tempting_candidates(turn.root, depth, turn.params, self.settings, stop)
-            return tempting_candidates(profiler, depth, turn.params, self.settings)
+                return searcher.tempting_candidates(context.root, depth, context.params, self.settings, stop)
+            return tempting_candidates(profiler, depth, context.params, self.settings)
 
         return Analysis(candidates_at, is_costly=True)
 
-    def by_scores(self, turn: Turn, candidates: Sequence[Candidate], depth: int) -> Decision:
+    def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
         """See `Strategy.by_scores`: the record has the player's settings."""
-        return replace(super().by_scores(turn, candidates, depth), tempting=self.settings)
+        return replace(super().by_scores(context, candidates, depth), tempting=self.settings)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
         """See `Strategy.best_move`."""

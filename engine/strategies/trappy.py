@@ -9,8 +9,8 @@ from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.search.profiles import LazySource, Profiler
 from engine.stop import StopFlag
+from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import Analysis, Turn
 from engine.trappy import best_standing, is_swindle
 
 
@@ -22,13 +22,13 @@ class Trappy(Strategy):
     counts_bonus: ClassVar[bool] = True
     is_compared: ClassVar[bool] = True
 
-    def analysis(self, turn: Turn, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        searcher = turn.use.searcher
+        searcher = context.use.searcher
 
         def candidates_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
             if isinstance(searcher, LazySource):
-                return searcher.trappy_candidates(turn.root, depth, turn.params, stop)
+                return searcher.trappy_candidates(context.root, depth, context.params, stop)
             return profiler.pruned_candidates(depth)
 
         return Analysis(candidates_at, is_costly=True)

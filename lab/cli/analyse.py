@@ -3,19 +3,16 @@
 import asyncio
 import shlex
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot.base.log import printable
 from bot.base.rounding import counted
 from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known, stop_on_signals
+from bot.cli.progress import counting
 from bot.workers.pools import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
 from engine.errors import BadSettings
@@ -27,7 +24,7 @@ from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
 from lab.analysis.games import Answered, MoveFilter, choose, read_games
 from lab.analysis.reply_profiles import AnalysisError
-from lab.analysis.runner import OnCount, Tally, predict, run_analysis
+from lab.analysis.runner import Tally, predict, run_analysis
 from storage.database import LONG_PATIENCE_S, Database
 from storage.research.analysed_games import AnalysisSettings
 
@@ -238,30 +235,3 @@ def _name_of(settings: EngineSettings) -> str:
         raise UsageError(f"--engine: {error}") from None
     link.close()
     return link.name
-
-
-@contextmanager
-def counting(what: str, total: int | None) -> Iterator[OnCount]:
-    """Show progress on standard error: a bar on a terminal, otherwise a line for every tenth."""
-    what = printable(what)
-    console = Console(stderr=True, markup=False, highlight=False)
-    if not console.is_terminal:
-        yield _report_tenths(what, total)
-        return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda more: bar.advance(task, more)
-
-
-def _report_tenths(what: str, total: int | None) -> OnCount:
-    count = reported = 0
-
-    def on_count(more: int) -> None:
-        nonlocal count, reported
-        count += more
-        if total and count * 10 // total > reported:
-            reported = count * 10 // total
-            note(f"{what}: {count} of {total}")
-
-    return on_count

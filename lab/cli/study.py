@@ -22,6 +22,7 @@ from bot.cli.common import (
     print_json,
     require_known,
 )
+from bot.cli.progress import counting
 from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.formats.record import GameRecord
@@ -29,7 +30,7 @@ from engine.games import GAMES
 from engine.human.model import SHALLOW, BadModel
 from engine.human.odds import default_path
 from engine.params import TrapParams
-from lab.cli.analyse import Source, counting
+from lab.cli.analyse import Source
 from storage.database import Database
 from storage.research.analysed_games import (
     AnalysisCount,

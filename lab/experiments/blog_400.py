@@ -27,7 +27,7 @@ from engine.judgement import ERROR, expected_scale_centi, judge
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.strategies.turn import SelectiveSearcher
+from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from lab.experiments.matches import paired_jobs
 from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table

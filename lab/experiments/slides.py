@@ -26,7 +26,7 @@ from engine.search.reference import exact_score, minimax
 from engine.search.result import SearchResult
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.strategies.turn import SelectiveSearcher
+from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.report import ClaimVerdict, PaperClaim, Report, Table
 from lab.experiments.slide_search import (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lab.analysis.measures import PersonShare
 from lab.experiments.report import ClaimVerdict
 from storage.evidence.inference.student import t_quantile
+from storage.evidence.inference.verdict import IntervalFinding, finding_of
 from storage.evidence.intervals import Share
 
 ALPHA = 0.05
@@ -52,9 +53,10 @@ def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
 
 def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
     """Whether every mean is above a level; it fails as soon as one is below."""
-    if any(each.high < level for each in found):
+    findings = [finding_of(each.low - level, each.high - level) for each in found]
+    if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
-    is_above = len(found) > 0 and all(each.low > level for each in found)
+    is_above = len(findings) > 0 and set(findings) == {IntervalFinding.MORE}
     return ClaimVerdict.HOLDS if is_above else ClaimVerdict.OPEN
 
 

@@ -6,13 +6,14 @@
 import sys
 from pathlib import Path
 
+import engine
 from engine import _native
 from engine.games.chess_evaluation import DANGERS, GROUPS
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.chess",
-    out=Path(__file__).parents[1] / "games" / "chess_weights.json",
+    out=Path(engine.__file__).parent / "games" / "chess_weights.json",
     trainer=_native.ChessTrainer,
     groups=GROUPS,
     material={

@@ -28,9 +28,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import engine
 from engine import _native
 
-WEIGHTS = Path(__file__).parents[1] / "games" / "othello_weights.xz"
+WEIGHTS = Path(engine.__file__).parent / "games" / "othello_weights.xz"
 STAGES = 60
 PHASES = {f"{least + 1}-{least + 10}": range(least, least + 10) for least in range(0, STAGES, 10)}
 """Stages by numbers of empty squares, for the card."""

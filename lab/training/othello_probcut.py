@@ -24,13 +24,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import engine
 from engine.game import margin_centi
 from engine.games.othello import Othello, OthelloPosition
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 
-HEADER = Path(__file__).parents[1] / "native" / "othello" / "probcut.hpp"
+HEADER = Path(engine.__file__).parent / "native" / "othello" / "probcut.hpp"
 EMPTIES = range(14, 56, 2)
 """Numbers of empty squares of the positions that are searched."""
 RANDOM_PLIES = (4, 14)

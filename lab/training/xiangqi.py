@@ -6,13 +6,14 @@
 import sys
 from pathlib import Path
 
+import engine
 from engine import _native
 from engine.games.xiangqi_evaluation import DANGERS, GROUPS, PLACES
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.xiangqi",
-    out=Path(__file__).parents[1] / "games" / "xiangqi_weights.json",
+    out=Path(engine.__file__).parent / "games" / "xiangqi_weights.json",
     trainer=_native.XiangqiTrainer,
     groups=GROUPS,
     material={

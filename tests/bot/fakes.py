@@ -41,9 +41,9 @@ from bot.base.events import (
     Tournament,
     speed_of,
 )
+from bot.base.game_server import Account
 from bot.game.search_pool import Rank, SearchPool
 from bot.game.services import Services
-from bot.servers import Account
 from engine.game import replay
 from engine.games import get_game
 from storage.database import Database

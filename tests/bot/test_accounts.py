@@ -15,12 +15,12 @@ from bot.arena.server import Arena
 from bot.base.config import ArenaConfig, load_config
 from bot.base.errors import AuthError, ConfigError
 from bot.control.control_socket import ControlError, ask
-from bot.daemon import play
+from bot.daemon.program import play
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.games import list_games
 from storage.records import AccountKey, GameStatus
-from tests.bot.test_daemon import is_there, person
+from tests.bot.daemon.test_program import is_there, person
 from tests.patience import PATIENCE_S
 from tests.storage.postgres import create_database
 from tests.system.daemon import free_port

@@ -9,7 +9,7 @@ from bot.base.config import EngineConfig, SelectionConfig, TrialConfig
 from storage.database import Database
 from storage.ledger.games import get_game
 from tests.bot.blind_people import Experience, ScriptedPerson, auc, guessed_right, most_by_chance, play_games
-from tests.bot.test_daemon import running, settings
+from tests.bot.daemon.test_program import running, settings
 from tests.storage.samples import ARENA
 
 PLIES = 10

@@ -82,7 +82,7 @@ class Host:
         async with self._database.write() as session:
             for number in range(many):
                 await add_fall(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
-        await self._arena.intake.fill()
+        await self._arena.importer.fill()
 
     def hold(self) -> None:
         """The opponent moves no more until `release`."""

@@ -115,7 +115,7 @@ async def _serve(folder: Path, stack: AsyncExitStack) -> World:
 async def _report(database: Database) -> str:
     filters = Filters(since=NOW - timedelta(days=30), until=NOW)
     async with database.read() as session:
-        return report_page(await monthly_report(session, filters), "November 2026", "", NOW)
+        return report_page(await monthly_report(session, filters), "November 2026", "", NOW, {})
 
 
 async def _of_database(database: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:

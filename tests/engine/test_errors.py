@@ -25,7 +25,7 @@ PARSING = {
     "bot/alarms/hooks.py": {"execute", "post_json"},
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
     "bot/control/control_socket.py": {"_request"},
-    "bot/arena/connection_limit.py": {"_is_local"},  # addresses
+    "bot/arena/connection_limiter.py": {"_is_local"},  # addresses
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
     "bot/arena/traffic/assets.py": {"_languages"},  # JSON
@@ -78,7 +78,7 @@ def engine_names(path: Path) -> set[str]:
 
 
 def modules() -> list[Path]:
-    found = [path for package in ("bot", "storage") for path in sorted((ROOT / package).rglob("*.py"))]
+    found = [path for package in ("bot", "lab", "storage") for path in sorted((ROOT / package).rglob("*.py"))]
     assert found
     return found
 

@@ -25,10 +25,10 @@ from engine.search.reference import ReferenceSearcher, exact_score, minimax
 from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import STRATEGIES, compared_strategies, strategy_named
 from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
-from engine.strategies.turn import StrongOptions
 from engine.time_management import Limits
 from engine.verification import verify
 from tests.engine.positions import positions, random_position

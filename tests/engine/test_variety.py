@@ -19,8 +19,8 @@ from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import strategy_named
-from engine.strategies.turn import StrongOptions
 from engine.time_management import Limits
 from engine.variety import LEVELS, Detour, draw_move
 from engine.verification import verify

@@ -158,7 +158,7 @@ class VariantRating:
 
 
 @dataclass(frozen=True, slots=True)
-class TrapCourse:
+class TrapTrend:
     """How a player's replies at one game changed."""
 
     title: str
@@ -173,7 +173,7 @@ class PlayerView:
 
     account: AccountRecord
     ratings: tuple[VariantRating, ...]
-    traps: tuple[TrapCourse, ...]
+    traps: tuple[TrapTrend, ...]
     page: GamePage | None
     """None: games are not public."""
     is_first: bool
@@ -213,10 +213,10 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
     )
 
 
-def trap_courses(histories: Sequence[TrapHistory]) -> tuple[TrapCourse, ...]:
+def trap_trends(histories: Sequence[TrapHistory]) -> tuple[TrapTrend, ...]:
     """How a player's replies changed, by game; games without a judged reply are left out."""
     return tuple(
-        TrapCourse(get_game(each.game).title, each, _trap_chart(each))
+        TrapTrend(get_game(each.game).title, each, _trap_chart(each))
         for each in histories
         if each.everything.tempting.replies or each.everything.elsewhere.replies
     )

@@ -32,18 +32,18 @@ from bot.arena.public.people import (
     GamePage,
     LeadersView,
     PlayerView,
-    trap_courses,
+    trap_trends,
     variant_ratings,
 )
 from bot.arena.public.preview import preview
 from bot.arena.public.rendering import game_page, render
-from bot.arena.public.watched import watched
-from bot.arena.public.watching import Watcher, Watching
+from bot.arena.public.spectator_streams import Spectator, SpectatorStreams
+from bot.arena.public.spectator_view import spectator_view
 from bot.arena.referee import NotFound, Referee
-from bot.arena.traffic.answers import KeptAnswer
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
-from bot.arena.traffic.once import Once
+from bot.arena.traffic.cached_response import CachedResponse
+from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena.accounts import AccountRecord, ArenaAccess
 from storage.database import Database
@@ -72,7 +72,7 @@ class PublicRoutes:
         self,
         *,
         database: Database,
-        door: RequestGate,
+        gate: RequestGate,
         accounts: Accounts,
         referee: Referee,
         base_url: Callable[[], str],
@@ -85,7 +85,7 @@ class PublicRoutes:
         """
         Args:
             database: The arena's.
-            door: Admits requests.
+            gate: Admits requests.
             accounts: The arena's accounts.
             referee: Its games.
             base_url: The arena's address for people.
@@ -96,7 +96,7 @@ class PublicRoutes:
             is_standing: Whether an outage stops the clocks.
         """
         self._database = database
-        self._door = door
+        self._gate = gate
         self._accounts = accounts
         self._referee = referee
         self._base_url = base_url
@@ -105,9 +105,11 @@ class PublicRoutes:
         self._keep_alive_s = keep_alive_s
         self._first_move_s = first_move_s
         self._is_standing = is_standing
-        self.watching = Watching(self._told, keep_alive_s, referee.clock)
+        self.spectators = SpectatorStreams(self._told, keep_alive_s, referee.clock)
         """The spectators."""
-        self._answers: Once[KeptAnswer] = Once(_KEPT_BYTES, lambda answer: len(answer.body))
+        self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
+            _KEPT_BYTES, lambda answer: len(answer.body)
+        )
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
@@ -140,12 +142,12 @@ class PublicRoutes:
                 response.set_status(404)
             return response
         key = ("page", match.record.status, match.id, self._accounts.edition)
-        make = partial(self._answers.elsewhere, _page_answer, match, self._base_url())
+        make = partial(self._answers.in_thread, _page_answer, match, self._base_url())
         return (await self._answers.get(key, make)).send(request)
 
     async def preview(self, request: web.Request) -> web.StreamResponse:
         match = await self._finished(request)
-        make = partial(self._answers.elsewhere, _drawn, match)
+        make = partial(self._answers.in_thread, _drawn, match)
         answer = await self._answers.get(("preview", match.id), make)
         return answer.send(request, _FOR_A_DAY)
 
@@ -153,7 +155,7 @@ class PublicRoutes:
         variant = VARIANTS.get(request.match_info["variant"])
         if variant is None:
             raise web.HTTPNotFound
-        make = partial(self._answers.elsewhere, _drawn_start, variant)
+        make = partial(self._answers.in_thread, _drawn_start, variant)
         return (await self._answers.get(("start", variant.key), make)).send(request, _FOR_A_DAY)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
@@ -162,8 +164,8 @@ class PublicRoutes:
         form = _FORMATS[ending]
         if form not in formats_of(match):
             raise NotFound(f"A game of {match.variant.game.title} has no {form.value.upper()} here")
-        await self._door.charge(request, PER_PLY * len(match.record.moves))
-        response = web.Response(text=await self._answers.elsewhere(as_file, match, form, self._base_url()))
+        await self._gate.charge(request, PER_PLY * len(match.record.moves))
+        response = web.Response(text=await self._answers.in_thread(as_file, match, form, self._base_url()))
         response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{match.id}.{ending}"'
         return response
 
@@ -172,23 +174,23 @@ class PublicRoutes:
         self._require_public()
         match = await self._referee.find(request.match_info["game"])
         if match.is_over:
-            body = self.watching.line(match).plain
+            body = self.spectators.line(match).plain
             return web.Response(body=body, headers=STREAM_HEADERS)
         transport = request.transport
         if transport is None:
             raise ConnectionResetError
         expire_silent(request)
         response = web.StreamResponse(headers=STREAM_HEADERS)
-        watcher = Watcher(transport, is_chunked=request.version >= (1, 1))
-        leave = self._door.open_watch(request, watcher)
+        spectator = Spectator(transport, is_chunked=request.version >= (1, 1))
+        leave = self._gate.open_spectator_stream(request, spectator)
         try:
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.prepare(request)
-                watcher.seen = line = self.watching.line(match)
+                spectator.seen = line = self.spectators.line(match)
                 await response.write(line.plain)
-            self.watching.join(match, watcher)
-            self.watching.catch_up(await self._referee.find(match.id))
-            await watcher.ended.wait()
+            self.spectators.join(match, spectator)
+            self.spectators.catch_up(await self._referee.find(match.id))
+            await spectator.ended.wait()
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await response.write_eof()
         except ConnectionError:
@@ -196,12 +198,12 @@ class PublicRoutes:
         except TimeoutError:
             transport.abort()
         finally:
-            self.watching.leave(match.id, watcher)
+            self.spectators.leave(match.id, spectator)
             leave()
         return response
 
     def _told(self, match: ReplayedGame) -> dict[str, Any]:
-        return watched(
+        return spectator_view(
             match,
             self._referee.clock(),
             self._first_move_s,
@@ -230,7 +232,7 @@ class PublicRoutes:
         before = _before(request)
         key = ("player", account.id, before, self._span(), self._accounts.edition)
 
-        async def make() -> KeptAnswer:
+        async def make() -> CachedResponse:
             points: dict[str, list[tuple[datetime, int]]] = {}
             lines: list[ArenaGameLine] = []
             replies: dict[str, list[PlayedReplies]] = {}
@@ -244,20 +246,20 @@ class PublicRoutes:
             online = self._referee.is_online(account.id)
             running = self._referee.games_of(account.id) if self._is_public else []
 
-            def drawn() -> KeptAnswer:
+            def drawn() -> CachedResponse:
                 view = PlayerView(
                     account=account,
                     ratings=variant_ratings(account, points),
-                    traps=trap_courses(trap_histories(replies)),
+                    traps=trap_trends(trap_histories(replies)),
                     page=GamePage.of(account.id, lines, GAMES) if self._is_public else None,
                     is_first=not before,
-                    is_ours=account.id in self._door.embedded,
+                    is_ours=account.id in self._gate.embedded,
                     is_online=online,
                     games_on=tuple(match.id for match in running),
                 )
-                return KeptAnswer.of(render("player.html", view=view, base_url=self._base_url()), _HTML)
+                return CachedResponse.of(render("player.html", view=view, base_url=self._base_url()), _HTML)
 
-            return await self._answers.elsewhere(drawn)
+            return await self._answers.in_thread(drawn)
 
         return (await self._answers.get(key, make)).send(request)
 
@@ -274,7 +276,7 @@ class PublicRoutes:
         return asyncio.get_running_loop().time() // _FRESH_S
 
     async def own_games(self, request: web.Request) -> web.StreamResponse:
-        account = await self._door.account(request)
+        account = await self._gate.account(request)
         return web.json_response((await self._page(request, account)).to_json())
 
     async def games_of(self, request: web.Request) -> web.StreamResponse:
@@ -293,19 +295,19 @@ class PublicRoutes:
     # --- The best ---------------------------------------------------------------------------------------
 
     async def leaders(self, request: web.Request) -> web.StreamResponse:
-        def html(view: LeadersView) -> KeptAnswer:
-            return KeptAnswer.of(render("leaders.html", view=view), _HTML)
+        def html(view: LeadersView) -> CachedResponse:
+            return CachedResponse.of(render("leaders.html", view=view), _HTML)
 
         return await self._leaders(request, html)
 
     async def leaders_json(self, request: web.Request) -> web.StreamResponse:
-        def plain(view: LeadersView) -> KeptAnswer:
-            return KeptAnswer.of_json(view.to_json())
+        def plain(view: LeadersView) -> CachedResponse:
+            return CachedResponse.of_json(view.to_json())
 
         return await self._leaders(request, plain)
 
     async def _leaders(
-        self, request: web.Request, form: Callable[[LeadersView], KeptAnswer]
+        self, request: web.Request, form: Callable[[LeadersView], CachedResponse]
     ) -> web.StreamResponse:
         wanted = request.query.get("variant") or next(iter(VARIANTS))
         variant = next((each for each in LeadersView.variants if each.key == wanted), None)
@@ -313,13 +315,13 @@ class PublicRoutes:
             known = ", ".join(each.key for each in LeadersView.variants)
             raise HttpError(400, f"variant is {wanted!a:.40}; there are lists for {known}")
 
-        async def make() -> KeptAnswer:
+        async def make() -> CachedResponse:
             spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MOST_DEVIATION))
             async with self._database.read() as session:
                 ranked = await best_rated(session, variant.key, MOST_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MOST_OTHERS, spans[1])
-            view = LeadersView(variant, tuple(ranked), tuple(others), frozenset(self._door.embedded))
-            return await self._answers.elsewhere(form, view)
+            view = LeadersView(variant, tuple(ranked), tuple(others), frozenset(self._gate.embedded))
+            return await self._answers.in_thread(form, view)
 
         key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
         return (await self._answers.get(key, make)).send(request)
@@ -340,15 +342,15 @@ def _before(request: web.Request) -> str:
     return wanted if _IS_ID.fullmatch(wanted) else ""
 
 
-def _page_answer(match: ReplayedGame, base_url: str) -> KeptAnswer:
-    return KeptAnswer.of(game_page(match, base_url), _HTML)
+def _page_answer(match: ReplayedGame, base_url: str) -> CachedResponse:
+    return CachedResponse.of(game_page(match, base_url), _HTML)
 
 
-def _drawn(match: ReplayedGame) -> KeptAnswer:
+def _drawn(match: ReplayedGame) -> CachedResponse:
     rows = match.variant.game.board_rows(match.position)
-    return KeptAnswer.of(preview(match.variant.game_name, rows, match.last_squares), "image/png")
+    return CachedResponse.of(preview(match.variant.game_name, rows, match.last_squares), "image/png")
 
 
-def _drawn_start(variant: ArenaVariant) -> KeptAnswer:
+def _drawn_start(variant: ArenaVariant) -> CachedResponse:
     rows = variant.game.board_rows(variant.start(None))
-    return KeptAnswer.of(preview(variant.game_name, rows), "image/png")
+    return CachedResponse.of(preview(variant.game_name, rows), "image/png")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.arena.traffic.answers import KeptAnswer
+from bot.arena.traffic.cached_response import CachedResponse
 from bot.base.colours import COLOURS
 from bot.charts.files import CHART_FILES
 
@@ -42,7 +42,7 @@ class Assets:
         self._header = files.get(HEADER, b"")
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
-    def _answer(self, name: str, data: bytes) -> KeptAnswer:
+    def _answer(self, name: str, data: bytes) -> CachedResponse:
         if name == INDEX:
             data = data.replace(_NO_LANGUAGES, self.languages)
             data = data.replace(_HEADER_PLACE, self._header.strip())
@@ -50,7 +50,7 @@ class Assets:
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())
             content_type += "; charset=utf-8"
-        return KeptAnswer.of(data, content_type)
+        return CachedResponse.of(data, content_type)
 
     def address(self, name: str) -> str:
         """Where a file is, for a page that names it."""

@@ -41,7 +41,7 @@ COSTS: Mapping[str, float] = {
     "/api/arena/game/{game}/report": 5.0,
     "/api/arena/game/{game}/analysis": 150.0,
     "/game/export/{game}": 3.0,
-    "/game/{game}/preview.png": 30.0,
+    "/game/{game}/preview.png": 120.0,
     "/game/{game}/{form}": 3.0,
     "/preview/{variant}": 3.0,
     "/@/{user}": 10.0,

@@ -1,7 +1,8 @@
-"""Open streams by account and address: which may be opened, and which make room for others.
+"""Limits open streams by account and address, and chooses which to close at the limit.
 
-A stream is needed when it is the newest of its kind of an account that is in a game, or of one that this
-program plays.  Others, those of strangers and surplus tabs, end when there are too many, the newest first.
+A stream is needed if its account is in a game, or is played by this program, and it is the account's
+newest of
+its kind.  All others (anonymous clients, further tabs) can be closed at the limit, the newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -19,9 +20,9 @@ class OpenStream(Protocol):
 
 
 class Priority(IntEnum):
-    """Who is the last to make room."""
+    """Clients in the order in which their streams are closed at the limit."""
 
-    STRANGER = 0
+    ANONYMOUS = 0
     PLAYER = 1
     """In a game."""
     OURS = 2
@@ -29,19 +30,19 @@ class Priority(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listening:
-    """An open stream and who reads it."""
+class OpenStreamEntry:
+    """An open stream and its reader."""
 
     stream: OpenStream
     account_id: str
-    """Empty: nobody's, as those of spectators."""
+    """Empty for spectators."""
     address: str
     kind: Hashable
-    """Streams of one account and kind say the same."""
+    """Streams of one account and kind carry the same messages."""
     protocol: web.RequestHandler
 
     def cut(self) -> None:
-        """End it at once, also when its reader does not read."""
+        """Close it at once, even if the client does not read."""
         self.stream.close()
         transport = self.protocol.transport
         self.protocol.force_close()
@@ -62,10 +63,10 @@ class OpenStreams:
         self._per_account = per_account
         self._per_address = per_address
         self._priority = priority
-        self._open: dict[OpenStream, Listening] = {}
+        self._open: dict[OpenStream, OpenStreamEntry] = {}
 
-    def admit(self, listening: Listening) -> bool:
-        """Add a stream, if need be in place of a surplus one of its account or address.
+    def admit(self, listening: OpenStreamEntry) -> bool:
+        """Add a stream; at the limit, one that is not needed is closed instead.
 
         Returns:
             Whether it may be opened.
@@ -97,12 +98,12 @@ class OpenStreams:
         crowd = set(among)
         return self._cut_one([each for each in self._open.values() if each.protocol in crowd])
 
-    def _cut_one(self, crowd: list[Listening]) -> bool:
+    def _cut_one(self, crowd: list[OpenStreamEntry]) -> bool:
         newest = {(each.account_id, each.kind): each for each in self._open.values()}
         for each in reversed(crowd):
             priority = self._priority(each.account_id)
             is_surplus = priority is Priority.PLAYER and newest[each.account_id, each.kind] is not each
-            if priority is Priority.STRANGER or is_surplus:
+            if priority is Priority.ANONYMOUS or is_surplus:
                 self.release(each.stream)
                 each.cut()
                 return True

@@ -15,8 +15,8 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 class TrainingRoutes:
     """Handlers for everybody; without an account, or with a program's, one trains without a rating."""
 
-    def __init__(self, *, door: RequestGate, referee: Referee, trainer: ReplyTrainer) -> None:
-        self._door = door
+    def __init__(self, *, gate: RequestGate, referee: Referee, trainer: ReplyTrainer) -> None:
+        self._gate = gate
         self._referee = referee
         self._trainer = trainer
 
@@ -63,7 +63,7 @@ class TrainingRoutes:
 
     async def _trainee(self, request: web.Request) -> str | None:
         """Id of the person whose answers count; None: nobody's."""
-        account = await self._door.visitor(request)
+        account = await self._gate.visitor(request)
         return account.id if account is not None and _has_rating(account) else None
 
 

@@ -19,10 +19,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.arena.game import ArenaRefusal, StaleBoard
 from bot.arena.referee import NotFound
-from bot.arena.traffic.once import Once
+from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.training import ratings, schedule
-from bot.arena.training.intake import Intake
 from bot.arena.training.problem import Problem, bait_line, make_problem
+from bot.arena.training.puzzle_importer import PuzzleImporter
 from bot.arena.wire import Json
 from engine.errors import RecordError
 from storage.arena.puzzles import positions, solvers
@@ -84,7 +84,7 @@ class ReplyTrainer:
         self,
         database: Database,
         site: str,
-        intake: Intake,
+        importer: PuzzleImporter,
         *,
         is_public: bool = True,
         now: Callable[[], datetime] = now_utc,
@@ -92,14 +92,14 @@ class ReplyTrainer:
     ) -> None:
         self._database = database
         self._site = site
-        self._intake = intake
+        self._importer = importer
         self._is_public = is_public
         self._now = now
         self._random = random or Random()  # noqa: S311 - a choice of puzzles needs no secret
         self._secret = secrets.token_bytes(32)
-        self._problems: Once[Problem] = Once(MOST_PROBLEMS)
-        self._lines: Once[str] = Once(MOST_PROBLEMS)
-        self._solutions: Once[Json] = Once(MOST_PROBLEMS)
+        self._problems: SingleFlightCache[Problem] = SingleFlightCache(MOST_PROBLEMS)
+        self._lines: SingleFlightCache[str] = SingleFlightCache(MOST_PROBLEMS)
+        self._solutions: SingleFlightCache[Json] = SingleFlightCache(MOST_PROBLEMS)
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class ReplyTrainer:
         key, is_settled = found
         if not is_settled:
             raise ArenaRefusal("This game is still being analysed; please try again in a moment")
-        await self._intake.take_up_games([key])
+        await self._importer.import_games([key])
         async with self._database.read() as session:
             listed = await positions.list_of_game(session, key)
             sources = [await self._source(session, each, account_id) for each in listed]
@@ -400,14 +400,14 @@ class ReplyTrainer:
             forecast = await get_forecast(session, source.decision_id)
         if stored is None or made is None:
             raise RecordError(f"decision {source.decision_id} is not there")
-        return await self._problems.elsewhere(make_problem, source, stored, made, forecast)
+        return await self._problems.in_thread(make_problem, source, stored, made, forecast)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
         """What is told at the end; `reply`: the sound one that was found."""
 
         async def make() -> Json:
             line = await self._line(problem)
-            return await self._problems.elsewhere(problem.solution, reply, line)
+            return await self._problems.in_thread(problem.solution, reply, line)
 
         return await self._solutions.get((problem.source.decision_id, reply), make)
 
@@ -423,7 +423,7 @@ class ReplyTrainer:
         async with self._database.read() as session:
             stored = await positions.get_bait_line(session, position_id)
         if stored is None:
-            line = await self._problems.elsewhere(bait_line, problem)
+            line = await self._problems.in_thread(bait_line, problem)
             stored = " ".join((problem.bait.reply, *line))
             async with self._database.write() as session:
                 await positions.save_bait_line(session, position_id, stored)

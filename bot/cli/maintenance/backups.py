@@ -10,7 +10,7 @@ import typer
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
 from bot.cli.common import UsageError, config_of
-from lab.cli.analyse import counting
+from bot.cli.progress import counting
 from storage.maintenance.backups import OnPages, back_up, dump_command, sqlite_file
 
 

@@ -8,7 +8,7 @@ import typer
 
 from bot.base.rounding import counted
 from bot.cli.common import UsageError, ask_database
-from lab.cli.analyse import counting
+from bot.cli.progress import counting
 from storage.database import Database
 from storage.maintenance.pruning import Pruned, count_old, prune
 

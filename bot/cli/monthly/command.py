@@ -15,6 +15,7 @@ from bot.cli.filters import selects_games
 
 if TYPE_CHECKING:
     from storage.database import Database
+    from storage.evidence.inference.verdict import TrialVerdict
     from storage.evidence.statistics.monthly import MonthlyReport
     from storage.filters import Filters
 
@@ -37,16 +38,19 @@ def report_command(
     --month, it is about another time.
     """
     from bot.cli.monthly.page import report_page
+    from storage.evidence.queries.trial_report import trial_verdicts
     from storage.evidence.statistics.monthly import monthly_report
 
     now = datetime.now(UTC)
     filters, title = _time_of(filters, month, now)
 
-    async def read(database: "Database") -> "MonthlyReport":
+    async def read(database: "Database") -> "tuple[MonthlyReport, dict[str, TrialVerdict]]":
         async with database.read() as session:
-            return await monthly_report(session, filters)
+            report = await monthly_report(session, filters)
+        return report, await trial_verdicts(database, [trial for trial, _ in report.trials], now)
 
-    page = report_page(ask_database(context, read), title, _selected(filters), now).encode()
+    report, verdicts = ask_database(context, read)
+    page = report_page(report, title, _selected(filters), now, verdicts).encode()
     if out is None:
         if is_terminal():
             raise UsageError("--out: name a file; it is not for a terminal")

@@ -1,6 +1,6 @@
 """Draws the report on a month as one page of HTML that needs nothing else: no network, no script."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from markupsafe import Markup
@@ -14,7 +14,9 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart, Reference
 from bot.charts.markup import joined, tag
 from bot.charts.numbers import NumberStyle
+from bot.views.verdict_text import sentences
 from engine.games import get_game
+from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.statistics.groups import Expected, GroupStatistics
 from storage.evidence.statistics.monthly import DearBait, MonthlyReport, RatedGames
 
@@ -58,7 +60,13 @@ _TRAPS = (
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def report_page(report: MonthlyReport, title: str, selected: str, made_at: datetime) -> str:
+def report_page(
+    report: MonthlyReport,
+    title: str,
+    selected: str,
+    made_at: datetime,
+    verdicts: Mapping[str, TrialVerdict],
+) -> str:
     """The whole page.
 
     Args:
@@ -66,6 +74,8 @@ def report_page(report: MonthlyReport, title: str, selected: str, made_at: datet
         title: For instance ``November 2026``.
         selected: The filters, for readers; empty: all games.
         made_at: When the report was made.
+        verdicts: What each trial says by then of its planned endpoint, by the trial's name; those that have
+            none, such as trials of more than two players, are left out.
     """
     style = _STYLE + STYLE.read_text("utf-8")
     head = joined(
@@ -88,7 +98,7 @@ def report_page(report: MonthlyReport, title: str, selected: str, made_at: datet
             class_="columns",
         ),
         *_ratings(report.ratings),
-        *_trials(report),
+        *_trials(report, verdicts),
         _card("Dearest baits", _baits(report.baits)),
         _card("Events", _events(report.events)),
     )
@@ -333,7 +343,7 @@ def _ratings(curves: Sequence[RatedGames]) -> tuple[Markup, ...]:
     return (tag("div", *cards, class_="columns"),)
 
 
-def _trials(report: MonthlyReport) -> tuple[Markup, ...]:
+def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tuple[Markup, ...]:
     if not report.trials:
         return ()
     rows = [
@@ -348,8 +358,13 @@ def _trials(report: MonthlyReport) -> tuple[Markup, ...]:
         for trial, counts in report.trials
     ]
     head = ("trial", "started", "ended", "compares", "games of these days", "games in all")
-    told = "What a trial has found: desdemona stats --trial NAME."
-    return (_card("Trials", _table("Trials", head, rows), tag("p", told, class_="muted")),)
+    found = [
+        tag("p", tag("strong", f"{trial.name}: "), " ".join(sentences(verdicts[trial.name])))
+        for trial, _ in report.trials
+        if trial.name in verdicts
+    ]
+    told = "Verdicts count all games of a trial until this report was made."
+    return (_card("Trials", _table("Trials", head, rows), *found, tag("p", told, class_="muted")),)
 
 
 def _baits(baits: Sequence[DearBait]) -> Markup:

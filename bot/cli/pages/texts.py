@@ -14,8 +14,9 @@ from bot.dashboard.pages.opponents import OpponentsView
 from bot.dashboard.pages.ratings import RatingsView
 from bot.dashboard.pages.results import ResultsView
 from bot.dashboard.pages.traps import TrapCard, TrapsView, band_name, interval_words, phase_name
-from bot.dashboard.pages.works import Verdict, WorksView, stratum_text
-from bot.dashboard.rendering import NO_VALUE, ago, moment, number, percent, signed, title_of
+from bot.dashboard.pages.works import WorksView, stratum_text
+from bot.views.values_text import NO_VALUE, ago, moment, number, percent, signed, title_of
+from bot.views.verdict_text import sentences
 from storage.evidence.inference.any_time import AnyTimeEstimate
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -30,37 +31,8 @@ def works_text(view: WorksView) -> Iterator[RenderableType]:
     if report is None:
         yield "Nobody knows yet: only the games of a trial are compared (`desdemona trial start NAME`)."
         return
-    score, (first, _) = view.score, view.names
-    if view.is_broken:
-        yield f"Do not use these numbers: {'; '.join(view.is_broken)}."
-    if score is None or view.verdict is None:
-        yield f"Trial {report.trial.name} compares moves, not players: `desdemona stats --trial`."
-        return
-    yield next(words for words, is_it in view.verdicts if is_it) + "."
-    if view.too_early or score.low is None or score.high is None or score.mean is None:
-        yield (
-            f"{counted(score.n, 'game')} with {counted(score.persons, 'person', 'people')} "
-            f"{'counts' if score.n == 1 else 'count'} so far ({view.too_early}). Before "
-            "100 games with 30 people no interval can be trusted, so none is shown."
-        )
-    else:
-        who = f"So far {first}" if view.verdict is Verdict.TOO_EARLY else first.capitalize()
-        more = "more" if score.mean >= 0 else "less"
-        yield (
-            f"{who} scores {number(abs(100 * score.mean), 1)} points {more} in a hundred "
-            f"games: between {signed(100 * score.low)} and {signed(100 * score.high)}, whenever one looks "
-            f"({percent(1 - score.alpha)}), by {counted(score.n, 'game')} with "
-            f"{counted(score.persons, 'person', 'people')}."
-        )
-    if view.more_games:
-        yield f"About {counted(view.more_games, 'more game')} would make the interval a third narrower."
-    if view.games_to_know is not None:
-        yield (
-            "If the difference stays what it is, it is known now."
-            if view.games_to_know == 0
-            else f"If the difference stays what it is, about {counted(view.games_to_know, 'more game')} "
-            f"{'decides' if view.games_to_know == 1 else 'decide'}."
-        )
+    yield from sentences(report.verdicts[0])
+    yield from (f"Exploratory: {each}" for each in view.other_verdicts)
     if report.games is not None and report.games.strata:
         rows = [
             (stratum_text(each.stratum), number(each.score.n), *_interval(each.score))

@@ -257,6 +257,8 @@ def _trial(
             "trial": report.trial.name,
             "arms": report.arms,
             "endpoint": report.trial.endpoint.value,
+            "verdict": report.verdicts[0].finding,
+            "verdicts": [each.to_json() for each in report.verdicts],
         }
         if games is not None:
             told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}

@@ -9,6 +9,7 @@ from rich.table import Table
 from bot.base.log import printable
 from bot.base.rounding import counted, half_up
 from bot.cli.rich_tables import NONE, performance_text
+from bot.views.verdict_text import evidence, label, lower_first
 from storage.damage import Unreadable
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport
@@ -16,6 +17,14 @@ from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import EloDifference, GamesReport
 from storage.evidence.inference.plan import more_needed
 from storage.evidence.inference.trial import EndpointReport, LotGuard, TrialCounts
+from storage.evidence.inference.verdict import (
+    IntervalFinding,
+    TrialOutcome,
+    TrialVerdict,
+    decisions_verdicts,
+    games_verdicts,
+)
+from storage.evidence.queries.trial_report import terms_of
 from storage.evidence.statistics.groups import Expected, GroupStatistics, flat_row
 from storage.evidence.trials import StoredTrial
 from storage.records import Endpoint
@@ -120,21 +129,18 @@ def trial_view(
     `damaged` are the games that it has to leave out.
     """
     score, cost = report.score, report.cost
+    verdicts = {each.outcome: each for each in games_verdicts(report, arms, trial.endpoint, terms_of(trial))}
     unusable = _warning(report.guard, "one player's games lack a result more often")
     cost_unusable = _warning(
         report.cost_guard, "one player's games lack judged replies more often", "DO NOT USE THE COST"
     )
-    scores = (f"{arms[0]} scores more", f"{arms[0]} scores less")
-    costs = ("it costs people more", "it costs people less")
-    no_score = _nothing(score.estimate, report, report.guard, arms, "game")
-    no_cost = _nothing(cost.estimate, report, report.cost_guard, arms, "game")
     parts = {
         Endpoint.SCORE: _endpoint(
-            f"score{_role(trial, Endpoint.SCORE)}", score, no_score, _elo(report.elo), scores
+            f"score{_role(trial, Endpoint.SCORE)}", score, verdicts[TrialOutcome.SCORE], _elo(report.elo)
         ),
         Endpoint.COST: [
             *cost_unusable,
-            *_endpoint(f"cost{_role(trial, Endpoint.COST)}", cost, no_cost, "per reply", costs),
+            *_endpoint(f"cost{_role(trial, Endpoint.COST)}", cost, verdicts[TrialOutcome.COST], "per reply"),
         ],
     }
     lines = [
@@ -188,18 +194,17 @@ def decisions_view(
         *_unreadable(damaged),
         "",
     ]
-    costs = ("it costs people more", "it costs people less")
-    beyond = ("it costs people more, beyond difficulty", "it costs people less, beyond difficulty")
-    earned = ("the trap pays", "the trap does not pay")
-    nothing = _nothing(cost, report, report.guard, _MOVES, "decision")
-    has_fixed = nothing is None and cost.n >= report.opt
-    planned = _PLANNED if len(trial.arms) == 1 else _EXPLORATORY
-    for name, outcome, verdicts in (
-        (f"cost{planned}", report.cost, costs),
-        (f"beyond difficulty{_EXPLORATORY}", report.beyond_difficulty, beyond),
-        (f"earned{_EXPLORATORY}", report.earned, earned),
+    planned = len(trial.arms) == 1
+    verdicts = decisions_verdicts(report, terms_of(trial), is_planned=planned)
+    has_fixed = verdicts[0].finding is not IntervalFinding.TOO_EARLY and cost.n >= report.opt
+    names = (f"cost{_PLANNED if planned else _EXPLORATORY}", f"beyond difficulty{_EXPLORATORY}")
+    for name, outcome, verdict in zip(
+        (*names, f"earned{_EXPLORATORY}"),
+        (report.cost, report.beyond_difficulty, report.earned),
+        verdicts,
+        strict=True,
     ):
-        lines += _endpoint(name, outcome.any_time, nothing, "", verdicts)
+        lines += _endpoint(name, outcome.any_time, verdict, "")
         if has_fixed:
             lines += [
                 f"  {_ONE_LOOK}, by another estimator (weighted least squares): {_fixed(outcome.fixed)}"
@@ -225,49 +230,19 @@ def _drawn(report: TrialCounts, arms: tuple[str, str], unit: str) -> str:
     return f"{counted(report.drawn, unit)} drawn: {arms[0]} {treated:,}, {arms[1]} {untreated:,}"
 
 
-def _nothing(
-    found: AnyTimeEstimate, report: TrialCounts, guard: LotGuard, arms: tuple[str, str], unit: str
-) -> str | None:
-    """Why no estimate of an outcome is shown, not even its mean; None: it is.
-
-    Args:
-        found: The outcome's estimate.
-        report: How many were drawn.
-        guard: How many of them lack the outcome.
-        arms: The names of the two.
-        unit: What was drawn, in the singular.
-    """
-    if found.too_early is not None:
-        return _too_early(found.too_early, unit)
-    counted = (
-        report.drawn_treated - guard.missing_treated,
-        report.drawn_untreated - guard.missing_untreated,
-    )
-    empty = [arm for arm, count in zip(arms, counted, strict=True) if count == 0]
-    return f"no comparison: {empty[0]} 0 {unit}s" if empty else None
-
-
-def _too_early(reason: str, unit: str) -> str:
-    """For instance ``too early: 5 of 100 games, P 4 of 30``, of the reason ``5 of 100, P 4 of 30``."""
-    parts = [part if part.startswith("P ") else f"{part} {unit}s" for part in reason.split(", ")]
-    return f"too early: {', '.join(parts)}"
-
-
-def _endpoint(
-    name: str, found: EndpointReport, nothing: str | None, also: str, verdicts: tuple[str, str]
-) -> list[str]:
+def _endpoint(name: str, found: EndpointReport, verdict: TrialVerdict, also: str) -> list[str]:
     """An outcome's lines.
 
     Args:
         name: Of the outcome, and its role in the trial.
         found: Its estimates.
-        nothing: Why none is shown; None: they are.
+        verdict: What it says.
         also: More about the estimate.
-        verdicts: What a mean above 0 says, and one below.
     """
-    if nothing is not None:
-        return [f"{name}: {nothing}", *_flagged(found, "-")]
-    parts = (_difference(found.estimate), also, _verdict(found.estimate, *verdicts))
+    said = lower_first(label(verdict))
+    if verdict.finding is IntervalFinding.TOO_EARLY:
+        return [f"{name}: {said}. {evidence(verdict)}", *_flagged(found, "-")]
+    parts = (_difference(found.estimate), also, f"e {verdict.e_value:.2g}", said)
     return [f"{name}: {'  '.join(part for part in parts if part)}", *_sensitivity(found)]
 
 
@@ -329,13 +304,6 @@ def _elo(found: EloDifference) -> str:
     if found.value is None or found.low is None or found.high is None:
         return ""
     return f"Elo {found.value:+.0f} ({found.low:+.0f} to {found.high:+.0f})"
-
-
-def _verdict(found: AnyTimeEstimate, more: str, less: str) -> str:
-    """The evidence, and what it says: `more` of a mean above 0, `less` of one below."""
-    if found.mean is None or not found.excludes_zero:
-        return f"e {found.e_value:.2g}  cannot be told apart yet"
-    return f"e {found.e_value:.2g}  {more if found.mean > 0 else less}"
 
 
 def _sensitivity(found: EndpointReport) -> list[str]:

@@ -9,8 +9,9 @@ from bot.alarms.board import AlarmStatus
 from bot.control.actions import ControlActions
 from bot.control.audit import ACTION
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
-from bot.dashboard.rendering import NO_VALUE, number, query_text
+from bot.dashboard.rendering import query_text
 from bot.dashboard.words import mood_of
+from bot.views.values_text import NO_VALUE, number
 from storage.database import Database
 from storage.evidence.queries.endings import EndingCount, count_endings
 from storage.evidence.queries.event_log import (

@@ -17,8 +17,8 @@ from bot.charts.numbers import NumberStyle
 from bot.dashboard.moments import Moment, read_moment_of
 from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
 from bot.dashboard.pages.games import ended
-from bot.dashboard.rendering import moment as moment_text
 from bot.dashboard.trap_words import cost_text
+from bot.views.values_text import moment as moment_text
 from engine.errors import EngineFault
 from engine.expected import WHOLE
 from engine.formats import files

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
-from bot.dashboard.rendering import moment
+from bot.views.values_text import moment
 from storage.database import Database
 from storage.evidence.queries.game_list import (
     GameLine,

@@ -23,7 +23,8 @@ from bot.dashboard.page import NoSuchThing, Page, Query, Rows
 from bot.dashboard.pages.games import ended
 from bot.dashboard.pages.traps import TrapCard, read_card
 from bot.dashboard.paging import Paging
-from bot.dashboard.rendering import moment, opponent_path, query_text, title_of
+from bot.dashboard.rendering import opponent_path, query_text
+from bot.views.values_text import moment, title_of
 from storage.database import Database
 from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES

@@ -7,7 +7,8 @@ from typing import Any
 
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
-from bot.dashboard.rendering import moment, query_text
+from bot.dashboard.rendering import query_text
+from bot.views.values_text import moment
 from storage.database import Database
 from storage.evidence.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
 from storage.filters import includes_matches

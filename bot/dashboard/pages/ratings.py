@@ -12,7 +12,7 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
-from bot.dashboard.rendering import title_of
+from bot.views.values_text import title_of
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.dashboard.page import BadQuery, Page, Query, Rows
-from bot.dashboard.rendering import query_text, title_of
+from bot.dashboard.rendering import query_text
+from bot.views.values_text import title_of
 from storage.database import Database
 from storage.evidence.queries.filter_language import FIELDS
 from storage.evidence.statistics.group_rows import read_groups

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.dashboard.moments import Moment, read_moment
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
-from bot.dashboard.rendering import moment as moment_text
-from bot.dashboard.rendering import number, percent
 from bot.dashboard.trap_words import game_share
+from bot.views.values_text import moment as moment_text
+from bot.views.values_text import number, percent
 from engine.expected import WHOLE
 from engine.judgement import ERROR
 from storage.database import Database

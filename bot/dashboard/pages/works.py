@@ -1,10 +1,9 @@
 """Does it work? The trial's verdict with its evidence, and what happened in all games, player by player."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -18,41 +17,28 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
 from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
-from bot.dashboard.rendering import NO_VALUE, query_text, signed, title_of
+from bot.dashboard.rendering import query_text
+from bot.views.values_text import NO_VALUE, signed, title_of
+from bot.views.verdict_text import evidence, headline, label, outcome_name, outlook, warning
 from storage.database import Database
-from storage.evidence.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
+from storage.evidence.inference.any_time import AnyTimeEstimate, Looks
 from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.games import GamesReport, Stratum
 from storage.evidence.inference.persons import Floats
+from storage.evidence.inference.verdict import IntervalFinding, TrialVerdict
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
-from storage.evidence.queries.trial_report import KnownGames, TrialReport, read_trial, terms_of
+from storage.evidence.queries.trial_report import KnownGames, TrialReport, read_trial
 from storage.evidence.statistics.group_rows import SUMS, groups_of_games
 from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 from storage.evidence.statistics.kept_summaries import KeptSummaries
 from storage.evidence.statistics.summary_rows import filtered_games
 
-LEAST_GAMES = 100
-"""Counted games of each player before a verdict."""
-WIDEST = 0.15
-"""Half-width of an interval, in points a game, that is too wide for a verdict."""
-NEGLIGIBLE = 0.03
-"""A difference within this many points a game, either way, is none worth the name."""
 MOST_STRATA = 12
 """Strata that are drawn; CSV has all."""
 BY_DRAW = ("player", "version", "settings")
 """Filters by what the lot decided: what they leave could not be compared."""
 
 _POINTS = NumberStyle(decimals=1, is_signed=True)
-
-
-class Verdict(Enum):
-    """What a trial says so far; the value is for people, with the players' names in braces."""
-
-    TOO_EARLY = "Too early to say"
-    NOT_CLEAR = "Not clear yet"
-    NO_DIFFERENCE = "No difference worth the name"
-    MORE = "{first} scores more"
-    LESS = "{second} scores more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +49,50 @@ class WorksView:
     """None: there has been no trial."""
     looks: Looks | None
     """The difference in score after each game; None: nothing is compared."""
-    verdict: Verdict | None
-    more_games: int | None
-    """So many games more until the interval is a third narrower; None: it cannot be told."""
-    games_to_know: int | None
-    """So many games more until the verdict is clear if the difference stays what it is; None: not told."""
     groups: tuple[GroupStatistics, ...]
     """All games that pass the filters, by game and player."""
     filters: Mapping[str, str]
 
     @property
-    def score(self) -> AnyTimeEstimate | None:
-        """The difference in score, first player less second."""
-        return None if self.report is None or self.report.games is None else self.report.games.score.estimate
+    def verdict(self) -> TrialVerdict | None:
+        """What the trial says of its planned outcome; None: there is no trial."""
+        return None if self.report is None else self.report.verdicts[0]
 
     @property
-    def too_early(self) -> str | None:
-        """Why no difference is shown, not even its mean; None: it is."""
+    def headline(self) -> str:
+        """The verdict in one sentence."""
+        return "" if self.verdict is None else headline(self.verdict)
+
+    @property
+    def warning(self) -> str:
+        """Why the numbers must not be used; empty: they may be."""
+        return "" if self.verdict is None else warning(self.verdict)
+
+    @property
+    def decisions(self) -> Sequence[tuple[str, TrialVerdict, str]]:
+        """The outcomes of single decisions: name, verdict, and the verdict in words."""
+        verdicts = () if self.report is None else self.report.verdicts
+        return [(outcome_name(each), each, label(each)) for each in verdicts if each.unit == "decision"]
+
+    @property
+    def shows_elo(self) -> bool:
+        """Whether the difference in score is shown as one in Elo."""
         games = None if self.report is None else self.report.games
-        return None if games is None else too_early(games)
+        if games is None or games.guard.lacks_an_arm(games) is not None:
+            return False
+        return games.elo.value is not None and games.elo.low is not None
+
+    @property
+    def verdict_sentences(self) -> Sequence[str]:
+        """See `bot.views.verdict_text`; the headline is the template's."""
+        said = () if self.verdict is None else (evidence(self.verdict), outlook(self.verdict))
+        return [each for each in said if each]
+
+    @property
+    def other_verdicts(self) -> Sequence[str]:
+        """The headlines of the other outcomes of games, which are exploratory."""
+        others = () if self.report is None or self.report.games is None else self.report.verdicts[1:2]
+        return [headline(each) for each in others]
 
     @staticmethod
     def beyond(found: AnyTimeEstimate) -> str:
@@ -101,19 +112,12 @@ class WorksView:
         return first, second
 
     @property
-    def verdicts(self) -> list[tuple[str, bool]]:
-        """Every verdict in words, and whether it is this one."""
-        first, second = self.names
-        return [
-            (each.value.format(first=first.capitalize(), second=second.capitalize()), each is self.verdict)
-            for each in Verdict
-        ]
-
-    @property
-    def is_broken(self) -> tuple[str, ...]:
-        """Why the lot cannot be trusted; empty: it can."""
-        games = None if self.report is None else self.report.games
-        return () if games is None else tuple(games.guard.broken)
+    def findings(self) -> list[tuple[str, bool]]:
+        """Everything that a verdict can say, in words, and whether this one says it."""
+        verdict = self.verdict
+        if verdict is None:
+            return []
+        return [(label(verdict, each), each is verdict.finding) for each in IntervalFinding]
 
     def funnel(self) -> Markup:
         """The difference after each game."""
@@ -134,9 +138,10 @@ class WorksView:
                 "name": report.trial.name,
                 "arms": report.arms,
                 "endpoint": report.trial.endpoint.value,
-                "verdict": None if self.verdict is None else self.verdict.name.lower(),
-                "more_games": self.more_games,
-                "games_to_know": self.games_to_know,
+                "verdict": report.verdicts[0].finding,
+                "verdicts": [each.to_json() for each in report.verdicts],
+                "more_games": report.verdicts[0].more_to_narrow,
+                "games_to_know": report.verdicts[0].more,
                 "games": None if report.games is None else report.games.to_json(),
                 "decisions": None if report.decisions is None else report.decisions.to_json(),
                 "unreadable": [each.to_json() for each in (*report.damaged_games, *report.damaged_decisions)],
@@ -152,59 +157,6 @@ class WorksView:
             else _stratum_rows(self.report.games),
             "funnel": [] if self.looks is None else _look_rows(self.looks),
         }
-
-
-def too_early(report: GamesReport) -> str | None:
-    """Why no difference in score is shown, not even its mean, as `stats --trial` says it; None: it is."""
-    return report.guard.lacks_an_arm(report) or report.score.estimate.too_early
-
-
-def verdict_of(report: GamesReport) -> Verdict:
-    """What the games say; see the operator's guide, "The dashboard"."""
-    score, guard = report.score.estimate, report.guard
-    fewest = min(
-        report.drawn_treated - guard.missing_treated, report.drawn_untreated - guard.missing_untreated
-    )
-    if fewest < LEAST_GAMES or score.low is None or score.high is None or score.high - score.low > 2 * WIDEST:
-        return Verdict.TOO_EARLY
-    if score.low > 0:
-        return Verdict.MORE
-    if score.high < 0:
-        return Verdict.LESS
-    if score.low >= -NEGLIGIBLE and score.high <= NEGLIGIBLE:
-        return Verdict.NO_DIFFERENCE
-    return Verdict.NOT_CLEAR
-
-
-def games_until_narrower(score: AnyTimeEstimate, design: SequenceDesign) -> int | None:
-    """How many games more make the interval a third narrower, by the deviation so far; None: there is no
-    interval, or a million do not."""
-    if score.low is None or not score.sd:
-        return None
-    return _games_until(score.n, float(design.width(score.n)) * 2 / 3, design)
-
-
-def games_until_known(score: AnyTimeEstimate, design: SequenceDesign) -> int | None:
-    """How many games more make the verdict clear, if mean and deviation stay what they are.
-
-    It is clear when the interval leaves 0, or lies within `NEGLIGIBLE` of it.  None: there is no interval, or
-    a million games do not.
-    """
-    if score.low is None or score.mean is None or not score.sd:
-        return None
-    wanted = max(abs(score.mean), NEGLIGIBLE - abs(score.mean)) / score.sd
-    return _games_until(score.n, wanted, design)
-
-
-def _games_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """How many games more than `n` make half of an interval so wide, in deviations; None: over a million."""
-    low, high = n - 1, n + 1_000_000
-    if float(design.width(high)) > width:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if float(design.width(middle)) <= width else (middle, high)
-    return high - n
 
 
 def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
@@ -238,7 +190,7 @@ def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
 
 
 def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> IntervalChart:
-    hides = too_early(report) is not None
+    hides = report.guard.lacks_an_arm(report) is not None
 
     def row(label: str, found: AnyTimeEstimate, link: str, *, is_total: bool = False) -> IntervalRow:
         if hides or found.low is None or found.high is None:
@@ -286,7 +238,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 def _stratum_rows(report: GamesReport) -> Rows:
     """One row a stratum; a difference for which it is too early is left out, as in the JSON."""
-    hides = too_early(report) is not None
+    hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
         found = each.score
@@ -327,15 +279,11 @@ async def _load(kept: KeptSummaries, database: Database, query: Query) -> WorksV
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)
-    verdict = more = known = None
     looks = None
     if report is not None and report.games is not None:
-        verdict, terms = verdict_of(report.games), terms_of(report.trial)
-        if report.games.guard.lacks_an_arm(report.games) is None:
-            looks = report.looks
-            score, design = report.games.score.estimate, terms.design(terms.opt_games)
-            more, known = games_until_narrower(score, design), games_until_known(score, design)
-    return WorksView(report, looks, verdict, more, known, tuple(groups), filter_texts(filters))
+        is_comparison = report.games.guard.lacks_an_arm(report.games) is None
+        looks = report.looks if is_comparison else None
+    return WorksView(report, looks, tuple(groups), filter_texts(filters))
 
 
 def works_page() -> Page:

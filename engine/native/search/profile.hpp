@@ -3,7 +3,7 @@
 // The complete table needs every reply's exact score at every depth, at many times the cost of the plain search.
 // Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice equals that
 // from the complete table (engine/search/profiles.py), and the bounds behind the proofs are passed on with the scores,
-// so that engine.choice.verify can check them.  The chosen move's own bonus is only known to be high enough; it becomes
+// so that engine.verification.verify can check them.  The chosen move's own bonus is only known to be high enough; it becomes
 // exact when its profile is completed, after the move is played.
 #pragma once
 

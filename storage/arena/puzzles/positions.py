@@ -4,7 +4,8 @@ A position is one in which a move of ours at the arena tempted (a confirmed bait
 reply of a person was not sound: it cost more than `TOLERANCE`.  Positions that the same moves led to are one;
 each time that somebody fell in it is kept, with the decision from which it is shown.
 
-The rows are made when a game is settled, and for older games once (`bot.arena.training.intake`), so that a
+The rows are made when a game is settled, and for older games once (`bot.arena.training.puzzle_importer`),
+so that a
 choice reads neither decisions nor forecasts.  The caller owns the transaction.
 """
 
@@ -85,7 +86,7 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 # --- Taking up ------------------------------------------------------------------------------------------
 
 
-async def list_untaken(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
+async def list_pending(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
     """Our keys above `after` of the arena's settled games that were not taken up yet, ascending."""
     statement = (
         select(GameRow.id)
@@ -100,7 +101,7 @@ async def list_untaken(session: AsyncSession, site: str, after: int, limit: int)
     return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
 
 
-async def mark_taken_up(session: AsyncSession, games: Collection[int]) -> None:
+async def mark_imported(session: AsyncSession, games: Collection[int]) -> None:
     """Note that some games have been taken up, by our keys."""
     await insert_all_new(session, SearchedGame, [{"game_id": game_id} for game_id in games])
 
@@ -179,7 +180,7 @@ def _new_fall(row: Any) -> NewFall:
     )
 
 
-async def take_up(
+async def import_positions(
     session: AsyncSession, falls: Sequence[NewFall], start: Callable[[NewFall], TrainingRating]
 ) -> int:
     """Store falls, and the positions that are new.

@@ -17,6 +17,7 @@ from storage.evidence.inference.decisions import DecisionsReport, TrialDecision,
 from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
 from storage.evidence.inference.suspects import SuspectGames
 from storage.evidence.inference.trial import TrialTerms
+from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
 from storage.evidence.statistics.summary_rows import SummaryRows
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
@@ -39,6 +40,18 @@ class TrialReport:
     decisions: DecisionsReport | None
     """None: no player of the trial draws single decisions."""
     damaged_decisions: tuple[Unreadable, ...]
+
+    @property
+    def verdicts(self) -> tuple[TrialVerdict, ...]:
+        """What it says of each outcome, the planned one first."""
+        made: tuple[TrialVerdict, ...] = ()
+        terms = terms_of(self.trial)
+        if self.games is not None:
+            first, second = self.arms
+            made = games_verdicts(self.games, (first, second), self.trial.endpoint, terms)
+        if self.decisions is not None:
+            made += decisions_verdicts(self.decisions, terms, is_planned=self.games is None)
+        return made
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
@@ -150,6 +163,22 @@ async def trial_report(
         rows = await read_trial(session, name, arms, filters)
     # Not on the event loop, where moves are made.
     return None if rows is None else await asyncio.to_thread(rows.report, at)
+
+
+async def trial_verdicts(
+    database: Database, trials: Sequence[StoredTrial], at: datetime
+) -> dict[str, TrialVerdict]:
+    """What each trial says of its planned outcome, by its name.
+
+    Trials of more than two players are left out: which two to compare is the reader's choice.
+    """
+    found = {}
+    for trial in trials:
+        if len(trial.arms) <= 2:
+            report = await trial_report(database, trial.name, None, Filters(), at)
+            if report is not None:
+                found[trial.name] = report.verdicts[0]
+    return found
 
 
 async def read_trial(

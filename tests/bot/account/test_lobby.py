@@ -1121,7 +1121,7 @@ async def test_a_crash_is_forgotten_after_a_while(database: Database) -> None:
         assert "game_given_up" not in await event_kinds(database)
 
 
-class Crowded(FakeServer):
+class ServerBusy(FakeServer):
     """Many games without any moves, on a server that loses whatever it can."""
 
     def __init__(self, seed: int) -> None:
@@ -1274,7 +1274,7 @@ async def test_both_games_of_a_challenge_have_a_place(database: Database) -> Non
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_never_more_games_than_allowed(database: Database, seed: int) -> None:
-    server, time = Crowded(seed), FakeTime()
+    server, time = ServerBusy(seed), FakeTime()
     async with open_lobby(server, database, time, max_games=3, max_games_per_opponent=2) as lobby:
         number = 0
         while number < 120 or server.accepted <= 10:
@@ -1307,7 +1307,7 @@ async def test_games_beyond_the_most_wait_for_others_to_end(
 ) -> None:
     monkeypatch.setattr(account_games, "MAX_PLAYERS", 2)
 
-    class Patient(Crowded):
+    class Patient(ServerBusy):
         async def accept(self, challenge_id: str) -> None:
             await FakeServer.accept(self, challenge_id)
 

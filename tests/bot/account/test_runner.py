@@ -12,8 +12,8 @@ import pytest
 from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, Machine, role_of
 from bot.base.config import ChatConfig, Config
 from bot.base.errors import TransientError
+from bot.base.game_server import Account, Server
 from bot.game.machine_limit import MachineLimit
-from bot.servers import Account, Server
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken
 from tests.bot.fakes import FakeServer, config, services

@@ -205,7 +205,7 @@ class Street:
         settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
         settings.setdefault("rated_plies", 0)  # most tests play short games
         arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
-        arena._door.pause = no_pause
+        arena._gate.pause = no_pause
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)
             try:

@@ -13,7 +13,7 @@ from aiohttp.http_exceptions import BadHttpMessage
 from sqlalchemy import text
 
 from bot.arena.http import MAX_BODY_BYTES
-from bot.arena.server import Arena, OthersFailures
+from bot.arena.server import Arena, ClientErrorFilter
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -269,7 +269,7 @@ async def test_an_account_has_a_limit_of_its_own(street: Street, monkeypatch: py
 def test_what_is_not_http_leaves_one_short_line_and_few_of_them(caplog: pytest.LogCaptureFixture) -> None:
     """18 bytes left 752 in the log, as often as anybody liked."""
     clock = FakeClock()
-    mine = OthersFailures(clock)
+    mine = ClientErrorFilter(clock)
     caplog.set_level(logging.INFO, "bot.test")
     kept = []
     for number in range(20):
@@ -289,7 +289,7 @@ def test_what_is_not_http_leaves_one_short_line_and_few_of_them(caplog: pytest.L
 
 def test_who_hangs_up_halfway_leaves_no_line_and_other_failures_few() -> None:
     clock = FakeClock()
-    mine = OthersFailures(clock)
+    mine = ClientErrorFilter(clock)
 
     def is_kept(error: Exception) -> bool:
         about = (type(error), error, None)

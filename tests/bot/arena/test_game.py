@@ -44,7 +44,7 @@ def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fie
         last_move_at=AT,
         ended_at=None,
     )
-    return rules.take_up(replace(record, **fields), variant, players, 100.0)
+    return rules.replay_record(replace(record, **fields), variant, players, 100.0)
 
 
 def play(game: ReplayedGame, moves: str, now: float = 100.0) -> ReplayedGame:

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bot.arena import variants
-from bot.arena.public.watched import watched
+from bot.arena.public.spectator_view import spectator_view
 from bot.arena.variants import ArenaVariant
 from engine.games import get_game
 from tests.bot.arena.conftest import House, Json, Lines, Player, Street
@@ -113,7 +113,7 @@ async def test_a_pass_is_a_move(house: House) -> None:
     view = (await (await person.game(game)).next())["state"]["view"]
     assert view["legal"] == [{"move": "pass", "squares": []}]
     match = await house.arena._referee.find(game)
-    assert watched(match, 0.0, 30.0, 7.0)["state"]["view"]["mustPass"] is True
+    assert spectator_view(match, 0.0, 30.0, 7.0)["state"]["view"]["mustPass"] is True
     refused = await person.act(game, "move/a1")
     assert refused == (400, {"error": "'a1' is not a legal move here; legal: pass"})
     await person.move(game, "pass")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bot.arena import connection_limit as connections
+from bot.arena import connection_limiter as connections
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.base.config import load_config
 from bot.base.errors import ConfigError
 from tests.bot.arena.conftest import House, Street
-from tests.bot.arena.test_connection_limit import connect, is_cut
+from tests.bot.arena.test_connection_limiter import connect, is_cut
 
 ADA, BEA, CDN = "198.51.100.7", "2001:db8::7", "192.0.2.1"
 PROXY = "10.0.0.9"
@@ -80,7 +80,7 @@ async def test_nobody_else_chooses_an_address(street: Street) -> None:
 
 
 async def test_a_proxy_may_bring_more_than_an_eighth(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 16)
+    monkeypatch.setattr("bot.arena.server.max_connections", lambda: 16)
     monkeypatch.setattr(connections, "_is_local", lambda _host: False)
     house = await street.open(trusted_proxies=("127.0.0.1",))
     links = [await connect(house) for _ in range(16)]

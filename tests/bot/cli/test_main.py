@@ -17,9 +17,9 @@ from bot import daemon
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
+from bot.base.game_server import Account
 from bot.cli import check as checking
 from bot.cli import common as cli_parts
-from bot.servers import Account
 from storage import migrate
 from storage.database import Database
 from storage.ledger.games import finish_game

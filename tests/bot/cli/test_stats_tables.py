@@ -133,8 +133,14 @@ def test_a_player_without_games_has_no_estimate() -> None:
         "5 games drawn: trappy 5, standard 0; 5 counted, 5 persons (P 5). "
         "Lot: too early to test. Missing 0 / 0."
     )
-    assert one(found, "score (") == "score (planned endpoint): too early: 5 of 100 games, P 5 of 30"
-    assert one(found, "cost (") == "cost (second, exploratory): too early: 5 of 100 games, P 5 of 30"
+    assert one(found, "score (") == (
+        "score (planned endpoint): too early to say. 5 games with 5 people so far. "
+        "The interval appears at 100 games with 30 people."
+    )
+    assert one(found, "cost (") == (
+        "cost (second, exploratory): too early to say. 5 games with 5 people so far. "
+        "The interval appears at 100 games with 30 people."
+    )
     told = " ".join(found)
     assert not re.search(r" [+-]\d|Elo [+-]|largest person|first games of each", told)
     json = report.to_json()
@@ -151,7 +157,10 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
     rows.append(game(200, treated=not only, chance=0.999 if only else 0.001, score=None, person=3))
     found = lines(report_of(rows))
     assert "Lot ok. " in found[1]
-    assert one(found, "score (") == f"score (planned endpoint): no comparison: {empty} 0 games"
+    assert one(found, "score (") == (
+        "score (planned endpoint): too early to say. 200 games with 60 people so far, and none of them "
+        f"with {empty}: there is nothing to compare."
+    )
     assert " to +" in one(found, "cost (")
 
 
@@ -176,7 +185,10 @@ def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
     assert one(found, "600 decisions").startswith(
         "600 decisions drawn: trap 600, no trap 0; 600 counted, 60 persons (P 60). "
     )
-    assert one(found, "earned") == "earned (exploratory): no comparison: no trap 0 decisions"
+    assert one(found, "earned") == (
+        "earned (exploratory): too early to say. 600 decisions with 60 people so far, and none of them "
+        "with no trap: there is nothing to compare."
+    )
     assert not any(line.startswith("at one look") for line in found)
 
 
@@ -252,17 +264,17 @@ def drawn(*, cost: float, value: float, opt: int = 500, persons: int = 60) -> li
     return lines_of(decisions_view(alone, report))
 
 
-MORE = ("it costs people more", "it costs people more, beyond difficulty")
-LESS = ("it costs people less", "it costs people less, beyond difficulty")
+MORE = ("a trap costs people more", "a trap costs people more, beyond difficulty")
+LESS = ("a trap costs people less", "a trap costs people less, beyond difficulty")
 
 
 @pytest.mark.parametrize(
     ("cost", "value", "verdicts"),
     [
-        (0.2, 0.5, (*MORE, "the trap pays")),
-        (0.2, 0.1, (*MORE, "the trap does not pay")),
-        (-0.2, 0.5, (*LESS, "the trap does not pay")),
-        (0.0, 0.5, ("cannot be told apart yet",) * 3),
+        (0.2, 0.5, (*MORE, "a trap earns more than it gives up")),
+        (0.2, 0.1, (*MORE, "a trap earns less than it gives up")),
+        (-0.2, 0.5, (*LESS, "a trap earns less than it gives up")),
+        (0.0, 0.5, ("not decided yet",) * 3),
     ],
 )
 def test_each_outcome_of_a_decision_has_its_own_verdict(
@@ -324,14 +336,14 @@ def test_the_scores_verdict_names_the_first_player() -> None:
     rows = [game(number, person=number // 10) for number in range(600)]
     assert one(lines(report_of(rows)), "score (planned").endswith(" trappy scores more")
     worse = [replace(row, score=1.0 - (row.score or 0.0)) for row in rows]
-    assert one(lines(report_of(worse)), "score (planned").endswith(" trappy scores less")
+    assert one(lines(report_of(worse)), "score (planned").endswith(" standard scores more")
 
 
 def test_the_costs_verdict_is_of_people() -> None:
     rows = [game(number, person=number // 10, cost=0.2 if number % 2 else 0.05) for number in range(600)]
-    assert one(lines(report_of(rows)), "cost (second").endswith(" it costs people more")
+    assert one(lines(report_of(rows)), "cost (second").endswith(" trappy costs people more")
     cheaper = [replace(row, cost=0.25 - (row.cost or 0.0)) for row in rows]
-    assert one(lines(report_of(cheaper)), "cost (second").endswith(" it costs people less")
+    assert one(lines(report_of(cheaper)), "cost (second").endswith(" standard costs people more")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

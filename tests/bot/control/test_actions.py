@@ -364,7 +364,7 @@ async def test_settings_and_logging(database: Database) -> None:
             with pytest.raises(ConfigError, match=r"log level 'LOUD' is not known; known: DEBUG, INFO"):
                 await rig.actions.set_log_level("loud", by="socket")
         finally:
-            for name in ("bot", "engine", "storage"):
+            for name in ("bot", "engine", "lab", "storage"):
                 logging.getLogger(name).setLevel(before)
 
 

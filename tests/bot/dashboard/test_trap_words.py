@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from bot.dashboard.rendering import NO_VALUE, number
 from bot.dashboard.trap_words import (
     cost_text,
     game_share,
@@ -13,6 +12,7 @@ from bot.dashboard.trap_words import (
     score_text,
     short_name,
 )
+from bot.views.values_text import NO_VALUE, number
 from storage.evidence.trap_report import ReplyReport
 
 DASH = "\N{EN DASH}"

@@ -19,11 +19,11 @@ from engine.params import TrapParams
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.calibrated import CALIBRATED
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.opponent_model import OPPONENT_MODEL
 from engine.strategies.registry import strategy_named
 from engine.strategies.standard import STANDARD
 from engine.strategies.strong import STRONG
-from engine.strategies.turn import StrongOptions
 from engine.time_management import MIN_TIME_S, Limits
 from tests.bot.engine_protocols.driver import Driver, driver
 from tests.engine.human.fakes import FakeModel, OneModel

@@ -46,8 +46,8 @@ from bot.base.events import (
 from bot.base.events import (
     Reply as ChallengeReply,
 )
+from bot.base.game_server import Account, Server
 from bot.base.reconnect import stay_connected
-from bot.servers import Account, Server
 from bot.servers.adapters import make_server
 from bot.servers.lag import Lag
 from bot.servers.lichess import (

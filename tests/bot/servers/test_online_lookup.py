@@ -35,7 +35,7 @@ from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.lookup.polyglot import PolyglotBook
-from engine.strategies.turn import StrongOptions
+from engine.strategies.move_context import StrongOptions
 from engine.verification import verify
 from storage.database import Database
 from tests.bot.cli.test_check import settings as config_of

@@ -25,8 +25,8 @@ from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import strategy_named
-from engine.strategies.turn import StrongOptions
 from engine.time_management import Limits
 from engine.verification import verify
 

@@ -17,9 +17,9 @@ from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import SelectiveSearcher
 from engine.strategies.registry import strategy_named
 from engine.strategies.trappy import TRAPPY
-from engine.strategies.turn import SelectiveSearcher
 from engine.time_management import Limits
 from engine.verification import verify
 from tests.engine.positions import positions, random_position, repetitive_position

@@ -18,7 +18,7 @@ from engine.strategies.trappy import TRAPPY
 
 ROOT = Path(__file__).parents[3]
 STRATEGY_MODULES = ROOT / "engine" / "strategies"
-CODE = [path for package in ("engine", "bot", "storage") for path in (ROOT / package).rglob("*.py")]
+CODE = [path for package in ("engine", "bot", "lab", "storage") for path in (ROOT / package).rglob("*.py")]
 OTHER_WORDS = {"search_mode", "variant", "key"}
 """What holds words of another kind, one of which is also a player's name: a search mode is ``strong``, too,
 and a variant of chess ``standard``."""

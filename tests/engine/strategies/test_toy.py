@@ -16,9 +16,9 @@ from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import PLAIN, Analysis, MoveContext
 from engine.strategies.registry import STRATEGIES, strategies_for
 from engine.strategies.strategy import Strategy
-from engine.strategies.turn import PLAIN, Analysis, Turn
 from engine.time_management import Limits
 from engine.verification import verify
 
@@ -27,9 +27,9 @@ from engine.verification import verify
 class Last(Strategy):
     """Plays the last move whose exact value is known: always the last in order, as it searches them all."""
 
-    def analysis(self, turn: Turn, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        return Analysis(lambda profiler, depth, stop: self.ranked(profiler, depth, turn.params), True)  # noqa: ARG005
+        return Analysis(lambda profiler, depth, stop: self.ranked(profiler, depth, context.params), True)  # noqa: ARG005
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""

@@ -19,8 +19,8 @@ from engine.params import TrapParams
 from engine.process import EngineError
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import strategy_named
-from engine.strategies.turn import StrongOptions
 from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock
 from engine.uci import chess_link, lines
 from engine.uci.link import BestMoveRequest, Patience

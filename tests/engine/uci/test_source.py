@@ -263,8 +263,8 @@ def test_forged_records_are_noticed() -> None:
     forged = {
         "follows": replace(good, move=inside.move),
         "was played": replace(good, move=outside.move),
-        "do not choose by 'engine'": replace(good, source=None),
-        "players with": replace(good, player="trappy"),
+        "the engine is not in the record": replace(good, source=None),
+        "trappy players do not choose by 'engine'": replace(good, player="trappy"),
         "above the floor": replace(good, source=replace(good.source, floor_centi=-500)),
         "profile is not whole": with_candidate(replace(inside, complete=False)),
         "recomputed": with_candidate(replace(inside, adjusted_centi=inside.adjusted_centi + 1)),

@@ -5,7 +5,7 @@ from sqlalchemy import text, update
 
 from engine.decision import Decision
 from engine.judgement import RULE, classify_reply
-from storage.arena.puzzles.positions import list_untaken, mark_taken_up
+from storage.arena.puzzles.positions import list_pending, mark_imported
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.ledger.decisions import list_decisions, mark_confirmed, reply_scores, void_after
@@ -166,17 +166,17 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
     await filled(database)
     found = (await read(database))[0]
     async with database.write() as session:
-        await mark_taken_up(session, [found.game_id])
+        await mark_imported(session, [found.game_id])
         assert await settle_later(session, found, decision(quality=225.0), FELL)
         # The trainer has to look through the game again.
-        assert found.game_id in await list_untaken(session, found.site, 0, 9)
-        await mark_taken_up(session, [found.game_id])
+        assert found.game_id in await list_pending(session, found.site, 0, 9)
+        await mark_imported(session, [found.game_id])
     async with database.read() as session:
         stored = (await list_decisions(session, found.game_id))[0]
     assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, FELL)
     async with database.write() as session:  # by another one meanwhile: no change
         assert await settle_later(session, found, decision(), replace(FELL, cost_centi=1)) is False
-        assert found.game_id not in await list_untaken(session, found.site, 0, 9)
+        assert found.game_id not in await list_pending(session, found.site, 0, 9)
     async with database.read() as session:
         assert (await list_decisions(session, found.game_id))[0] == stored
 

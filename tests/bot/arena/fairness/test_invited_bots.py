@@ -52,7 +52,7 @@ async def test_a_vanished_machine_is_not_online(house: House) -> None:
     """The system breaks a connection that acknowledges nothing; streams see that within a second."""
     robot = await house.bot("Robot")
     await robot.events()
-    (protocol,) = house.arena._door.busy
+    (protocol,) = house.arena._gate.busy
     assert protocol.transport is not None
     connection = protocol.transport.get_extra_info("socket")
     assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == SILENT_S * 1000

@@ -73,7 +73,7 @@ async def test_the_analysis_is_no_help_in_a_rated_game(
     path = f"/api/arena/game/{aborted}/analysis?ply=1"
     finished = await house.start(person, bot, variant="connect4")
     await person.act(finished, "abort")
-    elsewhere = f"/api/arena/game/{finished}/analysis?ply=0"
+    other = f"/api/arena/game/{finished}/analysis?ply=0"
 
     async def ask(asked: str, address: str, by: Player | None = None) -> Any:
         token = {"Authorization": f"Bearer {by.token}"} if by else {}
@@ -92,7 +92,7 @@ async def test_the_analysis_is_no_help_in_a_rated_game(
         assert await ask(asked, anna) == refused
         assert await ask(asked, her_tablet, person) == refused
         assert await ask(asked, other, ben) == 200
-    assert await ask(elsewhere, anna, person) == 200  # another game
+    assert await ask(other, anna, person) == 200  # another game
     assert await ask(path, "127.0.0.1", bot) == refused
     assert await ask(path, "127.0.0.1") == 200  # our own bot's address is the arena's
     await person.act(rated, "resign")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.arena.public.people import RANKED_DEVIATION, trap_courses
+from bot.arena.public.people import RANKED_DEVIATION, trap_trends
 from storage.arena import accounts as arena
 from storage.arena.accounts import ArenaGameRecord, RatingRecord
 from storage.database import Database
@@ -169,12 +169,12 @@ def history(games: int, tempting: int, errors: int) -> TrapHistory:
 
 
 def test_traps_over_time() -> None:
-    few, many = trap_courses([history(3, 2, 1), history(60, 2, 1)])
+    few, many = trap_trends([history(3, 2, 1), history(60, 2, 1)])
     assert (few.title, few.history.everything.tempting.errors, few.chart) == ("Othello", 3, None)
     assert many.chart is not None
     assert "after tempting traps" in many.chart
     assert "elsewhere" in many.chart
-    assert trap_courses([TrapHistory("chess", *_nothing())]) == ()
+    assert trap_trends([TrapHistory("chess", *_nothing())]) == ()
 
 
 def _nothing() -> tuple[Any, Any]:

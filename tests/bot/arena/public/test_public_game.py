@@ -1,19 +1,20 @@
 """The page of a game for everybody: secret while it runs, all of it afterwards."""
 
 import re
-import struct
-import zlib
+from io import BytesIO
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PIL import Image
 
 from bot.arena import wire
 from bot.arena.public import routes
-from bot.arena.public.canvas import path
 from bot.arena.public.downloads import as_file, formats_of
 from bot.arena.public.preview import preview
 from bot.arena.public.rendering import TEMPLATES
-from bot.arena.public.watched import watched
+from bot.arena.public.spectator_view import spectator_view
 from bot.arena.traffic.assets import assets
 from engine.formats import ggf, pgn, transcripts
 from engine.formats.files import GameFormat
@@ -94,7 +95,7 @@ async def test_standing_clocks_are_told(house: House) -> None:
     _, _, game = await meet(house)
     match = await house.arena._referee.find(game)
     for is_standing in (False, True):
-        told = watched(match, 0.0, 30.0, 7.0, is_standing=is_standing)
+        told = spectator_view(match, 0.0, 30.0, 7.0, is_standing=is_standing)
         assert ("clocksStand" in told["state"]["view"]) is is_standing
 
 
@@ -120,18 +121,14 @@ async def test_a_finished_game_has_a_preview_and_its_result(street: Street) -> N
     assert (await house.request("GET", f"/api/arena/game/{game}/report"))[1] == await report(game)
 
 
-def pixels(png: bytes) -> tuple[int, int, bytes]:
-    """Width, height and rows of a picture, checked by hand."""
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    at, chunks = 8, {}
-    while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at : at + 8])
-        data = png[at + 8 : at + 8 + length]
-        assert struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + data)
-        chunks[kind] = data
-        at += 12 + length
-    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
-    return width, height, zlib.decompress(chunks[b"IDAT"])
+def picture(png: bytes) -> NDArray[np.uint8]:
+    """Rows of pixels, each red, green and blue."""
+    with Image.open(BytesIO(png)) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def pixels_of(colour: tuple[int, int, int], part: NDArray[np.uint8]) -> int:
+    return int((part == colour).all(axis=-1).sum())
 
 
 async def test_the_picture_is_drawn_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,25 +147,31 @@ async def test_the_picture_is_drawn_once(house: House, monkeypatch: pytest.Monke
                 assert answer.content_type == "image/png"
                 assert answer.headers["Cache-Control"] == "public, max-age=86400"
                 tag = answer.headers["ETag"]
-        width, height, rows = pixels(png)
-        assert (width, height, len(rows)) == (1200, 630, 630 * (1 + 3 * 1200))
+        assert picture(png).shape == (630, 1200, 3)
         async with house._http.get(house.url + address, headers={"If-None-Match": tag}) as answer:
             assert answer.status == 304
     assert len(drawn) == 3
     assert (await house.request("GET", "/preview/ludo"))[0] == 404
-    # The corner is the page's ground; in the middle of d1, black has the disc.
-    width, _, rows = pixels(preview("othello", ["...b...."] + ["........"] * 7))
-    colour = [rows[y * (1 + 3 * width) + 1 + 3 * x :][:3] for x, y in ((0, 0), (565, 68), (635, 68))]
-    assert colour[0] == b"\xf6\xf3\xec"
-    assert max(colour[1]) < 0x50
-    assert colour[2] == b"\x2b\x7d\x58"
 
 
-def test_an_arc_is_part_of_a_circle() -> None:
-    (points, is_closed), *others = path("M50 10a20 20 0 1 0 .01 0z", 2.0, 5.0, 7.0)
-    assert (is_closed, others) == (True, [])
-    distances = [((x - 105) ** 2 + (y - 67) ** 2) ** 0.5 for x, y in points]
-    assert distances == pytest.approx([40.0] * len(points), abs=0.1)
+def test_a_picture_has_the_pieces_and_the_last_move() -> None:
+    image = picture(preview("othello", ["...b...."] + ["........"] * 7, ["d1"]))
+    # The corner is the page's ground; d1, 69 pixels wide, has black's disc and a bright edge, e1 nothing.
+    assert tuple(image[0, 0]) == (0xF6, 0xF3, 0xEC)
+    assert image[72, 565].max() < 0x50
+    assert image[72, 533].min() > 0x50
+    assert tuple(image[72, 635]) == (0x2B, 0x7D, 0x58)
+
+
+def test_a_picture_has_chinese_letters_whatever_fonts_there_are() -> None:
+    image = picture(preview("xiangqi", ["........."] * 9 + ["R........"]))
+    assert pixels_of((0xB3, 0x22, 0x1A), image[550:586, 360:392]) > 100, "the chariot's letter"
+    assert pixels_of((165, 135, 96), image[290:340, 430:770]) > 300, "the river's name"
+
+
+def test_squares_and_rows_must_be_of_the_game() -> None:
+    with pytest.raises(ValueError, match="no board"):
+        preview("othello", ["..."])
 
 
 async def test_files_in_the_players_formats(house: House) -> None:

@@ -9,7 +9,7 @@ from bot.arena.proxies import FORWARDED
 from bot.base.config import ArenaConfig
 from storage.arena import accounts as arena
 from tests.bot.arena.conftest import House, Lines, Player, Street
-from tests.bot.arena.test_connection_limit import connect
+from tests.bot.arena.test_connection_limiter import connect
 
 MALLORY, ANNA, NETWORK = "203.0.113.66", "198.51.100.7", "2001:db8:0:1::"
 
@@ -141,7 +141,7 @@ async def test_streams_of_strangers_make_room_for_players(
     street: Street, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Accounts of many addresses with eight streams each, all through a proxy: more than the server holds."""
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 24)
+    monkeypatch.setattr("bot.arena.server.max_connections", lambda: 24)
     house = await behind_proxy(street)
     bot, visitor = await house.bot("Desdemona"), Visitor(house, ANNA)
     told = await bot.events()
@@ -221,7 +221,7 @@ async def test_a_stranger_waits_for_a_refusal(street: Street) -> None:
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    house.arena._door.pause = pause
+    house.arena._gate.pause = pause
     assert [(await mallory.request("GET", "/healthz"))[0] for _ in range(15)] == [200] * 12 + [429] * 3
     assert pauses == [0.5] * 3
     # Not somebody in a game.

@@ -9,11 +9,12 @@ import pytest
 from sqlalchemy import event
 
 from bot.arena import board_view, export, game, referee, routes_site
-from bot.arena.challenges import Crowded
+from bot.arena.challenges import ServerBusy
 from bot.arena.public import routes as public_routes
-from bot.arena.traffic import budgets, once
+from bot.arena.traffic import budgets
+from bot.arena.traffic import single_flight as once
 from bot.arena.traffic.assets import Assets, assets
-from bot.arena.traffic.once import Once
+from bot.arena.traffic.single_flight import SingleFlightCache
 from storage.arena.accounts import RatingRecord
 from storage.database import Database
 from tests.bot.arena.conftest import House, Street
@@ -59,7 +60,7 @@ async def finished(house: House) -> str:
 
 async def test_a_finished_game_is_rendered_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     game_id = await finished(house)
-    replayed, drawn = Calls(monkeypatch, game, "take_up"), Calls(monkeypatch, board_view, "replay_json")
+    replayed, drawn = Calls(monkeypatch, game, "replay_record"), Calls(monkeypatch, board_view, "replay_json")
     told, written = Calls(monkeypatch, export, "export"), Calls(monkeypatch, export, "export_text")
     path, exported = f"/api/arena/game/{game_id}", f"/game/export/{game_id}"
     async with queries(house.database) as sent:
@@ -175,21 +176,21 @@ async def test_assets_have_addresses_that_change_with_them(house: House) -> None
 
 
 async def test_what_is_kept_is_bounded() -> None:
-    store: Once[str] = Once(10, len)
+    store: SingleFlightCache[str] = SingleFlightCache(10, len)
 
     async def make(text: str) -> str:
-        return await store.elsewhere(str.upper, text)
+        return await store.in_thread(str.upper, text)
 
     for text in ("aaaa", "bbbb", "aaaa", "cccc"):
         assert await store.get(text, lambda text=text: make(text)) == text.upper()  # type: ignore[misc]
-    assert [store.kept(text) for text in ("aaaa", "bbbb", "cccc")] == ["AAAA", None, "CCCC"]
+    assert [store.cached(text) for text in ("aaaa", "bbbb", "cccc")] == ["AAAA", None, "CCCC"]
     await store.get("long", lambda: make("d" * 11))
-    assert [store.kept(text) for text in ("aaaa", "cccc", "long")] == [None, None, "D" * 11]
+    assert [store.cached(text) for text in ("aaaa", "cccc", "long")] == [None, None, "D" * 11]
 
 
 async def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "MOST_WAITING", 2)
-    store: Once[int] = Once(10)
+    monkeypatch.setattr(once, "MAX_WAITING", 2)
+    store: SingleFlightCache[int] = SingleFlightCache(10)
     gate = asyncio.Event()
 
     async def make() -> int:
@@ -198,7 +199,7 @@ async def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     waiting = [asyncio.ensure_future(store.get(number % 2, make)) for number in range(4)]
     await asyncio.sleep(0)
-    with pytest.raises(Crowded, match="busy"):
+    with pytest.raises(ServerBusy, match="busy"):
         await store.get("third", make)
     gate.set()
     assert [str(each) for each in await asyncio.gather(*waiting, return_exceptions=True)] == ["spoilt"] * 4

@@ -38,7 +38,7 @@ class Room:
     async def falls(self, game: str, key: str, person: str, **options: Any) -> None:
         async with self.house.database.write() as session:
             await add_fall(session, game, key, person, **options)
-        await self.house.arena.intake.fill()
+        await self.house.arena.importer.fill()
 
     async def ask(self, who: Player | None, method: str, path: str, **options: Any) -> tuple[int, Any]:
         if who is None:
@@ -225,7 +225,7 @@ async def test_without_an_account_one_trains_without_a_rating(room: Room, anna: 
     assert (await room.next(None, f"game=chess&seen={name}"))["position"] is None
     assert await room.rating_of(number) == before
     # Nobody gets the solution of a position that was not shown to them.
-    other = ReplyTrainer(room.house.database, "arena", room.house.arena.intake)
+    other = ReplyTrainer(room.house.database, "arena", room.house.arena.importer)
     for asked in (number, f"{number}.{signature[::-1]}", f"{number}.", other._signed(int(number)), "1" * 30):
         for who in (None, anna):
             status, told = await room.post(who, "show", asked)
@@ -235,7 +235,7 @@ async def test_without_an_account_one_trains_without_a_rating(room: Room, anna: 
 
 async def test_names_from_before_a_restart_are_still_left_out(room: Room, anna: Player) -> None:
     number = await room.open(anna)
-    other = ReplyTrainer(room.house.database, "arena", room.house.arena.intake)
+    other = ReplyTrainer(room.house.database, "arena", room.house.arena.importer)
     old = other._signed(int(number))
     for query in ("game=chess", "from=gameofBe"):
         assert (await room.next(None, f"{query}&seen=x,-1,{'9' * 30}"))["position"] is not None

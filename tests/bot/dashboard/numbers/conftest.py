@@ -70,7 +70,7 @@ def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is `NOW`."""
     for name in _TIMED:
         monkeypatch.setattr(f"bot.dashboard.pages.{name}.datetime", Stopped)
-    monkeypatch.setattr("bot.dashboard.rendering.datetime", Stopped)
+    monkeypatch.setattr("bot.views.values_text.datetime", Stopped)
 
 
 @pytest.fixture

@@ -83,23 +83,41 @@ def _known(score: Row) -> int:
 
 
 def _headline(games: Row) -> list[str]:
-    score = games["score"]["estimate"]
-    why = score["why_too_early"]
-    if why is not None:
-        return [
-            f"{score['n']} games with {score['persons']} people count so far ({why}). Before 100 games "
-            "with 30 people no interval can be trusted, so none is shown."
-        ]
+    score, who = games["score"]["estimate"], {"more": "Trappy", "less": "Standard"}
+    values = f"{score['n']} games with {score['persons']} people"
+    if score["why_too_early"] is not None:
+        return [f"{values} so far. {_missing(score)}", *_exploratory(games)]
     mean, low, high = (100 * score[name] for name in ("mean", "low", "high"))
-    more = f" About {_more(score)} more games would make the interval a third narrower."
-    if (known := _known(score)) > 0:
-        more += f" If the difference stays what it is, about {known:,} more games decide."
-    who = "So far trappy" if _verdict(games) == "too_early" else "Trappy"
-    return [
-        f"{who} scores {rounded(abs(mean), 1)} points {'more' if mean >= 0 else 'less'} in a hundred games.",
-        f"Between {signed(low)} and {signed(high)}, whenever one looks (95 %). {score['n']} games with "
-        f"{score['persons']} people, players drawn by lot, ratings taken into account.{more}",
-    ]
+    verdict, said = _verdict(score), []
+    if verdict in who:
+        said.append(f"{who[verdict]} scores {rounded(abs(mean), 1)} points more in a hundred games.")
+        outlook = f"About {_more(score)} more games would make the interval a third narrower."
+    else:
+        assert verdict == "not_clear"
+        outlook = f"At this rate the trial needs about {_known(score):,} more games."
+    said.append(
+        f"The difference is between {signed(low)} and {signed(high)} points in a hundred games "
+        f"(95 %, valid at any time), from {values}. {outlook}"
+    )
+    return [*said, *_exploratory(games)]
+
+
+def _missing(score: Row) -> str:
+    needs, like = ["100 games"] if score["n"] < 100 else [], ""
+    if score["effective_persons"] < 30:
+        needs.append("30 people")
+        if (people := int(score["effective_persons"])) < score["persons"]:
+            like = f"A few people have most of them, so they count like {people} people. "
+    return f"{like}The interval appears at {' with '.join(needs)}."
+
+
+def _exploratory(games: Row) -> list[str]:
+    """The cost's headline, if it has a number in it."""
+    cost = games["cost"]["estimate"]
+    if cost["low"] is None or cost["low"] <= 0 <= cost["high"]:
+        return []
+    who = "Trappy" if cost["low"] > 0 else "Standard"
+    return [f"Exploratory: {who} costs people {rounded(abs(100 * cost['mean']), 2)} points more a reply."]
 
 
 def _funnel(trial: Trial) -> list[str]:
@@ -138,13 +156,8 @@ def _draw(games: Row, why: str | None) -> list[str]:
     return lines
 
 
-def _verdict(games: Row) -> str:
-    guard, score = games["guard"], games["score"]["estimate"]
-    fewest = min(
-        games["drawn_treated"] - guard["missing_treated"],
-        games["drawn_untreated"] - guard["missing_untreated"],
-    )
-    if fewest < 100 or score["low"] is None or score["high"] - score["low"] > 0.3:
+def _verdict(score: Row) -> str:
+    if score["low"] is None:
         return "too_early"
     if score["low"] > 0 or score["high"] < 0:
         return "more" if score["low"] > 0 else "less"
@@ -166,7 +179,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
     )
     counts = [each["score"]["n"] for each in strata]
     assert counts == sorted(counts, reverse=True)
-    assert (found["verdict"], found["more_games"]) == (_verdict(games), _more(score))
+    assert (found["verdict"], found["more_games"]) == (_verdict(score), _more(score))
     assert told["groups"] == nearly(sides)
 
     html = await visitor.text(f"/dash/works?{urlencode(query)}")

@@ -50,7 +50,9 @@ async def fell(session: AsyncSession, key: str, reply: str = "d7d5", person: str
 async def taken_up(session: AsyncSession) -> int:
     games = list(await session.scalars(select(GameRow.id)))
     decisions = await positions.list_baits(session, games)
-    return await positions.take_up(session, await positions.list_new_falls(session, SITE, decisions), started)
+    return await positions.import_positions(
+        session, await positions.list_new_falls(session, SITE, decisions), started
+    )
 
 
 @pytest.fixture
@@ -144,13 +146,13 @@ async def test_what_was_looked_through_lapses_when_it_changes(people: Database) 
     async with people.write() as session:
         made = [await fell(session, key) for key in ("first", "second")]
         games = [each.id for each in made]
-        await positions.mark_taken_up(session, [])
-        await positions.mark_taken_up(session, games[:1])
-        await positions.mark_taken_up(session, games)
-        assert await positions.list_untaken(session, SITE, 0, 9) == []
+        await positions.mark_imported(session, [])
+        await positions.mark_imported(session, games[:1])
+        await positions.mark_imported(session, games)
+        assert await positions.list_pending(session, SITE, 0, 9) == []
         await reopen_game(session, games[0])
         await session.execute(update(GameRow).values(is_settled=True))
-        assert await positions.list_untaken(session, SITE, 0, 9) == games[:1]
+        assert await positions.list_pending(session, SITE, 0, 9) == games[:1]
 
 
 def test_a_position_is_the_moves_that_led_to_it() -> None:

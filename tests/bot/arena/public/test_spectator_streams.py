@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from bot.arena.public import watching
-from bot.arena.public.watching import (
+from bot.arena.public import spectator_streams as spectators
+from bot.arena.public.spectator_streams import (
     BEHIND_S,
     BLANK,
     FRESH_S,
     MOST_BUFFERED,
     SLICE,
     FeedLine,
-    Watcher,
-    Watching,
+    Spectator,
+    SpectatorStreams,
 )
 from tests.bot.arena.conftest import FakeClock, House, Json, Street
-from tests.bot.arena.test_connection_limit import connect
+from tests.bot.arena.test_connection_limiter import connect
 from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns
 from tests.patience import PATIENCE_S
 
@@ -62,7 +62,7 @@ class FakeGame:
 
 def crowd(
     size: int, clock: FakeClock | None = None, keep_alive_s: float = 3600
-) -> tuple[Watching, list[FakeWire], list[Watcher], list[int]]:
+) -> tuple[SpectatorStreams, list[FakeWire], list[Spectator], list[int]]:
     """Spectators of one game who have got its first line; what has been told, by ply."""
     told: list[int] = []
 
@@ -72,18 +72,18 @@ def crowd(
             raise ValueError("a game that cannot be told")
         return {"ply": game.ply} | ({} if clock is None else {"at": clock.now})
 
-    shared = Watching(tell, keep_alive_s, clock or FakeClock())
+    shared = SpectatorStreams(tell, keep_alive_s, clock or FakeClock())
     wires = [FakeWire() for _ in range(size)]
-    watchers = [Watcher(wire) for wire in wires]
+    spectators = [Spectator(wire) for wire in wires]
     game: Any = FakeGame(0)
     first = shared.line(game)
-    for watcher in watchers:
-        watcher.seen = first
-        shared.join(game, watcher)
-    return shared, wires, watchers, told
+    for spectator in spectators:
+        spectator.seen = first
+        shared.join(game, spectator)
+    return shared, wires, spectators, told
 
 
-async def publish(shared: Watching, game: Any) -> None:
+async def publish(shared: SpectatorStreams, game: Any) -> None:
     shared.publish(game)
     while (feed := shared._feeds.get(game.id)) and feed.spreading is not None:
         await feed.spreading
@@ -100,9 +100,9 @@ async def test_a_line_is_encoded_once_and_the_same_for_all() -> None:
 
 
 async def test_a_game_that_nobody_watches_costs_nothing() -> None:
-    shared, _, watchers, told = crowd(1)
-    shared.leave("abcdefgh", watchers[0])
-    shared.leave("abcdefgh", watchers[0])
+    shared, _, spectators, told = crowd(1)
+    shared.leave("abcdefgh", spectators[0])
+    shared.leave("abcdefgh", spectators[0])
     game: Any = FakeGame(1)
     shared.publish(game)
     assert (told, shared.count("abcdefgh"), shared._beating) == ([0], 0, None)
@@ -132,7 +132,7 @@ async def test_a_newer_line_overtakes_an_older_one() -> None:
 
 
 async def test_a_slow_reader_misses_lines_and_gets_the_newest() -> None:
-    shared, (slow, quick), watchers, _ = crowd(2)
+    shared, (slow, quick), spectators, _ = crowd(2)
     slow.waiting = MOST_BUFFERED + 1
     await publish(shared, FakeGame(1))
     await publish(shared, FakeGame(2))
@@ -142,37 +142,37 @@ async def test_a_slow_reader_misses_lines_and_gets_the_newest() -> None:
     assert (slow.sent, quick.sent[-1]) == ([FeedLine(b'{"ply":2}\n').chunk], BLANK.chunk)
     await shared._feeds["abcdefgh"].beat()
     assert slow.sent[-1] == BLANK.chunk
-    assert not watchers[0].ended.is_set()
+    assert not spectators[0].ended.is_set()
     await shared.close_all()
 
 
 def test_a_reader_that_does_not_read_is_cut() -> None:
     wire, line = FakeWire(), FeedLine(b"{}\n")
-    watcher = Watcher(wire)
+    spectator = Spectator(wire)
     wire.waiting = MOST_BUFFERED + 1
-    watcher.offer(line, 100.0)
-    watcher.offer(line, 110.0)
-    watcher.beat(line, 100.0 + BEHIND_S - 1)
+    spectator.offer(line, 100.0)
+    spectator.offer(line, 110.0)
+    spectator.beat(line, 100.0 + BEHIND_S - 1)
     assert not wire.is_aborted
-    watcher.beat(line, 100.0 + BEHIND_S)
+    spectator.beat(line, 100.0 + BEHIND_S)
     assert wire.is_aborted
-    assert watcher.ended.is_set()
+    assert spectator.ended.is_set()
 
 
 @pytest.mark.parametrize("how", ["offer", "beat"])
 def test_a_client_that_has_gone_is_noticed(how: str) -> None:
     wire = FakeWire()
-    watcher = Watcher(wire)
+    spectator = Spectator(wire)
     wire.is_gone = True
-    getattr(watcher, how)(FeedLine(b"{}\n"), 1.0)
-    assert watcher.ended.is_set()
+    getattr(spectator, how)(FeedLine(b"{}\n"), 1.0)
+    assert spectator.ended.is_set()
     assert wire.sent == []
 
 
 async def test_the_last_line_ends_all_streams() -> None:
-    shared, wires, watchers, _ = crowd(SLICE + 1)
+    shared, wires, spectators, _ = crowd(SLICE + 1)
     await publish(shared, FakeGame(1, is_over=True))
-    assert all(watcher.ended.is_set() for watcher in watchers)
+    assert all(spectator.ended.is_set() for spectator in spectators)
     assert all(len(wire.sent) == 1 for wire in wires)
     await shared.close_all()
 
@@ -181,7 +181,7 @@ async def test_who_joins_late_gets_what_came_meanwhile() -> None:
     shared, _, _, _ = crowd(1)
     await publish(shared, FakeGame(1))
     wire = FakeWire()
-    late = Watcher(wire, is_chunked=False)
+    late = Spectator(wire, is_chunked=False)
     game: Any = FakeGame(0)
     late.seen = FeedLine(b"old\n")
     shared.join(game, late)
@@ -225,10 +225,10 @@ async def test_a_slow_reader_gets_the_clocks_as_they_are_now() -> None:
 async def test_a_game_that_cannot_be_told_harms_no_move(
     caplog: pytest.LogCaptureFixture, is_over: bool
 ) -> None:
-    shared, (wire,), (watcher,), _ = crowd(1)
+    shared, (wire,), (spectator,), _ = crowd(1)
     for _ in range(20):
         await publish(shared, FakeGame(-1, is_over=is_over))
-    assert watcher.ended.is_set() == is_over
+    assert spectator.ended.is_set() == is_over
     assert 1 <= len(caplog.records) < 10
     assert caplog.records[0].levelno == logging.ERROR
     assert wire.sent == []
@@ -238,14 +238,14 @@ async def test_a_game_that_cannot_be_told_harms_no_move(
 
 
 async def test_a_connection_that_fails_costs_no_other_one_its_line(caplog: pytest.LogCaptureFixture) -> None:
-    shared, (broken, sound, late), watchers, _ = crowd(3, keep_alive_s=0.0)
+    shared, (broken, sound, late), spectators, _ = crowd(3, keep_alive_s=0.0)
     broken.is_broken = True
     await publish(shared, FakeGame(1))
     assert sound.sent[0] == FeedLine(b'{"ply":1}\n').chunk
     late.is_broken = True
     async with asyncio.timeout(PATIENCE_S):
-        await watchers[2].ended.wait()
-    assert [each.ended.is_set() for each in watchers] == [True, False, True]
+        await spectators[2].ended.wait()
+    assert [each.ended.is_set() for each in spectators] == [True, False, True]
     assert "unable to write" in caplog.text
     assert shared._beating is not None
     assert not shared._beating.done()
@@ -265,14 +265,14 @@ async def test_nothing_runs_on_after_the_end() -> None:
 
 
 async def test_a_spectator_who_has_joined_knows_what_came_meanwhile() -> None:
-    shared, (wire,), (watcher,), told = crowd(1)
+    shared, (wire,), (spectator,), told = crowd(1)
     game, end = FakeGame(1), FakeGame(2, is_over=True)
     for each, plies, is_ended in ((game, [0, 1], False), (game, [0, 1], False), (end, [0, 1, 2], True)):
         now: Any = each
         shared.catch_up(now)
         if (spreading := shared._feeds["abcdefgh"].spreading) is not None:
             await spreading
-        assert (told, len(wire.sent), watcher.ended.is_set()) == (plies, len(plies) - 1, is_ended)
+        assert (told, len(wire.sent), spectator.ended.is_set()) == (plies, len(plies) - 1, is_ended)
     await shared.close_all()
 
 
@@ -291,7 +291,7 @@ async def test_a_stranger_watches_a_game_to_its_end(house: House) -> None:
     assert [len(line["state"]["view"]["moves"]) for line in lines][-1] == len(WIPE_OUT)
     assert (lines[-1]["state"]["status"], lines[-1]["state"]["winner"]) == ("variantEnd", "black")
     assert lines[-1]["state"]["view"]["ratingDiffs"]["black"] > 0
-    assert house.arena._public.watching.count(game) == 0
+    assert house.arena._public.spectators.count(game) == 0
     again = await (await house.stream(f"/api/arena/game/{game}/watch", "")).rest()
     assert [line["state"]["status"] for line in again] == ["variantEnd"]
 
@@ -300,14 +300,14 @@ async def test_a_game_that_ends_while_one_joins_ends_the_stream(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person, bot, game = await meet(house)
-    join = Watching.join
+    join = SpectatorStreams.join
     ends: list[Any] = []
 
-    def late(self: Watching, match: Any, watcher: Watcher) -> None:
-        join(self, match, watcher)
+    def late(self: SpectatorStreams, match: Any, spectator: Spectator) -> None:
+        join(self, match, spectator)
         ends.append(asyncio.ensure_future(person.act(game, "abort")))
 
-    monkeypatch.setattr(watching.Watching, "join", late)
+    monkeypatch.setattr(spectators.SpectatorStreams, "join", late)
     lines = await (await house.stream(f"/api/arena/game/{game}/watch", "")).rest()
     assert lines[-1]["state"]["status"] == "aborted"
     assert (await ends[0])[0] == 200
@@ -331,7 +331,7 @@ async def test_a_move_while_one_joins_is_not_missed(house: House, monkeypatch: p
 
 
 async def test_spectators_give_way_to_players(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 20)  # half of them for this machine
+    monkeypatch.setattr("bot.arena.server.max_connections", lambda: 20)  # half of them for this machine
     house = await street.open()
     person, bot, game = await meet(house)
     ours, theirs = await bot.game(game), await person.game(game)
@@ -344,7 +344,7 @@ async def test_spectators_give_way_to_players(street: Street, monkeypatch: pytes
     for each in (ours, theirs):
         assert (await each.next())["moves"] == "f5"
     assert (await first.next())["state"]["view"]["moves"] == ["f5"]
-    assert 1 <= house.arena._public.watching.count(game) <= 7
+    assert 1 <= house.arena._public.spectators.count(game) <= 7
     for _, writer in links:
         writer.close()
 

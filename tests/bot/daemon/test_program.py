@@ -29,7 +29,7 @@ from bot.base.config import (
     StorageConfig,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon import ArenaHost, open_server, play, run, without_taken_levels
+from bot.daemon.program import ArenaHost, open_server, play, run, without_taken_levels
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
@@ -247,8 +247,8 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     caplog.set_level("INFO")
     lacking = [RoleTaken("another program runs it"), ConfigError("port in use"), StorageError("no database")]
     openings = Openings(RoleLost("no longer ours"), *lacking, RoleLost("again"), ZeroDivisionError("at last"))
-    monkeypatch.setattr("bot.daemon.Arena", openings)
-    monkeypatch.setattr("bot.daemon.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.daemon.program.Arena", openings)
+    monkeypatch.setattr("bot.daemon.program.STANDBY_S", 0.0)
     config = settings(tmp_path)
     host = ArenaHost(config, {"home": config}, database, is_standby=False)
     with pytest.raises(ZeroDivisionError):
@@ -277,8 +277,8 @@ async def test_a_standby_says_who_has_the_arena_until_it_opens(
         def role(self) -> Any:
             return SimpleNamespace(watch=asyncio.Event().wait)
 
-    monkeypatch.setattr("bot.daemon.Arena", Takeover(RoleTaken("another program runs it")))
-    monkeypatch.setattr("bot.daemon.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.daemon.program.Arena", Takeover(RoleTaken("another program runs it")))
+    monkeypatch.setattr("bot.daemon.program.STANDBY_S", 0.0)
     host = ArenaHost(settings(tmp_path), {}, database, is_standby=True)
     running = asyncio.create_task(host.run())
     try:
@@ -297,7 +297,7 @@ async def test_a_standby_says_who_has_the_arena_until_it_opens(
 async def test_an_arena_that_cannot_open_at_the_start_ends_the_program(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr("bot.daemon.Arena", Openings(error))
+    monkeypatch.setattr("bot.daemon.program.Arena", Openings(error))
     config = settings(tmp_path)
     with pytest.raises(type(error)):
         await ArenaHost(config, {"home": config}, database, is_standby=False).run()

@@ -1,6 +1,6 @@
-"""What spectators are told of a game: while it runs, nothing that would help one of its players.  No I/O.
+"""What spectators may see of a game: while it runs, nothing that would help a player.  No I/O.
 
-Fields are chosen one by one, so that whatever is added for players stays with them.
+Fields are listed one by one, so that a new field for players is not shown to spectators by accident.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _PLAYER = ("id", "name", "title", "rating", "provisional")
 _STATE = ("wtime", "btime", "winc", "binc", "status", "winner")
 
 
-def watched(
+def spectator_view(
     match: ReplayedGame,
     now: float,
     first_move_s: float,

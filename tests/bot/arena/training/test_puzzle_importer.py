@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import LargeBinary, func, select, type_coerce, update
 
-from bot.arena.training import intake as module
-from bot.arena.training.intake import POLL_S, Intake
+from bot.arena.training import puzzle_importer as module
+from bot.arena.training.puzzle_importer import POLL_S, PuzzleImporter
 from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError
@@ -32,27 +32,27 @@ async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "BATCH", 2)
     monkeypatch.setattr(module, "SMALL_BATCH", 1)
     await add(database, *[f"game{number}" for number in range(5)])
-    assert await Intake(database, "arena").fill() == 5
+    assert await PuzzleImporter(database, "arena").fill() == 5
     assert await count(database, SearchedGame) == 5
     monkeypatch.setattr(module, "read_batch", None)  # what is done is not read again
-    assert await Intake(database, "arena").fill() == 0
+    assert await PuzzleImporter(database, "arena").fill() == 0
     assert (await count(database, TrainingFall), await count(database, TrainingPosition)) == (5, 5)
-    assert await Intake(database, "elsewhere").fill() == 0
+    assert await PuzzleImporter(database, "elsewhere").fill() == 0
 
 
 async def test_new_games_as_they_are_settled(database: Database) -> None:
     await add(database, "old")
-    intake = Intake(database, "arena")
-    await intake.fill()
-    assert await intake.poll() == 0
+    importer = PuzzleImporter(database, "arena")
+    await importer.fill()
+    assert await importer.poll() == 0
     await add(database, "going", settled=False)
-    assert await intake.poll() == 0
+    assert await importer.poll() == 0
     await add(database, "quick", ply=6)
-    assert await intake.poll() == 1
+    assert await importer.poll() == 1
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
-    assert await intake.poll() == 1
-    assert await intake.poll() == 0
+    assert await importer.poll() == 1
+    assert await importer.poll() == 0
     assert await count(database, TrainingFall) == await count(database, SearchedGame) == 3
     assert await count(database, TrainingPosition) == 2  # old and going are the same position
 
@@ -60,11 +60,11 @@ async def test_new_games_as_they_are_settled(database: Database) -> None:
 async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None:
     await add(database, "going", settled=False)
     await add(database, "old", ply=2)
-    intake = Intake(database, "arena")
-    assert await intake.fill() == 1
+    importer = PuzzleImporter(database, "arena")
+    assert await importer.fill() == 1
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
-    assert await intake.poll() == 1
+    assert await importer.poll() == 1
     assert await count(database, TrainingFall) == await count(database, SearchedGame) == 2
 
 
@@ -73,19 +73,19 @@ async def test_games_that_begin_while_old_ones_are_taken_up(
 ) -> None:
     """The later one of them is over first."""
     await add(database, "old")
-    intake, list_untaken = Intake(database, "arena"), positions.list_untaken
+    importer, list_pending = PuzzleImporter(database, "arena"), positions.list_pending
 
     async def slow(*arguments: Any) -> Any:
         monkeypatch.undo()
         await add(database, "going", ply=2, settled=False)
         await add(database, "quick", ply=4)
-        return await list_untaken(*arguments)
+        return await list_pending(*arguments)
 
-    monkeypatch.setattr(positions, "list_untaken", slow)
-    await intake.fill()
+    monkeypatch.setattr(positions, "list_pending", slow)
+    await importer.fill()
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
-    await intake.poll()
+    await importer.poll()
     assert await count(database, TrainingFall) == await count(database, SearchedGame) == 3
 
 
@@ -100,17 +100,17 @@ async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptur
         if seconds:
             slept.append(seconds)
 
-    intake = Intake(database, "arena", sleep)
-    fill = intake.fill
+    importer = PuzzleImporter(database, "arena", sleep)
+    fill = importer.fill
 
     async def failing() -> int:
         if failures:
             raise failures.pop(0)
         return await fill()
 
-    intake.fill = failing  # type: ignore[method-assign]
+    importer.fill = failing  # type: ignore[method-assign]
     with caplog.at_level(logging.INFO), pytest.raises(asyncio.CancelledError):
-        await intake.run()
+        await importer.run()
     assert slept == [POLL_S] * 5
     assert await count(database, TrainingFall) == 3
     assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR", "INFO"]
@@ -121,5 +121,5 @@ async def test_a_damaged_record_is_left_out(database: Database, caplog: pytest.L
     async with database.write() as session:
         column = type_coerce(ForecastRow.bait_expected, LargeBinary)
         await session.execute(update(ForecastRow).where(ForecastRow.decision_id == 1).values({column: b"?"}))
-    assert await Intake(database, "arena").fill() == 1
+    assert await PuzzleImporter(database, "arena").fill() == 1
     assert "the trainer leaves out decision 1" in caplog.text

@@ -1,8 +1,10 @@
-"""Spectators: all of a game's share one stream.
+"""Streams for spectators: all spectators of a game share one feed.
 
-Each line is a whole game, encoded once for everybody, and written to the connections directly: a thousand
-spectators cost what one does, and sending.  Who reads slowly misses lines and gets the newest one.  Players
-come first: lines go out in slices, between which the event loop does its other work.
+A line is the state of a whole game.  It is encoded once and written to the connections directly, so a
+thousand
+spectators cost little more than one.  Slow readers skip lines and get the newest one.  Lines go out in
+slices,
+and the event loop serves players between slices.
 """
 
 import asyncio
@@ -19,13 +21,13 @@ from bot.base.line_limit import LineLimit
 logger = logging.getLogger(__name__)
 
 SLICE = 50
-"""Connections that are written to before others have their turn."""
+"""Connections to write to before other tasks run."""
 MOST_BUFFERED = 64 * 1024
-"""Bytes that may wait for a slow reader; while they do it gets no more."""
+"""Longest backlog of a slow reader in bytes; beyond it lines are skipped."""
 BEHIND_S = 30.0
-"""A connection whose client has not read for so long is cut."""
+"""A connection is closed when its client has read nothing for this long."""
 FRESH_S = 1.0
-"""A running game's line that is older tells the clocks of then, and is made anew for who gets it now."""
+"""Older lines carry stale clocks; re-encode them for new viewers."""
 _LINES_PER_MINUTE = 5
 
 
@@ -58,7 +60,7 @@ class Wire(Protocol):
     def get_write_buffer_size(self) -> int: ...
 
 
-class Watcher:
+class Spectator:
     """One spectator's connection.
 
     Args:
@@ -146,7 +148,7 @@ class Feed:
     ) -> None:
         self.match = match
         self.line = line
-        self.watchers: dict[Watcher, None] = {}
+        self.spectators: dict[Spectator, None] = {}
         self._encode = encode
         self._clock = clock
         self._failures = failures
@@ -175,40 +177,42 @@ class Feed:
     async def _spread(self) -> None:
         now = asyncio.get_running_loop().time
         try:
-            while some := list(islice((each for each in self.watchers if each.seen is not self.line), SLICE)):
-                for watcher in some:
-                    self._offer(watcher, now())
+            while some := list(
+                islice((each for each in self.spectators if each.seen is not self.line), SLICE)
+            ):
+                for spectator in some:
+                    self._offer(spectator, now())
                 await asyncio.sleep(0)
             while self.match.is_over and (
-                some := [each for each in self.watchers if not each.ended.is_set()]
+                some := [each for each in self.spectators if not each.ended.is_set()]
             ):
-                for watcher in some[:SLICE]:
-                    watcher.close()
+                for spectator in some[:SLICE]:
+                    spectator.close()
                 await asyncio.sleep(0)
         finally:
             self.spreading = None
 
-    def _offer(self, watcher: Watcher, now: float) -> None:
+    def _offer(self, spectator: Spectator, now: float) -> None:
         try:
-            watcher.offer(self.line, now)
+            spectator.offer(self.line, now)
         except Exception:  # one connection's; the others get the line
             self._failures.tell()
-            watcher.close()
+            spectator.close()
 
     async def beat(self) -> None:
         """Keep all connections alive."""
         now = asyncio.get_running_loop().time
-        for number, watcher in enumerate(list(self.watchers)):
+        for number, spectator in enumerate(list(self.spectators)):
             try:
-                watcher.beat(self.fresh_line() if watcher.is_behind else self.line, now())
+                spectator.beat(self.fresh_line() if spectator.is_behind else self.line, now())
             except Exception:  # one connection's; the others stay alive
                 self._failures.tell()
-                watcher.close()
+                spectator.close()
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
 
 
-class Watching:
+class SpectatorStreams:
     """The watched games.
 
     Args:
@@ -235,15 +239,15 @@ class Watching:
         feed = self._feeds.get(match.id)
         return self._encode(match) if feed is None else feed.fresh_line()
 
-    def join(self, match: ReplayedGame, watcher: Watcher) -> None:
-        """Add a spectator, who has got the line `watcher.seen` already."""
+    def join(self, match: ReplayedGame, spectator: Spectator) -> None:
+        """Add a spectator, who has got the line `spectator.seen` already."""
         feed = self._feeds.get(match.id)
         if feed is None:
-            line = watcher.seen or self._encode(match)
+            line = spectator.seen or self._encode(match)
             feed = self._feeds[match.id] = Feed(match, line, self._encode, self._clock, self._failures)
-        feed.watchers[watcher] = None
-        if watcher.seen is not feed.line:
-            watcher.offer(feed.line, asyncio.get_running_loop().time())
+        feed.spectators[spectator] = None
+        if spectator.seen is not feed.line:
+            spectator.offer(feed.line, asyncio.get_running_loop().time())
         if self._beating is None:
             self._beating = asyncio.create_task(self._beat(), name="spectators' keep-alives")
 
@@ -253,12 +257,12 @@ class Watching:
         if feed is not None and (feed.match is not match or match.is_over):
             feed.publish(match)
 
-    def leave(self, game_id: str, watcher: Watcher) -> None:
+    def leave(self, game_id: str, spectator: Spectator) -> None:
         """Remove a spectator; a second call does nothing."""
         feed = self._feeds.get(game_id)
         if feed is not None:
-            feed.watchers.pop(watcher, None)
-            if not feed.watchers:
+            feed.spectators.pop(spectator, None)
+            if not feed.spectators:
                 del self._feeds[game_id]
         if not self._feeds and self._beating is not None:
             self._beating.cancel()
@@ -267,7 +271,7 @@ class Watching:
     def count(self, game_id: str) -> int:
         """The number of a game's spectators."""
         feed = self._feeds.get(game_id)
-        return 0 if feed is None else len(feed.watchers)
+        return 0 if feed is None else len(feed.spectators)
 
     def publish(self, match: ReplayedGame) -> None:
         """Tell the spectators of a game, if there are any, that it has changed."""
@@ -278,8 +282,8 @@ class Watching:
         """End all streams, for a shutdown."""
         feeds = list(self._feeds.values())
         for feed in feeds:
-            for watcher in feed.watchers:
-                watcher.close()
+            for spectator in feed.spectators:
+                spectator.close()
         tasks = [feed.spreading for feed in feeds if feed.spreading is not None]
         if self._beating is not None:
             self._beating.cancel()

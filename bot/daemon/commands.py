@@ -22,16 +22,16 @@ def run(
 
     Opens the arena too, and prints the address of its page.  SIGHUP reads the settings again.
     """
-    from bot import daemon
+    from bot.daemon import program
 
-    raise typer.Exit(daemon.run(config_of(context), context.obj, only=only or (), is_standby=standby))
+    raise typer.Exit(program.run(config_of(context), context.obj, only=only or (), is_standby=standby))
 
 
 def arena(context: typer.Context) -> None:
     """Run the arena alone, until SIGINT or SIGTERM."""
-    from bot import daemon
     from bot.base import log
+    from bot.daemon import program
 
     config = config_of(context)
     log.set_up(config.log)
-    asyncio.run(daemon.serve_arena(config))
+    asyncio.run(program.serve_arena(config))

@@ -1,4 +1,4 @@
-"""`Turn`: one move to choose, with the searches that strategies choose by."""
+"""`MoveContext`: a position to choose a move in, with the searches that strategies choose by."""
 
 import math
 import random
@@ -135,7 +135,7 @@ class _Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MoveContext:
     """A position to choose a move in, within limits."""
 
     use: Resources
@@ -159,11 +159,11 @@ class Turn:
     """64 random bits for a decision that may be drawn; None: none may."""
 
     def with_share(self, share: float) -> Self:
-        """The turn with that share of its time and nodes."""
+        """The context with that share of its time and nodes."""
         return replace(self, limits=share_of(self.limits, share))
 
     def after_a_wait(self) -> Self:
-        """The turn with the time that is left, after another engine gave no answer."""
+        """The context with the time that is left, after another engine gave no answer."""
         if self.use.engine is None:
             return self
         now_s, time_s, limits = self.stop.now_s(), self.limits.time_s, self.limits
@@ -304,7 +304,7 @@ class Turn:
         return candidates, depth
 
     def _budget(self, limits: Limits) -> _Budget:
-        """The budget of time since the turn began, or of nodes from now on."""
+        """The budget of time since `began_s`, or of nodes from now on."""
         if limits.time_s is None and limits.nodes is not None:
             before = self.use.searcher.nodes
 

@@ -1,4 +1,4 @@
-"""Takes up the falls of finished games: once all there are, then those of each game as it is settled."""
+"""Imports puzzle positions: all old games once, then each game as it is settled."""
 
 import asyncio
 import logging
@@ -15,14 +15,14 @@ from storage.errors import StorageError
 logger = logging.getLogger(__name__)
 
 POLL_S = 20.0
-"""How often we look for games that have been settled."""
+"""Seconds between checks for newly settled games."""
 BATCH = 20
-"""Games that are read at once."""
+"""Games to read at once."""
 SMALL_BATCH = 10
-"""Falls that are stored in one transaction: a hundredth of a second, in which SQLite stores no move."""
+"""Positions to store in one transaction: about 10 ms, during which SQLite cannot store a move."""
 
 
-class Intake:
+class PuzzleImporter:
     """Fills the trainer's tables.
 
     Args:
@@ -37,10 +37,10 @@ class Intake:
         self._database = database
         self._site = site
         self._sleep = sleep
-        self._floor = 0  # our key of a game; all up to it were taken up
+        self._floor = 0  # our key of a game; all games up to it are imported
 
     async def run(self) -> None:
-        """Do so until cancelled; a failure of the database delays it."""
+        """Import until cancelled; retries after a database failure."""
         is_filled, has_database = False, True
         while True:
             await self._sleep(POLL_S)
@@ -60,29 +60,29 @@ class Intake:
                 logger.exception("filling the trainer failed; it tries again")
 
     async def fill(self) -> int:
-        """Take up whatever there is; returns how many falls were new."""
+        """Import all pending games; returns the number of new positions."""
         self._floor = 0
         return await self.poll()
 
     async def poll(self) -> int:
-        """Take up what was settled since; returns how many falls were new."""
+        """Import games settled since the last call; returns the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.settled_up_to(session, self._site)
         made, after = 0, self._floor
         while True:
             async with self._database.read() as session:
-                games = await positions.list_untaken(session, self._site, after, BATCH)
+                games = await positions.list_pending(session, self._site, after, BATCH)
             if not games:
                 break
-            made += await self.take_up_games(games)
+            made += await self.import_games(games)
             after = games[-1]
             await self._sleep(0)
         self._floor = floor
         return made
 
-    async def take_up_games(self, games: Collection[int]) -> int:
-        """Take up some games, by our keys; returns how many falls were new."""
+    async def import_games(self, games: Collection[int]) -> int:
+        """Import games, by our keys; returns the number of new positions."""
         if not games:
             return 0
         async with self._database.read() as session:
@@ -94,9 +94,11 @@ class Intake:
         made = 0
         for start in range(0, len(falls), SMALL_BATCH):
             async with self._database.write() as session:
-                made += await positions.take_up(session, falls[start : start + SMALL_BATCH], start_rating)
+                made += await positions.import_positions(
+                    session, falls[start : start + SMALL_BATCH], start_rating
+                )
         async with self._database.write() as session:
-            await positions.mark_taken_up(session, games)
+            await positions.mark_imported(session, games)
         return made
 
 

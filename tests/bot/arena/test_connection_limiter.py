@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from bot.arena import connection_limit as connections
+from bot.arena import connection_limiter as connections
 from tests.bot.arena.conftest import House, Street
 from tests.patience import PATIENCE_S
 
@@ -42,7 +42,7 @@ async def test_silence_is_cut(street: Street, monkeypatch: pytest.MonkeyPatch, d
 async def test_silent_connections_make_room(
     street: Street, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 20)  # half of them for this machine
+    monkeypatch.setattr("bot.arena.server.max_connections", lambda: 20)  # half of them for this machine
     house = await street.open()
     bot = await house.bot("Desdemona")
     events = await bot.events()
@@ -62,7 +62,7 @@ async def test_silent_connections_make_room(
 async def test_a_newcomer_is_cut_when_all_are_at_work_for_players(
     street: Street, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 8)
+    monkeypatch.setattr("bot.arena.server.max_connections", lambda: 8)
     house = await street.open()
     persons = [await house.person(name) for name in ("Anna", "Bert")]
     game = await house.start(*persons)
@@ -73,7 +73,7 @@ async def test_a_newcomer_is_cut_when_all_are_at_work_for_players(
 
 
 async def test_one_address_gets_an_eighth(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.server.most_connections", lambda: 16)
+    monkeypatch.setattr("bot.arena.server.max_connections", lambda: 16)
     monkeypatch.setattr(connections, "_is_local", lambda _host: False)
     house = await street.open()
     links = [await connect(house) for _ in range(3)]
@@ -87,12 +87,12 @@ def test_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _which: limits)
     monkeypatch.setattr(resource, "setrlimit", lambda _which, wanted: asked.append(wanted))
-    assert connections.most_connections() == 1024
+    assert connections.max_connections() == 1024
     assert asked == [(4096, 4096)]
     limits = (256, 256)
-    assert connections.most_connections() == 64
+    assert connections.max_connections() == 64
     limits = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-    assert connections.most_connections() == connections.MAX_CONNECTIONS
+    assert connections.max_connections() == connections.MAX_CONNECTIONS
     assert len(asked) == 1
 
 

@@ -23,6 +23,7 @@ from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
+from bot.base.game_server import Server
 from bot.base.game_summaries import summarise_in_background
 from bot.base.metrics import Metrics
 from bot.control.actions import ControlActions, Program
@@ -40,7 +41,6 @@ from bot.game.offer_policy import may_grant_takebacks
 from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
 from bot.game.unfinished_games import unfinished_games
-from bot.servers import Server
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
 from engine.uci.source import EnginePool

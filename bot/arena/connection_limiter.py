@@ -1,9 +1,9 @@
-"""Limits open connections: silent clients must neither lock others out nor use up file descriptors.
+"""Limits open connections, so that silent clients neither lock others out nor exhaust file descriptors.
 
-A connection without a complete request is closed after `IDLE_S`.  At the limit a new connection takes the
-place of another: of the oldest without a request, else of a stream that nobody in a game needs
-(`bot.arena.traffic`), else of the oldest that a player keeps between two requests.  When all are at work for
-players, the new one is closed.
+A connection that has sent no complete request within `IDLE_S` is closed.  At the limit, a new connection
+replaces, in this order, the oldest connection without a request, a stream that no player in a game needs
+(`bot.arena.traffic`), or the oldest connection that a player keeps open between requests.  When every
+connection is serving a player, the new one is closed.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _WARN_EVERY_S = 60.0
 _AT_ONCE = 32  # this part of the connections makes room at once
 
 
-def most_connections() -> int:
+def max_connections() -> int:
     """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
 
     It is a quarter of the descriptors: connections waiting to be accepted or closed take some, the database
@@ -46,27 +46,27 @@ def most_connections() -> int:
     return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 4)
 
 
-class Door(Protocol):
-    """Knows whose connections are."""
+class ClientPriorities(Protocol):
+    """Tells how much each connection matters."""
 
-    def held_by(self, connection: web.RequestHandler) -> Priority:
-        """Whose a connection is, by its latest request."""
+    def priority_of(self, connection: web.RequestHandler) -> Priority:
+        """The priority of a connection's client, by its latest request."""
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End a stream that is not needed; False: there is none among these."""
+        """End one stream that is not needed; false if there is none among these."""
 
 
-class _Strangers:
-    """Where nobody is known, and nothing makes room but connections without a request."""
+class _AnonymousClients:
+    """All clients are anonymous; only connections without a request can be closed for others."""
 
-    def held_by(self, connection: web.RequestHandler) -> Priority:  # noqa: ARG002 - as in `Door`
-        return Priority.STRANGER
+    def priority_of(self, connection: web.RequestHandler) -> Priority:  # noqa: ARG002 - as in `ClientPriorities`
+        return Priority.ANONYMOUS
 
-    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:  # noqa: ARG002 - as in `Door`
+    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:  # noqa: ARG002 - as in `ClientPriorities`
         return False
 
 
-class ConnectionLimit:
+class ConnectionLimiter:
     """Creates the protocol of every new connection within the limits."""
 
     def __init__(
@@ -75,7 +75,7 @@ class ConnectionLimit:
         busy: Container[web.RequestHandler],
         most: int,
         proxies: Container[str],
-        door: Door | None = None,
+        priorities: ClientPriorities | None = None,
     ) -> None:
         """Limit the connections of a server.
 
@@ -85,11 +85,11 @@ class ConnectionLimit:
             most: Most connections in total; an eighth of them for one address, half of them for one of this
                 machine, all for a trusted proxy, behind which each address has limits of its own.
             proxies: The trusted ones.
-            door: Knows whose the connections are; None: all are strangers'.
+            priorities: How much each connection matters; None: all clients are anonymous.
         """
         self._server = server
         self._busy = busy
-        self._door: Door = door or _Strangers()
+        self._priorities: ClientPriorities = priorities or _AnonymousClients()
         self._most = most
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
@@ -99,7 +99,7 @@ class ConnectionLimit:
 
     def __call__(self) -> asyncio.Protocol:
         """Protocol factory for `loop.create_server`."""
-        return _Newcomer(self)
+        return _PendingConnection(self)
 
     def admit(self, transport: asyncio.Transport) -> None:
         """Serve a new connection, or close it."""
@@ -120,7 +120,7 @@ class ConnectionLimit:
         self._by_address[address] += 1
 
     def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
-        """Whether one more fits among those of an address, or among all, perhaps in place of another."""
+        """Whether another connection of this address, or of any, fits; closes others if necessary."""
         self._open = {each: by for each, by in self._open.items() if each.transport is not None}
         self._by_address = Counter(self._open.values())
         crowd = [each for each, by in self._open.items() if address in (None, by)]
@@ -132,22 +132,22 @@ class ConnectionLimit:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
         idle = [each for each in crowd if each not in self._busy]
-        for priority in (Priority.STRANGER, Priority.PLAYER):
-            found = (each for each in idle if self._door.held_by(each) is priority)
+        for priority in (Priority.ANONYMOUS, Priority.PLAYER):
+            found = (each for each in idle if self._priorities.priority_of(each) is priority)
             # Several at once: otherwise a flood makes us look through all of them for each that comes.
             if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
                 for each in oldest:
                     _close(each)
                 return True
-            if priority is Priority.STRANGER and self._door.make_room(crowd):
+            if priority is Priority.ANONYMOUS and self._priorities.make_room(crowd):
                 return True
         return False
 
 
-class _Newcomer(asyncio.Protocol):
+class _PendingConnection(asyncio.Protocol):
     """A connection before admission."""
 
-    def __init__(self, connections: ConnectionLimit) -> None:
+    def __init__(self, connections: ConnectionLimiter) -> None:
         self._connections = connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.dashboard.rendering import NO_VALUE, ago
+from bot.views.values_text import NO_VALUE, ago
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

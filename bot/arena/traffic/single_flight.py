@@ -1,28 +1,28 @@
-"""Keeps what is costly to make: each thing once, however many ask at once, and off the event loop."""
+"""Caches expensive results; concurrent callers share one computation in a thread."""
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
-from bot.arena.challenges import Crowded
+from bot.arena.challenges import ServerBusy
 
-MOST_WAITING = 32
-"""Most things that wait to be made."""
-BUSY_S = 2
-"""When to ask again for one that found no place among them."""
+MAX_WAITING = 32
+"""Most computations that may wait at once."""
+RETRY_AFTER_S = 2
+"""Retry-After when all slots are busy, in seconds."""
 
 V = TypeVar("V")
 T = TypeVar("T")
 
 
-class Once(Generic[V]):
-    """The latest things that were asked for.
+class SingleFlightCache(Generic[V]):
+    """The most recently used results.
 
     Args:
-        most: Weight of all that is kept.
-        weigh: A thing's weight.
-        keep: Whether it is kept at all.
+        most: Total weight of the results to keep.
+        weigh: Weight of a result.
+        keep: Whether to keep a result at all.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class Once(Generic[V]):
         self._making: dict[Hashable, asyncio.Future[V]] = {}
         self._bench = asyncio.Semaphore(1)
 
-    def kept(self, key: Hashable) -> V | None:
-        """The thing, if it is at hand."""
+    def cached(self, key: Hashable) -> V | None:
+        """The result, if it is in the cache."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
@@ -50,24 +50,24 @@ class Once(Generic[V]):
 
         Args:
             key: Equal keys stand for equal things.
-            make: Makes it, the costly part with `elsewhere`.
+            make: Makes it, the costly part with `in_thread`.
 
         Raises:
             Crowded: Too many others wait to be made.
             Exception: Whatever `make` raises, to all who asked; then nothing is kept.
         """
-        if (found := self.kept(key)) is not None:
+        if (found := self.cached(key)) is not None:
             return found
         if key not in self._making:
-            if len(self._making) >= MOST_WAITING:
-                raise Crowded("The server is busy; please try again", BUSY_S, "server.busy")
+            if len(self._making) >= MAX_WAITING:
+                raise ServerBusy("The server is busy; please try again", RETRY_AFTER_S, "server.busy")
             making = self._making[key] = asyncio.ensure_future(self._make(key, make))
             # Errors go to those who wait, who may all have gone.
             making.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(self._making[key])
 
-    async def elsewhere(self, work: Callable[..., T], *args: object) -> T:
-        """Do work in a thread, one piece at a time, so that the event loop goes on."""
+    async def in_thread(self, work: Callable[..., T], *args: object) -> T:
+        """Run a function in a thread, one at a time, so that the event loop is not blocked."""
         async with self._bench:
             return await asyncio.to_thread(work, *args)
 

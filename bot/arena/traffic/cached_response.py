@@ -1,4 +1,4 @@
-"""Answers that are kept: a body with its tag, and 304 for whoever has it already."""
+"""Cached responses: a body with its ETag; 304 for clients that have it already."""
 
 import hashlib
 import json
@@ -9,29 +9,29 @@ from aiohttp import ETag, web
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
-    """What is sent, but for the headers that all answers have."""
+class CachedResponse:
+    """A response without the headers that all responses share."""
 
     body: bytes
     tag: str
     content_type: str
 
     @classmethod
-    def of(cls, body: bytes, content_type: str) -> "KeptAnswer":
-        """An answer with the tag of its body."""
+    def of(cls, body: bytes, content_type: str) -> "CachedResponse":
+        """A response with the hash of its body as ETag."""
         return cls(body, hashlib.sha256(body).hexdigest()[:16], content_type)
 
     @classmethod
-    def of_json(cls, value: dict[str, Any]) -> "KeptAnswer":
-        """An answer in JSON."""
+    def of_json(cls, value: dict[str, Any]) -> "CachedResponse":
+        """A response in JSON."""
         return cls.of(json.dumps(value).encode(), "application/json; charset=utf-8")
 
     def send(self, request: web.Request, cache: str = "no-cache") -> web.Response:
         """The response to a request.
 
         Args:
-            request: Perhaps of somebody who has the answer.
-            cache: Its ``Cache-Control``.
+            request: May have an ``If-None-Match`` header.
+            cache: Value of ``Cache-Control``.
         """
         headers = {"Cache-Control": cache, "Content-Type": self.content_type}
         has_it = any(each.value in (self.tag, "*") for each in request.if_none_match or ())

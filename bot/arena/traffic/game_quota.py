@@ -1,7 +1,7 @@
-"""How many games and unanswered challenges an account, and an address, may have at once.
+"""Limits the games and unanswered challenges of an account, and of an address.
 
-A waiting challenge holds the place of the game that it may become: whoever accepts it is not refused for the
-sake of its challenger.
+A waiting challenge counts as the game that it may become, so accepting it never exceeds the challenger's
+quota.
 """
 
 from collections.abc import Iterable
@@ -9,34 +9,35 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotaEntry:
     """A game or a waiting challenge."""
 
     players: tuple[str, str]
     """Ids of the accounts."""
     holders: tuple[tuple[str, str], ...]
-    """Whom it counts for: of a game both players, of a challenge its challenger, each with the address, which
-    is empty where it is not known or does not count."""
+    """Accounts whose quota it uses, each with its address: both players of a game, the challenger of a
+    challenge.
+    The address is empty if it is unknown or does not count."""
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """The limits on places."""
+class GameQuota:
+    """The limits, in games and unanswered challenges."""
 
     per_account: int
     per_address: int
     per_opponent: int
-    """Of one account and its address with the same program."""
+    """Against the same program, for an account and its address together."""
 
     def refusal(
-        self, taken: Iterable[Place], account_id: str, address: str, program_id: str | None
+        self, taken: Iterable[QuotaEntry], account_id: str, address: str, program_id: str | None
     ) -> str | None:
-        """Why an account gets no further place; None: it does.
+        """Why an account may not start another game or challenge; None if it may.
 
         Args:
             taken: The games and the waiting challenges.
-            account_id: Who asks.
-            address: Where from; empty: not counted, and neither is the account.
+            account_id: The caller.
+            address: The caller's address; if it is empty, no limit applies.
             program_id: The opponent, if it is a program.
         """
         if not address:

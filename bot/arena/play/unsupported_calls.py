@@ -20,7 +20,7 @@ _MISSING: Mapping[str, str] = {
 """What is said instead, by the call's path."""
 
 
-def missing_calls() -> list[web.AbstractRouteDef]:
+def unsupported_calls() -> list[web.AbstractRouteDef]:
     """The routes of these calls; before those with which a name in the path could be confused."""
     return [web.post(path, partial(_refuse, text)) for path, text in _MISSING.items()]
 

@@ -1,0 +1,181 @@
+"""The interface of all adapters to game servers (`bot.servers`), and the account that one plays with."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bot.base.config import ChallengesConfig
+from bot.base.dialects import Ability
+from bot.base.errors import AuthError, ServerError
+from bot.base.events import (
+    AccountEvent,
+    Bot,
+    DeclineReason,
+    GameEvent,
+    MoveInfo,
+    Proposal,
+    Reply,
+    Room,
+    Tournament,
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account that the token belongs to."""
+
+    id: str
+    """The site's stable key for the account."""
+    name: str
+    is_bot: bool
+    games: int | None = None
+    """Games played so far; None: the site does not report it."""
+    about: str = ""
+    """Further information for the operator; empty: none."""
+
+
+class Server(Protocol):
+    """The interface of every adapter.
+
+    Calls raise the `ServerError`s of `bot.base.errors`.  The two event streams are single connections: the
+    end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
+    one.  A None among the events only means that the link is open and alive.
+    """
+
+    @property
+    def site(self) -> str:
+        """The site's name in the database and in logs."""
+
+    @property
+    def login(self) -> str:
+        """The account's name on sites where it is known beforehand and a second login evicts the first;
+        empty elsewhere."""
+
+    async def account(self) -> Account:
+        """Request our own account."""
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+        """Observe our rules for challenges: what a site is told of them, and what it does not ask us about.
+
+        Args:
+            challenges: The settings, now and after each change of them.
+            has_room: Whether that many further games may begin now.
+        """
+
+    def account_events(self) -> AsyncIterator[AccountEvent | None]:
+        """Challenges and the starts and ends of games.  A new stream repeats all current ones."""
+
+    def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
+        """One game: a `GameSnapshot`, then its events; also for a game that has ended already.
+
+        A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
+        `RefusedError` with status 404 when there is no such game, `ProtocolError` when it cannot be parsed.
+        """
+
+    async def playing(self) -> list[str]:
+        """Ids of the running games."""
+
+    async def accept(self, challenge_id: str) -> None:
+        """`RefusedError` when the challenge is gone."""
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
+
+    def can(self, ability: Ability) -> bool:
+        """Whether the site supports a kind of request; unsupported ones raise `RefusedError`."""
+
+    @property
+    def lag_s(self) -> float:
+        """Measured round trip of a move to the server and back, in seconds; 0 at first."""
+
+    async def move(
+        self, game_id: str, move: str, *, offer_draw: bool = False, info: MoveInfo | None = None
+    ) -> None:
+        """Play a move, and send our evaluation of it where the site wants one.
+
+        `RefusedError`: not our turn, not legal, or the game is over: read the state again.  After a
+        `TransientError` the move may have been played and only the answer lost; or the site cannot find the
+        game at the moment, and only `game_events` shows whether it still exists.
+        """
+
+    async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
+        """Send a chat message, cut to the site's limit."""
+
+    async def answer_draw(self, game_id: str, accept: bool) -> None: ...
+
+    async def answer_takeback(self, game_id: str, accept: bool) -> None: ...
+
+    async def abort(self, game_id: str) -> None:
+        """End a game that has not begun: `RefusedError` once both have moved."""
+
+    async def resign(self, game_id: str) -> None: ...
+
+    async def claim_victory(self, game_id: str) -> None:
+        """Claim a win because the opponent left (see `OpponentGone.claim_win_in_s`)."""
+
+    async def claim_draw(self, game_id: str) -> None:
+        """Claim a draw because the opponent left."""
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
+
+        The site may not answer (`Reply.accepted` is None), or the link may be lost before; if the challenge
+        still leads to a game, the account's events report it.  A `RefusedError` with `is_forbidden` (we may
+        not challenge at all) says what may be missing.
+        """
+
+    async def online_bots(self) -> list[Bot]:
+        """Other programs that we could challenge."""
+
+    def rating_list(self, proposal: Proposal) -> str:
+        """The key of `Bot.ratings` for such games."""
+
+    async def tournament(self, tournament_id: str) -> Tournament:
+        """Request the description of a tournament; `RefusedError` with status 404: there is none."""
+
+    async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
+        """Join a tournament, or return to it after a pause; its games begin without challenges.
+
+        Args:
+            tournament_id: The site's id.
+            password: Empty: the tournament needs none.
+            team: The site's id of our team in a battle of teams; empty: it is none.
+
+        Raises:
+            RefusedError: We may not join; where a permission may be missing, the message names it.
+        """
+
+    async def leave_tournament(self, tournament_id: str) -> None:
+        """Leave a tournament, or pause until we join it again; a game that has begun goes on.
+
+        Raises as `join_tournament`.
+        """
+
+    async def upgrade(self) -> None:
+        """Turn the account into a bot account for good; `RefusedError`: it has played games."""
+
+    async def export(self, game_id: str) -> dict[str, Any]:
+        """The site's own record of a game in its own format, for the operator and for checks."""
+
+    async def rating_diff(self, game_id: str, name: str) -> int | None:
+        """Change of an account's rating by a finished game; None: unrated, or not reported."""
+
+    async def close(self) -> None:
+        """Close the connections; the adapter cannot be used afterwards."""
+
+
+async def goes_on(server: Server, game_id: str) -> bool | None:
+    """Whether a server lists a game as running; None: it cannot answer now.
+
+    Raises:
+        AuthError: It no longer accepts us.
+    """
+    try:
+        return game_id in await server.playing()
+    except AuthError:
+        raise
+    except ServerError as error:
+        logger.info("game %s: cannot check whether it is running: %s", game_id, error)
+        return None

@@ -1,0 +1,57 @@
+"""Numbers, times and names as text, the same wherever people read them."""
+
+import math
+from datetime import UTC, datetime
+
+from bot.base.rounding import half_up
+from engine.games import GAMES
+
+NO_VALUE = "\N{EN DASH}"
+"""Shown where there is no number."""
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A number with separators of thousands."""
+    return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 0) -> str:
+    """A share from 0 to 1."""
+    return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A number with its sign, unless it is rounded to 0, and a true minus."""
+    if value is None:
+        return NO_VALUE
+    text = f"{half_up(value, digits):+.{digits}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
+
+
+def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time in UTC."""
+    return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
+
+
+def span(seconds: float | None) -> str:
+    """A length of time, for instance ``3 min``, by its largest unit."""
+    if seconds is None:
+        return NO_VALUE
+    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def ago(value: datetime | None, now: datetime | None = None) -> str:
+    """How long ago something was."""
+    if value is None:
+        return NO_VALUE
+    elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()
+    return "just now" if elapsed_s < 1 else f"{span(elapsed_s)} ago"
+
+
+def title_of(game: str) -> str:
+    """A game's name for people."""
+    known = GAMES.get(game)
+    return game if known is None else known.title

@@ -1,0 +1,266 @@
+"""The verdict on a trial: what the any-time interval of each outcome says, and nothing else.
+
+Every page, command, report and export that says who does better says it by `TrialVerdict`, and experiments
+judge their claims by the same `finding_of`.  Nothing is decided before the interval may be read; the verdict
+then has the counts that are still missing, and no estimate.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
+from storage.evidence.inference.decisions import DecisionsReport
+from storage.evidence.inference.games import GamesReport
+from storage.evidence.inference.trial import LotGuard, TrialCounts, TrialTerms
+
+_MOST_MORE = 1_000_000
+"""More values than this are not forecast."""
+
+
+class IntervalFinding(StrEnum):
+    """What an interval of a difference says."""
+
+    TOO_EARLY = "too_early"
+    """There is no interval yet."""
+    NOT_CLEAR = "not_clear"
+    """The interval includes 0 and values beyond the margin: not decided yet."""
+    NO_DIFFERENCE = "no_difference"
+    """The interval lies within the margin of no interest."""
+    MORE = "more"
+    """The whole interval lies above 0."""
+    LESS = "less"
+    """The whole interval lies below 0."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether more values are not needed."""
+        return self not in (IntervalFinding.TOO_EARLY, IntervalFinding.NOT_CLEAR)
+
+
+def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> IntervalFinding:
+    """What an interval says.
+
+    Args:
+        low: Its lower limit; None: there is no interval.
+        high: Its upper limit; None likewise.
+        margin: A difference of at most this much either way is of no interest; 0: every difference is.
+    """
+    if low is None or high is None:
+        return IntervalFinding.TOO_EARLY
+    if low > 0:
+        return IntervalFinding.MORE
+    if high < 0:
+        return IntervalFinding.LESS
+    if -margin <= low and high <= margin:
+        return IntervalFinding.NO_DIFFERENCE
+    return IntervalFinding.NOT_CLEAR
+
+
+class TrialOutcome(StrEnum):
+    """What is compared."""
+
+    SCORE = "score"
+    """Our score in a game."""
+    COST = "cost"
+    """Mean cost of a person's replies in a game."""
+    REPLY_COST = "reply_cost"
+    """Cost of the reply to a single decision."""
+    BEYOND_DIFFICULTY = "beyond_difficulty"
+    """The same less the mean cost of all replies."""
+    EARNED = "earned"
+    """The same less what our move gave up."""
+
+    @property
+    def margin(self) -> float:
+        """The margin of no interest, in expected score: below it a difference is not worth a trial.
+
+        It is about the smallest difference that `storage.evidence.inference.plan` plans for.
+        """
+        return 0.03 if self is TrialOutcome.SCORE else 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialVerdict:
+    """What a trial says of one outcome, first choice less second."""
+
+    outcome: TrialOutcome
+    is_planned: bool
+    """Whether this is the endpoint that was fixed before the first game; the others are exploratory."""
+    finding: IntervalFinding
+    first: str
+    """The player whose effect is asked for, or ``trap``."""
+    second: str
+    """The player it is compared with, or ``no trap``."""
+    unit: Literal["game", "decision"]
+    """What is drawn, and counted in `n`."""
+    n: int
+    """Values so far: games or decisions with this outcome."""
+    n_first: int
+    """Those of the first choice."""
+    n_second: int
+    """Those of the second choice."""
+    n_needed: int
+    """Values before which there is no interval."""
+    persons: int
+    """Persons the values come from."""
+    effective_persons: float
+    """The same if a few of them have most of the values: they count like this many."""
+    persons_needed: float
+    """Effective persons before which there is no interval."""
+    mean: float | None
+    """The difference, in expected score; None while it is too early."""
+    low: float | None
+    """None while it is too early."""
+    high: float | None
+    """None while it is too early."""
+    e_value: float | None
+    """Evidence against no difference; None while it is too early."""
+    alpha: float
+    """Greatest probability that the interval ever excludes the truth."""
+    more: int | None
+    """Values still needed until it is decided, if mean and deviation stay as they are; 0: it is decided.
+    None: too early to tell, or more than a million."""
+    more_to_narrow: int | None
+    """Values still needed until the interval is a third narrower; None likewise."""
+    broken: tuple[str, ...]
+    """Why the numbers must not be used: ``draw`` or ``missing``, as `LotGuard.broken`; empty: they may be."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def games_verdicts(
+    report: GamesReport, arms: tuple[str, str], planned: str, terms: TrialTerms
+) -> tuple[TrialVerdict, ...]:
+    """The verdicts on whole games, the planned outcome first.
+
+    Args:
+        report: What was found.
+        arms: The two players, in the report's order.
+        planned: The trial's endpoint, ``score`` or ``cost``.
+        terms: What was fixed before the first game.
+    """
+    design = terms.design(terms.opt_games)
+    made = [
+        _verdict(each, check, report, outcome, arms, "game", design, is_planned=outcome == planned)
+        for outcome, each, check in (
+            (TrialOutcome.SCORE, report.score.estimate, report.guard),
+            (TrialOutcome.COST, report.cost.estimate, report.cost_guard),
+        )
+    ]
+    return _planned_first(made)
+
+
+def decisions_verdicts(
+    report: DecisionsReport, terms: TrialTerms, *, is_planned: bool
+) -> tuple[TrialVerdict, ...]:
+    """The verdicts on single decisions, the cost of the reply first.
+
+    Args:
+        report: What was found.
+        terms: What was fixed before the first game.
+        is_planned: Whether the cost of the reply is the trial's endpoint.
+    """
+    design = terms.design(terms.opt_decisions)
+    outcomes = (
+        (TrialOutcome.REPLY_COST, report.cost),
+        (TrialOutcome.BEYOND_DIFFICULTY, report.beyond_difficulty),
+        (TrialOutcome.EARNED, report.earned),
+    )
+    return tuple(
+        _verdict(
+            each.any_time.estimate,
+            report.guard,
+            report,
+            outcome,
+            ("trap", "no trap"),
+            "decision",
+            design,
+            is_planned=is_planned and outcome is TrialOutcome.REPLY_COST,
+        )
+        for outcome, each in outcomes
+    )
+
+
+def _planned_first(verdicts: Sequence[TrialVerdict]) -> tuple[TrialVerdict, ...]:
+    return tuple(sorted(verdicts, key=lambda each: not each.is_planned))
+
+
+def _verdict(
+    found: AnyTimeEstimate,
+    check: LotGuard,
+    counts: TrialCounts,
+    outcome: TrialOutcome,
+    names: tuple[str, str],
+    unit: Literal["game", "decision"],
+    design: SequenceDesign,
+    *,
+    is_planned: bool,
+) -> TrialVerdict:
+    n_first = counts.drawn_treated - check.missing_treated
+    n_second = counts.drawn_untreated - check.missing_untreated
+    # Without values of one of the two there is nothing to compare, whatever the arithmetic gives.
+    is_shown = bool(found.low is not None and n_first and n_second)
+    low, high = (found.low, found.high) if is_shown else (None, None)
+    return TrialVerdict(
+        outcome=outcome,
+        is_planned=is_planned,
+        finding=finding_of(low, high, outcome.margin),
+        first=names[0],
+        second=names[1],
+        unit=unit,
+        n=found.n,
+        n_first=n_first,
+        n_second=n_second,
+        n_needed=design.least_values,
+        persons=found.persons,
+        effective_persons=found.effective_persons,
+        persons_needed=design.least_persons,
+        mean=found.mean if is_shown else None,
+        low=low,
+        high=high,
+        e_value=found.e_value if is_shown else None,
+        alpha=found.alpha,
+        more=more_to_decide(found, design, outcome.margin) if is_shown else None,
+        more_to_narrow=more_to_narrow(found, design) if is_shown else None,
+        broken=check.broken,
+    )
+
+
+def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None:
+    """How many more values make the interval a third narrower, by the deviation so far.
+
+    Returns:
+        None: there is no interval, or a million more do not.
+    """
+    if found.low is None or not found.sd:
+        return None
+    return _more_until(found.n, float(design.width(found.n)) * 2 / 3, design)
+
+
+def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float) -> int | None:
+    """How many more values decide, if mean and deviation stay as they are.
+
+    It is decided when the interval leaves 0 or lies within the margin.
+
+    Returns:
+        None: there is no interval, or a million more do not decide.
+    """
+    if found.low is None or found.mean is None or not found.sd:
+        return None
+    half = max(abs(found.mean), margin - abs(found.mean))
+    return _more_until(found.n, half / found.sd, design)
+
+
+def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
+    """How many more values make half of an interval this wide, in deviations; None: a million do not."""
+    low, high = n - 1, n + _MOST_MORE
+    if float(design.width(high)) > width:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if float(design.width(middle)) <= width else (middle, high)
+    return high - n
