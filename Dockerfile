@@ -1,4 +1,4 @@
-# The program in a container: docs/operators-guide.md ("In a container") says how to build and run it.
+# The program in a container: docs/operator/install.md ("In a container") says how to build and run it.
 # Debian releases have Python 3.11 (bookworm) or newer.
 ARG DEBIAN=bookworm-slim
 

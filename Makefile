@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 BEGAN := $(shell date +%s)
 # Not its __pycache__, which is newer than what was installed once Python has been there.
-NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.*))
+NATIVE := CMakeLists.txt $(filter-out %.pyc,$(wildcard engine/native/*.* engine/native/*/*.* lab/native/*.*))
 
-.PHONY: run install test compiled dev wheel bench lint map sentences sanitize fuzz mutants stub lock clean
+.PHONY: run install test compiled dev wheel bench lint map docs sentences sanitize fuzz mutants stub lock clean
 
 run: $(VENV)/.installed
 	@echo "Starting the bot, which makes its database if there is none, and prints the page's address"
@@ -56,14 +56,23 @@ fuzz:
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.mutants
 
-# The stub of the C++ core as the built module has it.
+# The stubs of the C++ modules as they were built.
 stub: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.engine.native.stub engine/_native.pyi
+	$(BIN)/python -m tests.engine.native.stub
 
-# The list of modules in docs/development.md.
+# The parts of docs/ that follow from the code or from docs/data/numbers.toml.
 map: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.code_map
 	$(BIN)/python -m tests.storage.ask.sql_page
+	$(BIN)/python -m tests.docs.generated
+
+# The documentation as a site, in build/docs; broken links and pages outside of the navigation are errors.
+docs: export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/.installed-dev
+	@$(BIN)/python -c 'import material' 2> build/docs.log || $(BIN)/python -m pip install --quiet --disable-pip-version-check mkdocs-material
+	$(BIN)/mkdocs build --quiet --strict
+	! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//' build/docs
+	@echo "The site: build/docs/index.html"
 
 # What the catalogues of the arena's page have, and lack, of its sentences.
 sentences: $(VENV)/.installed-dev
@@ -81,7 +90,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(NATIVE)
 # Refresh the lock from what is newest today, in an environment of its own.
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet --upgrade scikit-build-core nanobind cmake ninja '.[dev]'
+	build/lock/bin/python -m pip install --quiet --upgrade scikit-build-core nanobind cmake ninja '.[dev,docs]'
 	{ echo '# Exact versions for repeatable installs; `make lock` writes this file.'; \
 	  build/lock/bin/python -m pip freeze --exclude desdemona; } > constraints.txt
 

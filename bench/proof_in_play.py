@@ -61,7 +61,7 @@ SKILLS = {"stockfish 0": 0, "stockfish 3": 3, "stockfish 6": 6}
 """Stockfish's levels of skill, of 0 to 20, by their names in the files."""
 _STOCKFISH_DEPTH = 8
 GROUPS = ("models", "shallow", "stockfish")
-"""The groups of people to choose; the first is that of docs/played-out.md."""
+"""The groups of people to choose; the first is that of docs/research/played-out.md."""
 
 _RATINGS = (1100, 1500, 1900)
 _OUR_RATING = 1500

@@ -9,7 +9,7 @@ another reply looks better still, and nearly all of its traps are baits that nob
 - it deceives: at some shallower depth it looks at least as good as every reply that is best in truth.
 
 Of two thousand and more positions each of chess and Othello such a reply was found in one in seven to ten,
-and people played it in a quarter to a fifth of them, as often as expected (docs/temptation.md).
+and people played it in a quarter to a fifth of them, as often as expected (docs/research/baits.md).
 
 The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
 `looks_odds` needs nothing but the scores: looks count by rank, truth by price.

@@ -15,7 +15,7 @@ from engine.strategies.move_context import MoveContext, Resources, StrongOptions
 from engine.strategies.strategy import Strategy
 from engine.time_management import Limits
 from engine.uci.source import EngineSource
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 
 
 class MoveChooser:
@@ -62,7 +62,7 @@ class MoveChooser:
         position: Any,
         limits: Limits,
         stop: StopFlag,
-        detour: Detour | None = None,
+        avoidance: RepetitionAvoidance | None = None,
         background: Background | None = None,
         seed: int | None = None,
     ) -> Decision:
@@ -72,7 +72,7 @@ class MoveChooser:
             position: An unfinished game.
             limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
             stop: Ends the search early; a flag for this call alone.
-            detour: Draw the move at random if several are nearly as good; None: choose as usual.
+            avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
             background: What led to the position, and who will reply; None: unknown.  Only players with an
                 opponent model use it.
             seed: 64 random bits, with which a player that draws decisions may draw this one; None: it does
@@ -103,7 +103,7 @@ class MoveChooser:
             limits,
             stop,
             began_s,
-            detour,
+            avoidance,
             background or Background(),
             seed,
         )

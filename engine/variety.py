@@ -11,7 +11,7 @@ from engine.game import WIN_CENTI
 
 
 @dataclass(frozen=True, slots=True)
-class Detour:
+class RepetitionAvoidance:
     """A request for a move other than the usual one."""
 
     avoid: tuple[str, ...]
@@ -47,12 +47,12 @@ class Level:
     depth: int
     """Deepest search in plies."""
     within_centi: int
-    """As in `Detour`; in hundredths of a disc or pawn."""
+    """As in `RepetitionAvoidance`; in hundredths of a disc or pawn."""
 
     @property
-    def detour(self) -> Detour:
+    def avoidance(self) -> RepetitionAvoidance:
         """For each move at this level."""
-        return Detour((), self.within_centi)
+        return RepetitionAvoidance((), self.within_centi)
 
 
 LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25), Level(6, 0))

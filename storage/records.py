@@ -162,7 +162,7 @@ class StoredGame(NewGame):
 
 
 @dataclass(frozen=True, slots=True)
-class UnwonLine:
+class NonWinLine:
     """The moves of a game that we lost or drew."""
 
     game_id: int

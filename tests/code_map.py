@@ -1,20 +1,18 @@
-"""The code's own map: modules, imports and floors, and the list of modules in docs/development.md.
+"""The code's own map: modules, imports and floors, and the map of folders in docs/development.md.
 
-``python -m tests.code_map`` rewrites that list from the modules' first sentences; a test compares it with the
-tree.  A module's *floor* is one above the highest of all that it imports; floor 1 imports nothing of ours.
+A module's *floor* is one above the highest of all that it imports; floor 1 imports nothing of ours.
 """
 
 import ast
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("engine", "storage", "migrations", "bot", "lab")
 PAGE = ROOT / "docs" / "development.md"
-BEGIN, END = "<!-- The list of modules: `make map` writes it. -->", "<!-- End of the list. -->"
+BEGIN, END = "<!-- folders -->", "<!-- end of folders -->"
 CODE = (".py", ".cpp", ".hpp", ".js", ".css", ".html")
 
 Graph = Mapping[str, frozenset[str]]
@@ -35,7 +33,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def module_name(path: Path) -> str:
-    """``bot.game.player`` of bot/game/player.py, ``bot.game`` of bot/game/__init__.py."""
+    """``bot.game.game_runner`` of bot/game/game_runner.py, ``bot.game`` of bot/game/__init__.py."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -81,7 +79,7 @@ def grouped(graph: Graph, group_of: Callable[[str], str]) -> Graph:
 
 
 def room_of(module: str) -> str:
-    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.player``."""
+    """The part of its package that a module belongs to: ``bot.game`` of ``bot.game.game_runner``."""
     return ".".join(module.split(".")[:2])
 
 
@@ -116,74 +114,13 @@ def floors(graph: Graph) -> dict[str, int]:
     return found
 
 
-def first_paragraph(path: Path) -> str:
-    """What a file says of itself first: the first paragraph of its docstring or comment, on one line."""
-    if path.suffix == ".py":
-        text = (ast.get_docstring(tree_of(path)) or "").partition("\n\n")[0]
-    else:
-        text = (ROOT / path).read_text()
-        comment = re.match(r"(?://.*\n)+", text)
-        lines = [line.removeprefix("//").strip() for line in comment[0].splitlines()] if comment else []
-        text = " ".join(lines[: lines.index("")] if "" in lines else lines)
-        text = re.split(r"(?<=[.:])\s+(?=[A-Z])", text)[0]
-    return " ".join(text.split())
+def folders() -> set[str]:
+    """Folders of the packages that hold files of code, as docs/development.md writes them."""
+    files = (path for package in {*PACKAGES, "lab"} for path in (ROOT / package).rglob("*"))
+    return {f"{path.relative_to(ROOT).parent.as_posix()}/" for path in files if path.suffix in CODE}
 
 
-def map_text() -> str:
-    """The list of modules: packages from the lowest floor up, and in each its modules likewise."""
-    graph = module_graph()
-    rooms = floors(grouped(graph, room_of))
-    height = floors(graph)
-    elsewhere = ("migrations.", "engine.native.")  # revisions need no map; the core has tables of its own
-    named = [name for name in graph if first_paragraph(module_path(name)) and not name.startswith(elsewhere)]
-
-    def folder(name: str) -> str:
-        return module_path(name).parent.as_posix()
-
-    def place(name: str) -> tuple[int, int, str]:
-        package = name.partition(".")[0]
-        is_top = folder(name) == package
-        return PACKAGES.index(package), -1 if is_top else rooms[room_of(name)], folder(name)
-
-    lines: list[str] = []
-    for at, group in groupby(sorted(named, key=place), key=place):
-        names = sorted(group, key=lambda name: (height[name], name))
-        lines += _table(at[2], [module_path(name) for name in names])
-        if at[2] == "engine":
-            for native in sorted(
-                {path.parent for path in sources() if path.parts[:2] == ("engine", "native")}
-            ):
-                headers = [
-                    path
-                    for path in sources()
-                    if path.parent == native and path.suffix in (".hpp", ".cpp", ".py")
-                ]
-                lines += _table(native.as_posix(), [path for path in headers if first_paragraph(path)])
-    page = "bot/arena/static"
-    for part in sorted({path.parent for path in sources() if path.as_posix().startswith(page)}):
-        scripts = [path for path in sources() if path.parent == part and path.suffix == ".js"]
-        lines += _table(part.as_posix(), scripts) if scripts else []
-    return "\n".join(lines)
-
-
-def _table(folder: str, paths: list[Path]) -> list[str]:
-    about = next((first_paragraph(path) for path in paths if path.name == "__init__.py"), "")
-    rows = [
-        f"| `{path.name}` | {_cell(first_paragraph(path))} |" for path in paths if path.name != "__init__.py"
-    ]
-    table = ["| module | what it is |", "|---|---|", *rows, ""] if rows else []
-    return [f"### `{folder}/`", "", *([about, ""] if about else []), *table]
-
-
-def _cell(text: str) -> str:
-    return text.replace("``", "`").replace("|", "\\|")
-
-
-def page_text() -> str:
-    """docs/development.md with the list as it should be."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{map_text()}\n{END}{rest.partition(END)[2]}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page_text())
+def mapped_folders() -> list[str]:
+    """The folders that docs/development.md names in its map, in its order."""
+    table = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    return re.findall(r"^\| `([^`]+/)` \|", table, re.MULTILINE)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.control.health_watch import EVERY_S
+from bot.control.health_monitor import EVERY_S
 from tests.programs import installed
 
 FOLDER = Path(__file__).parents[1] / "deploy"
@@ -71,8 +71,8 @@ def test_it_is_watched_and_its_memory_is_limited() -> None:
 
 
 def test_games_may_end_before_it_is_killed() -> None:
-    """The setting that docs/lichess.md recommends is shorter than the unit's limit."""
-    page = (FOLDER.parent / "docs" / "lichess.md").read_text("utf-8")
+    """The setting that docs/operator/install.md recommends is shorter than the unit's limit."""
+    page = (FOLDER.parent / "docs" / "operator" / "install.md").read_text("utf-8")
     drain = re.search(r"drain_s = (\d+)", page)
     assert drain is not None
     assert int(drain[1]) < int(directives(UNITS[0])["TimeoutStopSec"])

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bot.base.metrics import ChallengeAnswer, Metrics, TrapOutcome
 from bot.control.exporter import exposition
-from bot.control.health_watch import Form
+from bot.control.health_monitor import RecentResults
 from storage.evidence.queries.rating_curves import RatingCurve, RatingPoint
 from tests.bot.dashboard.desk_samples import NOW, sample_status
 
@@ -33,7 +33,9 @@ def exported() -> dict[str, set[str]]:
     metrics.committed(0.1)
     metrics.event("alarm")
     curve = RatingCurve("arena", "a", "chess", "blitz", (RatingPoint(NOW, 1500),))
-    text = exposition(metrics, sample_status(), Form((curve,), {}), {"chess": (1, 0)}, {"disk": True})
+    text = exposition(
+        metrics, sample_status(), RecentResults((curve,), {}), {"chess": (1, 0)}, {"disk": True}
+    )
     return {
         sample.name: set(sample.labels)
         for family in text_string_to_metric_families(text.decode())

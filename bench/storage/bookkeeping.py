@@ -30,8 +30,8 @@ from statistics import median, quantiles
 
 from bench.suites import native_searcher
 from bot.base.events import Clock, EndReason, GameEnd, GameSnapshot, GameState, Opponent, Speed
+from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
-from bot.game.selection import Selection
 from engine.bait_rule import ReplyForecast
 from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, Outcome
@@ -149,7 +149,7 @@ async def record_game(
 ) -> list[float]:
     """Record a game, and return the seconds that each decision took to be committed."""
     ledger = GameLedger(opened.database, OWNER, opened.role, key)
-    chosen = Selection("trappy", {"method": "only"})
+    chosen = Assignment("trappy", {"method": "only"})
     await ledger.open(shown(name, key), lambda _: chosen, TrapParams())
     await ledger.record((), 0)
     waits_s, rng = [], random.Random(key)

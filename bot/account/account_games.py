@@ -21,8 +21,8 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError,
 from bot.base.events import GameStarted
 from bot.base.game_server import goes_on
 from bot.base.reconnect import delays
-from bot.game.player import GamePlayer
-from bot.game.services import Services
+from bot.game.game_runner import GameRunner
+from bot.game.services import GameServices
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
 from storage.ledger.games import list_unsettled_games, set_rating_diff
@@ -46,7 +46,7 @@ class _Game:
     """A game that is not `Phase.UNKNOWN`."""
 
     phase: Phase = Phase.UNKNOWN
-    player: GamePlayer | None = None
+    player: GameRunner | None = None
     """With an open ledger."""
     challenge_id: str = ""
     """The challenge that it came from, if that has another id."""
@@ -61,7 +61,7 @@ class _Game:
 
 
 class AccountGames:
-    """The games of one account, each with a `GamePlayer` while it is played.
+    """The games of one account, each with a `GameRunner` while it is played.
 
     Args:
         services: What the games share.
@@ -73,7 +73,7 @@ class AccountGames:
 
     def __init__(
         self,
-        services: Services,
+        services: GameServices,
         slots: GameSlots,
         background: BackgroundTasks,
         changed: Callable[[], None],
@@ -98,7 +98,7 @@ class AccountGames:
         """Keys of the games whose ledger is open."""
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
-    def player(self, game_id: str) -> GamePlayer | None:
+    def player(self, game_id: str) -> GameRunner | None:
         """The player of a game whose ledger is open; None: there is no such game."""
         game = self._games.get(game_id)
         return None if game is None else game.player
@@ -120,7 +120,7 @@ class AccountGames:
         if was_open:
             self._games[game_id].was_open = True
 
-    def see_start(self, started: GameStarted) -> None:
+    def note_start(self, started: GameStarted) -> None:
         """Take note of a start that the account's stream reports."""
         game_id = started.game_id
         if started.is_played_here and not self.lacks_engine(started.game):
@@ -136,11 +136,11 @@ class AccountGames:
         """Whether only another engine plays a game, and none is configured."""
         return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
-    def see_end(self, game_id: str) -> None:
+    def note_end(self, game_id: str) -> None:
         """Take note of an end that the account's stream reports."""
         self._apply(game_id, PhaseEvent.END_REPORTED)
 
-    async def take_up(self, *, is_start: bool = False) -> None:
+    async def resume_games(self, *, is_start: bool = False) -> None:
         """Resume the games that are not settled in the ledger or are running on the server.
 
         Args:
@@ -151,7 +151,7 @@ class AccountGames:
         for game in stored:
             self.start(game.site_game_id, slot=slot_of_stored(game), was_open=True)
         try:
-            await self.take_up_served()
+            await self.resume_listed_games()
         except AuthError:
             raise
         except ServerError as error:  # the account's stream lists the same games
@@ -161,7 +161,7 @@ class AccountGames:
                 logging.INFO if is_unexpected else logging.DEBUG, "cannot query running games: %s", error
             )
 
-    async def take_up_served(self) -> None:
+    async def resume_listed_games(self) -> None:
         """Resume the games that the server lists; raises as `Server.playing`."""
         for game_id in await self._server.playing():
             self.start(game_id)
@@ -174,7 +174,7 @@ class AccountGames:
             if player is not None and player.is_over and not (player.is_adjourned and resumes):
                 self._slots.end(game_id)
 
-    async def until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
+    async def wait_until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
         """Wait for the game of an accepted challenge to begin and to end.
 
         Args:
@@ -241,8 +241,8 @@ class AccountGames:
                 if game.phase in WAITING and not self._fill_room():
                     logger.warning("game %s: waits for one of %d others to end", game_id, len(self.playing))
             case Action.BEGIN:
-                game.player = GamePlayer(game_id, self._services)
-                self._background.tasks.create_task(self._look_after(game_id, game, game.player))
+                game.player = GameRunner(game_id, self._services)
+                self._background.tasks.create_task(self._run_game(game_id, game, game.player))
             case Action.AWAIT_END:
                 self._background.tasks.create_task(self._await_end(game_id))
             case Action.ASK_RATING:
@@ -262,7 +262,7 @@ class AccountGames:
         limits = self._services.config.challenges
         return max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
 
-    async def _look_after(self, game_id: str, game: _Game, player: GamePlayer) -> None:
+    async def _run_game(self, game_id: str, game: _Game, player: GameRunner) -> None:
         try:
             outcome = await self._play(game_id, game, player)
         finally:
@@ -272,7 +272,7 @@ class AccountGames:
         if outcome is PhaseEvent.ENDED and not game.is_tournament and player.was_running:
             self._played(game_id)
 
-    async def _play(self, game_id: str, game: _Game, player: GamePlayer) -> PhaseEvent:
+    async def _play(self, game_id: str, game: _Game, player: GameRunner) -> PhaseEvent:
         """Play a game to its end and handle all its errors, except a refused account."""
         waits = delays(self._services.rng)
         crashes, crashed_at = 0, -math.inf
@@ -297,7 +297,7 @@ class AccountGames:
             else:
                 return PhaseEvent.ADJOURNED if player.is_adjourned else PhaseEvent.ENDED
             await self._services.sleep(next(waits))
-            player = game.player = GamePlayer(game_id, self._services)
+            player = game.player = GameRunner(game_id, self._services)
         return PhaseEvent.FAILED
 
     async def _await_end(self, game_id: str) -> None:

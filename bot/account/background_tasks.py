@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from bot.base.errors import AuthError, ServerError
 from bot.base.event_log import log_event
-from bot.game.services import Services
+from bot.game.services import GameServices
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ class BackgroundTasks:
     tasks: asyncio.TaskGroup
     """The group they run in; the owner sets it."""
 
-    def __init__(self, services: Services, changed: Callable[[], None]) -> None:
+    def __init__(self, services: GameServices, changed: Callable[[], None]) -> None:
         self._owner = services.owner
         self._database = services.database
         self._metrics = services.metrics

@@ -20,7 +20,7 @@ from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, T
 from bot.base.events import Challenge, DeclineReason
 from bot.base.metrics import ChallengeAnswer
 from bot.base.reconnect import CAP_S, delays
-from bot.game.services import Services
+from bot.game.services import GameServices
 
 logger = logging.getLogger(__name__)
 
@@ -47,24 +47,24 @@ class ChallengeResponder:
         services: What every game shares.
         slots: The game slots; closing them ends long waits.
         background: Runs the answers.
-        take_up: Queries the server for running games and plays them; raises as `Server.playing`.
+        resume_games: Queries the server for running games and plays them; raises as `Server.playing`.
         changed: Called when a slot becomes free.
     """
 
     def __init__(
         self,
-        services: Services,
+        services: GameServices,
         slots: GameSlots,
         background: BackgroundTasks,
         *,
-        take_up: Callable[[], Awaitable[None]],
+        resume_games: Callable[[], Awaitable[None]],
         changed: Callable[[], None],
     ) -> None:
         self._services = services
         self._server = services.server
         self._slots = slots
         self._background = background
-        self._take_up = take_up
+        self._resume_games = resume_games
         self._changed = changed
         self._declines: dict[str, Challenge] = {}
         """The challenges to decline, the oldest first; without those that have gone."""
@@ -196,7 +196,7 @@ class ChallengeResponder:
         """Query the running games, after a pause if the server wants one; return whether it answered."""
         while self._slots.is_accepted(challenge_id):
             try:
-                await self._take_up()
+                await self._resume_games()
             except AuthError:
                 raise
             except PausedError as error:

@@ -42,8 +42,8 @@ from bot.base.events import (
     Tournament,
 )
 from bot.base.reconnect import delays, stay_connected
-from bot.game.player import GamePlayer
-from bot.game.services import Services
+from bot.game.game_runner import GameRunner
+from bot.game.services import GameServices
 from storage.errors import StorageError
 from storage.ledger.games import count_bot_games, list_open_games
 from storage.records import AccountKey
@@ -53,18 +53,18 @@ logger = logging.getLogger(__name__)
 
 
 class Lobby:
-    """Owns the account's stream and a `GamePlayer` for each game; `listen` runs them all.
+    """Owns the account's stream and a `GameRunner` for each game; `listen` runs them all.
 
     Args:
         services: What every game shares.
         pause: Whether the operator holds back new games.
     """
 
-    def __init__(self, services: Services, pause: Pause | None = None) -> None:
+    def __init__(self, services: GameServices, pause: Pause | None = None) -> None:
         self._pause = pause or Pause()
         self._services = services
         self._server = services.server
-        limit = services.machine_limit
+        limit = services.shared_limit
         self._slots = GameSlots(
             services.config.challenges, lambda: limit.free(services.owner), self._is_paused
         )
@@ -81,7 +81,11 @@ class Lobby:
         self._games = AccountGames(services, self._slots, self._background, self._change, self._played)
         self._rematches = Rematches(services, self._challenge_again)
         self._answers = ChallengeResponder(
-            services, self._slots, self._background, take_up=self._games.take_up_served, changed=self._change
+            services,
+            self._slots,
+            self._background,
+            resume_games=self._games.resume_listed_games,
+            changed=self._change,
         )
         self._own = OwnChallenges(services, self._slots, changed=self._change)
         self._matchmaker = Matchmaker(services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._blocked)
@@ -118,7 +122,7 @@ class Lobby:
 
     async def _listen(self, tasks: asyncio.TaskGroup) -> None:
         await self._stored_blocks.refresh()
-        await self._games.take_up(is_start=True)
+        await self._games.resume_games(is_start=True)
         tasks.create_task(self._fill_slots())
         tasks.create_task(self._follow_link())
         self._matching = tasks.create_task(self._matchmaker.run())
@@ -206,7 +210,7 @@ class Lobby:
         players = map(self._games.player, self._games.playing)
         return sum(player is not None and player.is_over for player in players)
 
-    def player(self, game_id: str) -> GamePlayer | None:
+    def player(self, game_id: str) -> GameRunner | None:
         """The player of one of the games in `playing`; None: it is over meanwhile."""
         return self._games.player(game_id)
 
@@ -243,9 +247,9 @@ class Lobby:
                 self._answers.leave(challenge_id)
                 self._change()
             case GameStarted():
-                self._games.see_start(event)
+                self._games.note_start(event)
             case GameFinished(game_id, rating_diff):
-                self._games.see_end(game_id)
+                self._games.note_end(game_id)
                 if rating_diff is not None:
                     what = f"game {game_id}: recording the rating change"
                     self._background.start(what, partial(self._games.store_rating, game_id, rating_diff))
@@ -297,7 +301,7 @@ class Lobby:
         """Query what was missed while the link was down or dropped from the server's queue."""
         await self.refresh_blocks()  # another program may have changed them
         unreported = self._games.unreported()
-        await self._games.take_up()
+        await self._games.resume_games()
         await self._games.ask_ratings(unreported)
 
     # --- Decisions --------------------------------------------------------------------------------------
@@ -309,7 +313,7 @@ class Lobby:
 
     def _update_state(self) -> None:
         self._games.free_slots()
-        limit, owner = self._services.machine_limit, self._services.owner
+        limit, owner = self._services.shared_limit, self._services.owner
         wanted = bool(self._slots.waiting)
         limit.count(owner, self._slots.live_boards, self._changed.set, is_wanted=wanted)
         if not self._slots.is_quiet:
@@ -371,7 +375,7 @@ class Lobby:
     @property
     def _is_wanted_elsewhere(self) -> bool:
         """Whether somebody waits at another account of this machine."""
-        return self._services.machine_limit.is_wanted(self._services.owner)
+        return self._services.shared_limit.is_wanted(self._services.owner)
 
     async def _name_opponents(self) -> None:
         """Look up the opponents of games that began without a challenge, once their ledgers are open."""
@@ -439,7 +443,7 @@ class Lobby:
             raise RefusedError(f"withdrawn: {self._slots.closed or 'no room'}", HTTPStatus.CONFLICT)
         if expiry is None:
             raise RefusedError(f"{opponent} did not accept: {reply.reason}", HTTPStatus.FORBIDDEN)
-        game_id = await self._games.until_over(reply.challenge_id, expiry)
+        game_id = await self._games.wait_until_over(reply.challenge_id, expiry)
         if game_id is None:
             raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
         return game_id

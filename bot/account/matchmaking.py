@@ -16,7 +16,7 @@ from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, ServerError, TransientError
 from bot.base.event_log import log_event
 from bot.base.events import Bot, Proposal, Reply
-from bot.game.services import Services
+from bot.game.services import GameServices
 from storage.errors import StorageError
 from storage.ledger.events import list_events
 from storage.ledger.games import count_bot_games
@@ -123,7 +123,7 @@ class Matchmaker:
 
     def __init__(
         self,
-        services: Services,
+        services: GameServices,
         *,
         quiet_s: Callable[[], float],
         ask: SendChallenge,

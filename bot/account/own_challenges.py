@@ -13,7 +13,7 @@ from bot.account.game_slots import GameSlots
 from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import Proposal, Reply
-from bot.game.services import Services
+from bot.game.services import GameServices
 
 
 class OwnChallenges:
@@ -25,7 +25,7 @@ class OwnChallenges:
         changed: Called after every change of the slots.
     """
 
-    def __init__(self, services: Services, slots: GameSlots, *, changed: Callable[[], None]) -> None:
+    def __init__(self, services: GameServices, slots: GameSlots, *, changed: Callable[[], None]) -> None:
         self._server = services.server
         self._slots = slots
         self._changed = changed

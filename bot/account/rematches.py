@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError
 from bot.base.events import Clock, Proposal, Reply
-from bot.game.services import Services
+from bot.game.services import GameServices
 from storage.ledger.games import get_game
 from storage.records import StoredGame
 
@@ -23,7 +23,9 @@ class Rematches:
             `bot.account.own_challenges.OwnChallenges.send`.
     """
 
-    def __init__(self, services: Services, send: Callable[[str, Proposal], Awaitable[Reply | None]]) -> None:
+    def __init__(
+        self, services: GameServices, send: Callable[[str, Proposal], Awaitable[Reply | None]]
+    ) -> None:
         self._services = services
         self._send = send
         self._in_a_row: Counter[str] = Counter()

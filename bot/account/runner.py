@@ -17,11 +17,11 @@ from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.game_server import Account, Server
 from bot.base.metrics import Metrics
 from bot.base.reconnect import delays
-from bot.game.machine_limit import MachineLimit
-from bot.game.player import first_error
+from bot.game.game_runner import first_error
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
-from bot.game.services import Services
+from bot.game.services import GameServices
+from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.online_lookup import open_lookup
 from engine.human.registry import ModelRegistry
 from engine.strategies.move_context import StrongOptions
@@ -46,7 +46,7 @@ TROUBLE_FORGOTTEN_S = 600.0
 
 
 @dataclass(frozen=True)
-class Machine:
+class SharedResources:
     """What all accounts share."""
 
     database: Database
@@ -54,7 +54,7 @@ class Machine:
     strong: StrongOptions
     engines: EnginePool
     models: ModelRegistry
-    limit: MachineLimit
+    limit: SharedGameLimit
     rng: random.Random = field(default_factory=random.Random)
     is_standby: bool = False
     """Whether to wait for an account that another program plays, and to take it over."""
@@ -74,17 +74,17 @@ class AccountRunner:
     Args:
         name: What the operator calls the account.
         config: The account's settings.
-        machine: What all accounts share.
+        shared: What all accounts share.
         open_server: Opens the account's server.
         is_alone: It is the only account.  A failure that an operator has to mend then ends the program.
     """
 
     def __init__(
-        self, name: str, config: Config, machine: Machine, open_server: OpenServer, *, is_alone: bool
+        self, name: str, config: Config, shared: SharedResources, open_server: OpenServer, *, is_alone: bool
     ) -> None:
         self.name = name
         self._config = config
-        self._machine = machine
+        self._shared = shared
         self._open_server = open_server
         self._is_alone = is_alone
         self.trouble = ""
@@ -112,7 +112,7 @@ class AccountRunner:
         log.account.set(self.name)
         log.is_alone.set(self._is_alone)
         clock = asyncio.get_running_loop().time
-        waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
+        waits = delays(self._shared.rng, cap_s=CRASH_CAP_S)
         while not stop.is_set():
             began_s = clock()
             try:
@@ -120,7 +120,7 @@ class AccountRunner:
             except Exception as error:
                 cause = first_error(error) if isinstance(error, BaseExceptionGroup) else error
                 if clock() - began_s >= TROUBLE_FORGOTTEN_S:
-                    waits = delays(self._machine.rng, cap_s=CRASH_CAP_S)
+                    waits = delays(self._shared.rng, cap_s=CRASH_CAP_S)
                 await _stopped(stop, self._wait_s(cause, next(waits)))
             else:
                 break
@@ -128,11 +128,11 @@ class AccountRunner:
 
     def _wait_s(self, error: BaseException, wait_s: float) -> float:
         """How long to wait after a failure; raises it if it has to end the program."""
-        self.is_waiting = isinstance(error, RoleTaken) and self._machine.is_standby
+        self.is_waiting = isinstance(error, RoleTaken) and self._shared.is_standby
         match error:
             case RoleLost():
                 return self._report(error, STANDBY_S)
-            case RoleTaken() if self._machine.is_standby or not self._is_alone:
+            case RoleTaken() if self._shared.is_standby or not self._is_alone:
                 return self._report(error, STANDBY_S)
             case StorageError() if self._has_played:  # the database comes back, as after a restart
                 return self._report(error, wait_s)
@@ -168,7 +168,7 @@ class AccountRunner:
             if name:
                 role = await stack.enter_async_context(self._holding(name, server.site))
             setting = self._config.server.token_setting
-            account = await sign_in(server, stop, self._machine.rng, setting, self._fail)
+            account = await sign_in(server, stop, self._shared.rng, setting, self._fail)
             if account is None:
                 return
             self._name = account.name
@@ -180,9 +180,9 @@ class AccountRunner:
             services = self._services(server, account.name, role)
             if services.online is not None:
                 stack.push_async_callback(services.online.close)
-            stack.callback(self._machine.limit.forget, services.owner)
+            stack.callback(self._shared.limit.forget, services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
-            self.lobby, self._has_played = Lobby(services, self._machine.pause), True
+            self.lobby, self._has_played = Lobby(services, self._shared.pause), True
             stack.callback(self._leave)
             await self._listen(self.lobby, stop)
 
@@ -196,29 +196,29 @@ class AccountRunner:
         Raises:
             RoleLost, RoleTaken: In a group.
         """
-        async with self._machine.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
+        async with self._shared.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
             watching = tasks.create_task(role.watch())
             yield role
             watching.cancel()
 
-    def _services(self, server: Server, name: str, role: Role) -> Services:
-        machine, config = self._machine, self._config  # as read last
+    def _services(self, server: Server, name: str, role: Role) -> GameServices:
+        shared, config = self._shared, self._config  # as read last
         folder = config.storage.games_folder
-        return Services(
+        return GameServices(
             server,
-            machine.database,
-            machine.pool,
+            shared.database,
+            shared.pool,
             config,
             name,
-            machine.strong,
-            machine.rng,
-            engines=machine.engines,
-            models=machine.models,
+            shared.strong,
+            shared.rng,
+            engines=shared.engines,
+            models=shared.models,
             saved_games=SavedGames(Path(folder), name) if folder else None,
             online=open_lookup(config),
             role=role,
-            machine_limit=machine.limit,
-            metrics=machine.metrics,
+            shared_limit=shared.limit,
+            metrics=shared.metrics,
         )
 
     async def _listen(self, lobby: Lobby, stop: asyncio.Event) -> None:
@@ -232,7 +232,7 @@ class AccountRunner:
         self.lobby = None
 
     async def _adopt(self, owner: AccountKey) -> None:
-        async with self._machine.database.write() as session:
+        async with self._shared.database.write() as session:
             await adopt_records(session, owner)
 
 

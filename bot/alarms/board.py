@@ -15,7 +15,7 @@ REPEAT_S = 4 * 3600.0
 """Who is told of an alarm is told again after so many seconds, as long as it fires."""
 OVER = "over"
 """State of the last notice of an alarm."""
-MOST_SNOOZE_MIN = 7 * 24 * 60.0
+MAX_SNOOZE_MIN = 7 * 24 * 60.0
 _RIGHT = {
     AlarmState.RECOVERING: "nothing is wrong now",
     AlarmState.OK: f"nothing has been wrong for {RECOVER_S / 60:.0f} minutes",
@@ -50,7 +50,7 @@ class AlarmStatus:
         return self.state in ACTIVE
 
     @property
-    def is_loud(self) -> bool:
+    def is_unacknowledged(self) -> bool:
         """Whether it wants attention: nobody has acknowledged or snoozed it."""
         return self.is_active and not self.acknowledged_by and self.snoozed_until is None
 
@@ -92,7 +92,7 @@ class _Alarm:
         self.acknowledged_by = ""
         self.snoozed_at = at
         self.snoozed_until: datetime | None = None
-        self.told_at: datetime | None = None
+        self.notified_at: datetime | None = None
         """When a notice was sent last; None: none since it fired."""
 
     def notice(self, state: str) -> AlarmNotice:
@@ -146,17 +146,17 @@ class AlarmBoard:
         at, notices = self._now(), []
         for alarm in self._alarms.values():
             if alarm.life.state not in ACTIVE:
-                if alarm.told_at is not None:
-                    alarm.told_at = None
+                if alarm.notified_at is not None:
+                    alarm.notified_at = None
                     notices.append(alarm.notice(OVER))
                 continue
             is_quiet = self._snoozed_until(alarm) is not None or bool(alarm.acknowledged_by)
             # Not sooner; but a clock that was set back must not hold it back.
-            waits = alarm.told_at is not None and _is_between(
-                alarm.told_at, at, alarm.told_at + timedelta(seconds=REPEAT_S)
+            waits = alarm.notified_at is not None and _is_between(
+                alarm.notified_at, at, alarm.notified_at + timedelta(seconds=REPEAT_S)
             )
             if not waits and not is_quiet and alarm.life.state is AlarmState.FIRING:
-                alarm.told_at = at
+                alarm.notified_at = at
                 notices.append(alarm.notice(AlarmState.FIRING))
         return notices
 
@@ -191,14 +191,14 @@ class AlarmBoard:
 
         Args:
             name: The alarm.
-            minutes: More than 0, at most `MOST_SNOOZE_MIN`.
+            minutes: More than 0, at most `MAX_SNOOZE_MIN`.
 
         Raises:
             AlarmError: There is no such alarm, or the time is out of range.
         """
         alarm = self._alarm(name)
-        if not 0 < minutes <= MOST_SNOOZE_MIN:
-            raise AlarmError(f"an alarm is snoozed for more than 0 and at most {MOST_SNOOZE_MIN:g} minutes")
+        if not 0 < minutes <= MAX_SNOOZE_MIN:
+            raise AlarmError(f"an alarm is snoozed for more than 0 and at most {MAX_SNOOZE_MIN:g} minutes")
         alarm.snoozed_at = self._now()
         alarm.snoozed_until = alarm.snoozed_at + timedelta(minutes=minutes)
         return f"alarm {name}: snoozed for {minutes:g} minutes"

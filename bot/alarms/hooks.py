@@ -118,7 +118,7 @@ class AlarmHooks:
         self._run = run
         self._failing: set[str] = set()
 
-    async def tell(self, notice: AlarmNotice) -> None:
+    async def notify(self, notice: AlarmNotice) -> None:
         """Tell of an alarm by all hooks; failures are logged."""
         said = {
             "name": notice.name,

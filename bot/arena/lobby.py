@@ -85,7 +85,7 @@ class ArenaLobby:
         Raises:
             ArenaRefusal: The opponent is oneself, or a person who would not see it, or the terms are not
                 allowed.
-            Crowded: Too many challenges wait for this opponent, or the account or its address has all the
+            ServerBusy: Too many challenges wait for this opponent, or the account or its address has all the
                 games and challenges that it may have.
         """
         if challenger.id == opponent.id:
@@ -166,7 +166,7 @@ class ArenaLobby:
 
         Raises:
             NotFound: No such challenge waits for this account.
-            Crowded: The account or its address has all the games and challenges that it may have.
+            ServerBusy: The account or its address has all the games and challenges that it may have.
         """
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.opponent.id != account.id:
@@ -279,7 +279,7 @@ class ArenaLobby:
         """Check that an account may have one more game or challenge.
 
         Raises:
-            Crowded: It may not.
+            ServerBusy: It may not.
         """
         waiting = (
             QuotaEntry((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))

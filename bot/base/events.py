@@ -122,7 +122,7 @@ class EndReason(StrEnum):
     ABORTED = "aborted"
     """No result: aborted, or a first move never came."""
     OTHER = "other"
-    UNTOLD = "untold"
+    UNKNOWN = "unknown"
     """The site only reports that the game is over."""
 
 

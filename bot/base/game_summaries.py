@@ -4,6 +4,7 @@ import logging
 
 from storage.database import Database
 from storage.errors import StorageError
+from storage.evidence.statistics.facts import count_outdated
 from storage.evidence.statistics.summaries import (
     BATCH,
     SMALL_BATCH,
@@ -56,11 +57,26 @@ async def check_summaries(database: Database) -> int:
         after = games[-1]
 
 
+async def unjudged_notice(database: Database) -> str:
+    """One line that says how many decisions no statistic counts, and what judges them; empty: none.
+
+    Those of an earlier release are not judged by today's rules.
+    """
+    async with database.read() as session:
+        count = await count_outdated(session)
+    if not count:
+        return ""
+    what = "1 decision is" if count == 1 else f"{count} decisions are"
+    return f"{what} not judged by today's rules, and no statistic counts them: run `desdemona db recheck`"
+
+
 async def summarise_in_background(database: Database) -> None:
     """Make what is missing while the program plays; without it, statistics are slower and nothing else."""
     try:
         if made := await make_summaries(database, SMALL_BATCH):
             logger.info("summaries made for %d games that had none", made)
+        if notice := await unjudged_notice(database):
+            logger.warning(notice)
     except StorageError as error:
         logger.warning("games without a summary stay so for now: %s", error)
     except Exception:  # no game may end because of it

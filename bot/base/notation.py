@@ -1,6 +1,6 @@
 """How sites write a game's moves and start positions, where they differ from `engine.games`.
 
-A `Notation` is a pair of pure functions on one move in one position; a `Script` applies them to the whole
+A `Notation` is a pair of pure functions on one move in one position; a `MoveCodec` applies them to the whole
 list of moves in each message, and remembers the game's position.
 """
 
@@ -122,7 +122,7 @@ ROOK_CASTLING = RookCastling()
 DROPS = Drops()
 
 
-class Script:
+class MoveCodec:
     """The moves of one game in a site's notation and in ours.
 
     Args:

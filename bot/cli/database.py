@@ -4,7 +4,7 @@ import asyncio
 
 import typer
 
-from bot.base.game_summaries import make_summaries
+from bot.base.game_summaries import make_summaries, unjudged_notice
 from bot.cli.common import config_of
 from storage import migrate
 from storage.database import LONG_PATIENCE_S, Database, current_schema
@@ -21,6 +21,8 @@ def upgrade(context: typer.Context) -> None:
         try:
             if made := await make_summaries(database):
                 print(f"summaries made: {made}")
+            if notice := await unjudged_notice(database):
+                print(notice)
         finally:
             await database.close()
         return database.url

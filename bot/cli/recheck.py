@@ -51,6 +51,8 @@ def _print_findings(found: Findings) -> None:
     print(
         f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
     )
+    if found.restored:
+        print(f"rows computed again from their records: {found.restored}")
     if found.summaries:
         print(f"summaries of games that were wrong, made anew: {found.summaries}")
     for reason, count in sorted(found.left.items()):

@@ -138,7 +138,7 @@ def plan(
     Raises:
         TrialError: The settings do not make a blind comparison, or a value makes no sense.
     """
-    from bot.game.selection import BLIND_FAVOUR
+    from bot.game.assignment import BLIND_COIN_PROBABILITY
     from engine import ENGINE_VERSION
     from storage.evidence.inference.any_time import Opt
     from storage.evidence.trials import NewTrial
@@ -172,7 +172,7 @@ def plan(
     how = {
         "engine_version": ENGINE_VERSION,
         "params": asdict(config.trap.params()),
-        "favour": BLIND_FAVOUR,
+        "favour": BLIND_COIN_PROBABILITY,
         "settings": settings,
     }
     configurations = {arm: {"player": arm, **how} for arm in arms}

@@ -20,7 +20,7 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import CHAT_LIMIT, Clock, Proposal
 from bot.base.metrics import Metrics
-from bot.control.audit import Audit, Note
+from bot.control.audit import Audit, AuditEntry
 from bot.control.control_socket import ControlError
 from bot.control.status import (
     Admission,
@@ -30,7 +30,7 @@ from bot.control.status import (
     Status,
     gather_status,
 )
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from bot.game.search_pool import SearchPool
 from storage.database import Database
 from storage.ledger.blocks import add_block, remove_block
@@ -38,12 +38,12 @@ from storage.ledger.events import PROGRAM
 from storage.ledger.games import get_game
 from storage.tables.types import now_utc
 
-MOST_PAUSE_MIN = 7 * 24 * 60.0
+MAX_PAUSE_MIN = 7 * 24 * 60.0
 """Longest pause, in minutes."""
 NOTED_S = 1.0
 """Seconds between two looks whether a pause has run out."""
 ANSWERED_S = 5.0
-"""Seconds for which `ControlActions.begin_challenge` waits for a refusal."""
+"""Seconds for which `OperatorActions.begin_challenge` waits for a refusal."""
 
 Tell = Callable[[str], None]
 
@@ -54,11 +54,11 @@ class _FoundGame:
 
     lobby: Lobby
     key: str
-    player: GamePlayer
+    player: GameRunner
 
 
 @dataclass(frozen=True)
-class Program:
+class Runtime:
     """The parts of the running program that the actions work on."""
 
     runners: Mapping[str, AccountRunner]
@@ -79,7 +79,7 @@ class Program:
     """Where events are counted."""
 
 
-class ControlActions:
+class OperatorActions:
     """Carries out the operator's actions.
 
     All actions raise `ControlError` or another `DesdemonaError` when they cannot be carried out, and
@@ -91,7 +91,7 @@ class ControlActions:
         now: The time, aware.
     """
 
-    def __init__(self, program: Program, now: Callable[[], datetime] = now_utc) -> None:
+    def __init__(self, program: Runtime, now: Callable[[], datetime] = now_utc) -> None:
         self._program = program
         self._now = now
         self._audit = Audit(program.database, program.metrics)
@@ -120,7 +120,7 @@ class ControlActions:
                 self._program.pause.end()
                 self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, "timer")
                 await self._audit.record(
-                    Note(PROGRAM, {"action": "resume", "by": "timer"}, "the pause is over")
+                    AuditEntry(PROGRAM, {"action": "resume", "by": "timer"}, "the pause is over")
                 )
 
     # --- The whole program ------------------------------------------------------------------------------
@@ -158,13 +158,13 @@ class ControlActions:
         A second pause replaces the first one's end.
 
         Args:
-            minutes: Until it ends by itself, more than 0, at most `MOST_PAUSE_MIN`; None: until `resume`, or
+            minutes: Until it ends by itself, more than 0, at most `MAX_PAUSE_MIN`; None: until `resume`, or
                 until the program ends.
             by: See above.
         """
-        async with self._audit.noting("pause", by, minutes=minutes) as note:
-            if minutes is not None and not (math.isfinite(minutes) and 0 < minutes <= MOST_PAUSE_MIN):
-                raise ControlError(f"a pause lasts more than 0 and at most {MOST_PAUSE_MIN:g} minutes")
+        async with self._audit.recording("pause", by, minutes=minutes) as note:
+            if minutes is not None and not (math.isfinite(minutes) and 0 < minutes <= MAX_PAUSE_MIN):
+                raise ControlError(f"a pause lasts more than 0 and at most {MAX_PAUSE_MIN:g} minutes")
             self._require_going_on()
             duration_s = None if minutes is None else 60 * minutes
             until = None if duration_s is None else self._now() + timedelta(seconds=duration_s)
@@ -176,7 +176,7 @@ class ControlActions:
 
     async def resume(self, *, by: str) -> str:
         """Let games begin again."""
-        async with self._audit.noting("resume", by) as note:
+        async with self._audit.recording("resume", by) as note:
             self._require_going_on()
             if not self._program.pause.is_on:
                 raise ControlError("the program is not paused")
@@ -187,7 +187,7 @@ class ControlActions:
 
     async def drain(self, *, by: str) -> str:
         """Finish the running games, as long as `shutdown.drain_s` says, and stop the program."""
-        async with self._audit.noting("drain", by) as note:
+        async with self._audit.recording("drain", by) as note:
             self._require_going_on()
             self._admission = AdmissionStatus(Admission.DRAINING, self._now(), None, by)
             self._program.stop.set()
@@ -196,26 +196,26 @@ class ControlActions:
 
     async def reload(self, *, by: str) -> str:
         """Read the settings again, as SIGHUP does: all or nothing."""
-        async with self._audit.noting("reload", by) as note:
+        async with self._audit.recording("reload", by) as note:
             note.result = f"settings read again; changed: {self._program.reload()}"
         return note.result
 
     async def set_log_level(self, level: str, *, by: str) -> str:
         """Log from this level on, until the program ends."""
-        async with self._audit.noting("log", by, level=level) as note:
+        async with self._audit.recording("log", by, level=level) as note:
             before = log.set_level(level.upper())
             note.result = f"logging from {level.upper()} on; it was {before}"
         return note.result
 
     async def acknowledge(self, alarm: str, *, by: str) -> str:
         """Send no more notices of an alarm that fires, until it has ended."""
-        async with self._audit.noting("ack", by, alarm=alarm) as note:
+        async with self._audit.recording("ack", by, alarm=alarm) as note:
             note.result = self._program.alarms.acknowledge(alarm, by)
         return note.result
 
     async def snooze(self, alarm: str, minutes: float, *, by: str) -> str:
         """Send no notices of an alarm for some minutes; more than 0, at most a week."""
-        async with self._audit.noting("snooze", by, alarm=alarm, minutes=minutes) as note:
+        async with self._audit.recording("snooze", by, alarm=alarm, minutes=minutes) as note:
             note.result = self._program.alarms.snooze(alarm, minutes)
         return note.result
 
@@ -239,7 +239,7 @@ class ControlActions:
             account: One of ours; None: any.
             by: See above.
         """
-        async with self._audit.noting("abort", by, game=game) as note:
+        async with self._audit.recording("abort", by, game=game) as note:
             found = self._found(game, account, note)
             try:
                 await found.player.abort()
@@ -250,7 +250,7 @@ class ControlActions:
 
     async def resign(self, game: str, *, account: str | None = None, by: str) -> str:
         """Resign a game; arguments as `abort`."""
-        async with self._audit.noting("resign", by, game=game) as note:
+        async with self._audit.recording("resign", by, game=game) as note:
             found = self._found(game, account, note)
             try:
                 await found.player.resign()
@@ -268,7 +268,7 @@ class ControlActions:
             account: As `abort`.
             by: See above.
         """
-        async with self._audit.noting("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
+        async with self._audit.recording("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
             if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
                 raise ControlError(f"a message has 1 to {CHAT_LIMIT} printable characters")
             found = self._found(game, account, note)
@@ -279,7 +279,7 @@ class ControlActions:
             note.result = f"game {found.key}: said"
         return note.result
 
-    def _found(self, game: str, account: str | None, note: Note) -> _FoundGame:
+    def _found(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:
         """The one game in play whose key begins so.
 
         Raises:
@@ -317,7 +317,7 @@ class ControlActions:
             account: One of ours at the site; None: the only one.
             by: See above.
         """
-        async with self._audit.noting("block", by, name=name) as note:
+        async with self._audit.recording("block", by, name=name) as note:
             name, lobby = word(name), self._lobby(account, note)
             async with self._program.database.write() as session:
                 is_new = await add_block(session, lobby.owner.site, name)
@@ -328,7 +328,7 @@ class ControlActions:
 
     async def unblock(self, name: str, *, account: str | None = None, by: str) -> str:
         """Undo `block`; the lists of the settings stay."""
-        async with self._audit.noting("unblock", by, name=name) as note:
+        async with self._audit.recording("unblock", by, name=name) as note:
             name, lobby = word(name), self._lobby(account, note)
             async with self._program.database.write() as session:
                 was_blocked = await remove_block(session, lobby.owner.site, name)
@@ -368,7 +368,7 @@ class ControlActions:
             The game's key and how it ended.
         """
         terms = {"variant": proposal.variant, "rated": proposal.rated}
-        async with self._audit.noting("challenge", by, name=name, **terms) as note:
+        async with self._audit.recording("challenge", by, name=name, **terms) as note:
             name, lobby = word(name), self._lobby(account, note)
             known = DIALECTS[lobby.owner.site].variants
             if proposal.variant not in known:
@@ -429,7 +429,7 @@ class ControlActions:
         self, key: str, *, password: str = "", team: str = "", account: str | None = None, by: str
     ) -> str:
         """Join a tournament; arguments as `bot.servers.Server.join_tournament`."""
-        async with self._audit.noting("join tournament", by, tournament=key) as note:
+        async with self._audit.recording("join tournament", by, tournament=key) as note:
             key, lobby = word(key), self._lobby(account, note)
             if not password.isprintable():
                 raise ControlError("the password has characters that cannot be sent")
@@ -441,7 +441,7 @@ class ControlActions:
 
     async def leave_tournament(self, key: str, *, account: str | None = None, by: str) -> str:
         """Leave a tournament, or pause in it."""
-        async with self._audit.noting("leave tournament", by, tournament=key) as note:
+        async with self._audit.recording("leave tournament", by, tournament=key) as note:
             key, lobby = word(key), self._lobby(account, note)
             await lobby.leave_tournament(key)
             note.result = f"left tournament {key}; a game that has begun goes on"
@@ -464,7 +464,7 @@ class ControlActions:
             raise ControlError(f"there are several accounts ({', '.join(names)}): choose one with --account")
         return names[0]
 
-    def _lobby(self, account: str | None, note: Note) -> Lobby:
+    def _lobby(self, account: str | None, note: AuditEntry) -> Lobby:
         name = self._account(account)
         lobby = self._program.runners[name].lobby
         if lobby is None:

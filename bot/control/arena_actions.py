@@ -65,7 +65,7 @@ class ArenaActions:
             action: One of `ArenaAction`.
             name: The account, or the game.
             new_name: For `ArenaAction.RENAME` only.
-            by: As in `bot.control.actions.ControlActions`.
+            by: As in `bot.control.actions.OperatorActions`.
 
         Raises:
             ControlError: There is no such action.
@@ -77,7 +77,9 @@ class ArenaActions:
         # The record of a deletion must not keep the name.
         kept = None if action == ArenaAction.DELETE else name
         async with (
-            self._audit.noting(f"arena-account {action}", by, name=kept, new_name=new_name or None) as note,
+            self._audit.recording(
+                f"arena-account {action}", by, name=kept, new_name=new_name or None
+            ) as note,
             self._owner() as owner,
         ):
             note.result = await _carry_out(owner, ArenaAction(action), name, new_name)

@@ -22,7 +22,7 @@ ACTION = "operator_action"
 
 
 @dataclass
-class Note:
+class AuditEntry:
     """What the event of an action says."""
 
     owner: AccountKey
@@ -46,7 +46,7 @@ class Audit:
         self._metrics = metrics
 
     @asynccontextmanager
-    async def noting(self, action: str, by: str, **detail: object) -> AsyncIterator[Note]:
+    async def recording(self, action: str, by: str, **detail: object) -> AsyncIterator[AuditEntry]:
         """Record what came of an action, also when it failed or was cancelled.
 
         Args:
@@ -55,7 +55,7 @@ class Audit:
             detail: The arguments; None stands for those that were not given.
         """
         given = {key: shown(value) for key, value in detail.items() if value is not None}
-        note = Note(PROGRAM, {"action": action, "by": shown(by), **given})
+        note = AuditEntry(PROGRAM, {"action": action, "by": shown(by), **given})
         try:
             yield note
         except asyncio.CancelledError:
@@ -70,7 +70,7 @@ class Audit:
         finally:
             await self.record(note)
 
-    async def record(self, note: Note) -> None:
+    async def record(self, note: AuditEntry) -> None:
         """Record an action; if the database fails, only the log has it."""
         action, by = note.detail["action"], note.detail["by"]
         logger.info("operator (%s): %s: %s", by, action, note.result)

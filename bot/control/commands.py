@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.base.events import Clock, Proposal
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.control.arena_actions import ArenaActions
 from bot.control.control_socket import Command, ControlError
 from bot.control.status_text import status_lines
@@ -28,7 +28,7 @@ class OperatorCommands:
         arena: The same for the arena's accounts.
     """
 
-    def __init__(self, actions: ControlActions, arena: ArenaActions) -> None:
+    def __init__(self, actions: OperatorActions, arena: ArenaActions) -> None:
         self._actions = actions
         self._arena = arena
 

@@ -35,7 +35,7 @@ class ControlError(DesdemonaError):
     """A command cannot be carried out; the message says why."""
 
 
-class NoProgram(ControlError):
+class NotRunning(ControlError):
     """No running program listens at the socket."""
 
 
@@ -211,7 +211,7 @@ def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None)
         patience_s: Longest wait for the next line, in seconds; None: any.
 
     Raises:
-        NoProgram: No program listens there.
+        NotRunning: No program listens there.
         ControlError: It does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
@@ -219,7 +219,7 @@ def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None)
             with _address(path) as address:
                 link.connect(address)
         except OSError as error:
-            raise NoProgram(
+            raise NotRunning(
                 f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
                 "with the same settings?"
             ) from None

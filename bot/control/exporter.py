@@ -5,7 +5,7 @@ from collections import Counter
 from prometheus_client import generate_latest
 
 from bot.base.metrics import Metrics
-from bot.control.health_watch import Form, link_trouble
+from bot.control.health_monitor import RecentResults, link_trouble
 from bot.control.status import Status
 from engine import ENGINE_VERSION
 
@@ -13,7 +13,7 @@ from engine import ENGINE_VERSION
 def exposition(
     metrics: Metrics,
     status: Status,
-    form: Form | None,
+    form: RecentResults | None,
     failures: dict[str, tuple[int, int]],
     firing: dict[str, bool],
 ) -> bytes:
@@ -22,7 +22,7 @@ def exposition(
     Args:
         metrics: What was counted; its gauges are set.
         status: What the program does.
-        form: Our ratings; None: not read yet.
+        recent: Our ratings; None: not read yet.
         failures: As `engine.human.registry.ModelRegistry.failures`.
         firing: All alarms by name: whether each fires.
     """

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.account.lobby import Lobby
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from engine.game import IllegalMove, replay
 from engine.games import get_game
 
@@ -70,7 +70,7 @@ def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
     return [_live_game(name, lobby.owner.site, key, player) for key, player in found if player is not None]
 
 
-def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGame:
+def _live_game(account: str, site: str, key: str, player: GameRunner) -> LiveGame:
     stored, session, clocks_s = player.stored, player.session, player.clocks_s
     # The site shows a game a moment before it is in the ledger.
     is_shown = stored is not None and session.moves is not None and session.position is not None
@@ -108,7 +108,7 @@ def _live_game(account: str, site: str, key: str, player: GamePlayer) -> LiveGam
     )
 
 
-def _last_move(player: GamePlayer) -> tuple[str, ...]:
+def _last_move(player: GameRunner) -> tuple[str, ...]:
     """Squares of the last move on the board."""
     session, stored = player.session, player.stored
     if not session.moves or stored is None:
@@ -122,14 +122,14 @@ def _last_move(player: GamePlayer) -> tuple[str, ...]:
         return ()
 
 
-def _bait(player: GamePlayer) -> BaitStatus | None:
-    armed, session = player.armed, player.session
-    if armed is None:
+def _bait(player: GameRunner) -> BaitStatus | None:
+    pending_bait, session = player.pending_bait, player.session
+    if pending_bait is None:
         return None
     rules = get_game(session.game)
     try:
-        move = rules.parse_move(session.position, armed.reply)
+        move = rules.parse_move(session.position, pending_bait.reply)
         name = rules.move_name(session.position, move)
     except IllegalMove:  # the forecast was of a move that another one has replaced
         return None
-    return BaitStatus(name, rules.move_squares(move), armed.odds, armed.cost / 10_000)
+    return BaitStatus(name, rules.move_squares(move), pending_bait.odds, pending_bait.cost / 10_000)

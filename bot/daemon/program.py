@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bot.account.runner import STANDBY_S, AccountRunner, Machine
+from bot.account.runner import STANDBY_S, AccountRunner, SharedResources
 from bot.alarms.board import AlarmBoard
 from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share
@@ -26,20 +26,20 @@ from bot.base.errors import ConfigError, DesdemonaError
 from bot.base.game_server import Server
 from bot.base.game_summaries import summarise_in_background
 from bot.base.metrics import Metrics
-from bot.control.actions import ControlActions, Program
+from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import OperatorCommands, arena_commands
 from bot.control.control_socket import listening
-from bot.control.desk import OperatorDesk
-from bot.control.health_watch import HealthWatch, Watched
+from bot.control.health_monitor import HealthMonitor, MonitoredParts
+from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
 from bot.dashboard.menu import pages
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
-from bot.game.machine_limit import MachineLimit
+from bot.game.game_runner import first_error
 from bot.game.offer_policy import may_grant_takebacks
-from bot.game.player import first_error
 from bot.game.search_pool import SearchPool
+from bot.game.shared_game_limit import SharedGameLimit
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
@@ -103,13 +103,13 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
-        machine = Machine(
+        shared = SharedResources(
             database,
             pool,
             strong,
             engines,
             models,
-            MachineLimit(config.engine.max_games),
+            SharedGameLimit(config.engine.max_games),
             # Spreading out retries needs no cryptographic randomness; draws of players have their own.
             random.Random(config.selection.seed or None),  # noqa: S311
             is_standby,
@@ -119,33 +119,33 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             name: AccountRunner(
                 name,
                 each,
-                machine,
-                partial(open_server, database=database, arena=arena, metrics=machine.metrics),
+                shared,
+                partial(open_server, database=database, arena=arena, metrics=shared.metrics),
                 is_alone=len(configs) == 1,
             )
             for name, each in configs.items()
         }
         settings = LiveSettings(config, path, runners)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
-        program = Program(
+        program = Runtime(
             runners,
             database,
             pool,
-            machine.pause,
+            shared.pause,
             stop,
             settings.reload,
             lambda: arena.status,
             errors,
             AlarmBoard(config.alarms),
-            machine.metrics,
+            shared.metrics,
         )
-        actions = ControlActions(program)
+        actions = OperatorActions(program)
         watch = health_watch(config, program, actions, models)
         owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
         commands = OperatorCommands(actions, owner)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
-            desk = OperatorDesk(actions, watch, program.alarms, models, machine.metrics)
+            desk = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
             shown = pages(config.dashboard, config.storage.url, actions)
             workers = PageWorkers(config.dashboard, config.storage.url)
             dashboard = Dashboard(config.dashboard, database, shown, desk, workers=workers)
@@ -193,10 +193,10 @@ async def without_taken_levels(
 
 
 def health_watch(
-    config: Config, program: Program, actions: ControlActions, models: ModelRegistry
-) -> HealthWatch:
+    config: Config, program: Runtime, actions: OperatorActions, models: ModelRegistry
+) -> HealthMonitor:
     """The watch over the running program's health, with the hooks of the settings."""
-    watched = Watched(
+    watched = MonitoredParts(
         actions.status,
         program.database,
         config.storage.url,
@@ -206,7 +206,7 @@ def health_watch(
     )
     page = config.dashboard.public_url or f"http://{config.dashboard.host}:{config.dashboard.port}"
     hooks = AlarmHooks(config.alarms, f"{page}/dash/events" if config.dashboard.enabled else "")
-    return HealthWatch(
+    return HealthMonitor(
         watched,
         program.alarms,
         hooks,

@@ -37,7 +37,7 @@ class Surroundings:
 
     has_session: bool = False
     """One can sign out."""
-    loud_alarms: tuple[AlarmStatus, ...] = ()
+    unacknowledged_alarms: tuple[AlarmStatus, ...] = ()
     said: ActionResult | None = None
     """What came of the reader's last action."""
 
@@ -114,7 +114,7 @@ class AnswerMaker:
         return self._templates.get_template(template).render(
             menu=[page for page in self._pages.values() if page.is_in_menu],
             has_session=surroundings.has_session,
-            loud_alarms=surroundings.loud_alarms,
+            unacknowledged_alarms=surroundings.unacknowledged_alarms,
             said=surroundings.said,
             **values,
         )

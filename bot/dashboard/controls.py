@@ -12,7 +12,7 @@ from aiohttp import web
 
 from bot.base.errors import DesdemonaError
 from bot.base.events import Proposal
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.control.commands import parse_minutes
 from bot.control.control_socket import ControlError
 from bot.dashboard.access import read_form, safe_next
@@ -43,7 +43,7 @@ class ActionResult:
 class PageAction:
     """An action that the page offers."""
 
-    carry_out: Callable[[ControlActions, Fields], Awaitable[str]]
+    carry_out: Callable[[OperatorActions, Fields], Awaitable[str]]
     fields: tuple[str, ...] = ()
     """Names of its form fields."""
     question: str = ""
@@ -71,11 +71,11 @@ def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
         raise ControlError(f"minutes: {text!a:.40} is no number") from None
 
 
-async def _snooze(actions: ControlActions, fields: Fields) -> str:
+async def _snooze(actions: OperatorActions, fields: Fields) -> str:
     return await actions.snooze(fields["alarm"], _minutes(fields, is_needed=True) or 0.0, by=WHO)
 
 
-async def _challenge(actions: ControlActions, fields: Fields) -> str:
+async def _challenge(actions: OperatorActions, fields: Fields) -> str:
     """
     Raises:
         ControlError: The clock is none, or it is not said whether the game is rated.
@@ -137,7 +137,7 @@ class Controls:
         render: Renders a template with values.
     """
 
-    def __init__(self, actions: ControlActions, render: Render) -> None:
+    def __init__(self, actions: OperatorActions, render: Render) -> None:
         self._actions = actions
         self._render = render
 

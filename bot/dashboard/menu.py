@@ -1,7 +1,7 @@
 """All pages, in the order of the menu."""
 
 from bot.base.config import DashboardConfig
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.dashboard.page import Page
 from bot.dashboard.pages import game, games, opponents, ratings, results, traps
 from bot.dashboard.pages.ask import ask_page
@@ -12,7 +12,7 @@ from bot.dashboard.pages.works import works_page
 
 
 def pages(
-    config: DashboardConfig, database_url: str, actions: ControlActions | None = None
+    config: DashboardConfig, database_url: str, actions: OperatorActions | None = None
 ) -> tuple[Page, ...]:
     """The pages that the settings ask for.
 

@@ -3,10 +3,10 @@
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from bot.control.desk import OperatorDesk
+from bot.control.operator_services import OperatorServices
 
 
-def monitoring_routes(desk: OperatorDesk | None) -> list[web.RouteDef]:
+def monitoring_routes(desk: OperatorServices | None) -> list[web.RouteDef]:
     """The routes ``/healthz``, ``/readyz`` and ``/metrics``.
 
     Args:

@@ -19,7 +19,7 @@ from bot.base.colours import colours_route, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.charts.files import CHART_FILES
-from bot.control.desk import OperatorDesk
+from bot.control.operator_services import OperatorServices
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, read_form, safe_next
 from bot.dashboard.answers import AnswerMaker, PageForm, PageRequest, Surroundings
 from bot.dashboard.controls import ActionResult, Controls, forget_said, said_last
@@ -81,7 +81,7 @@ class Dashboard:
         config: DashboardConfig,
         database: Database,
         pages: Sequence[Page],
-        desk: OperatorDesk | None = None,
+        desk: OperatorServices | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         workers: PageWorkers | None = None,
@@ -230,7 +230,7 @@ class Dashboard:
         return self._maker.render(template, self._surroundings(), **values)
 
     def _surroundings(self, said: ActionResult | None = None) -> Surroundings:
-        alarms = () if self._desk is None else self._desk.loud_alarms
+        alarms = () if self._desk is None else self._desk.unacknowledged_alarms
         return Surroundings(self._access.needs_token, alarms, said)
 
     # --- Signing in -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.alarms.board import AlarmStatus
 from bot.base.rounding import counted
-from bot.control.health_watch import link_trouble
+from bot.control.health_monitor import link_trouble
 from bot.control.status import Admission, Status
 from bot.control.status_text import duration
 
@@ -113,7 +113,7 @@ def pills(status: Status) -> list[Pill]:
         games = status.arena.games
         made.append(Pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
     for alarm in status.firing:
-        mood = "bad" if alarm.is_loud and not alarm.is_warning else "warn"
+        mood = "bad" if alarm.is_unacknowledged and not alarm.is_warning else "warn"
         made.append(Pill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
     error = status.last_error
     if error is not None and status.at - error.at < ERROR_FRESH:

@@ -10,8 +10,8 @@ from bot.base.events import ChatLine, Room
 from bot.game import chat_commands as commands
 from bot.game import chat_texts as talk
 from bot.game.chat_commands import Command
-from bot.game.ledger import Closed, GameLedger
-from bot.game.services import Services
+from bot.game.ledger import ClosedGame, GameLedger
+from bot.game.services import GameServices
 from bot.game.side_tasks import SideTasks
 from engine.games import get_game
 from engine.strategies.registry import strategy_named
@@ -35,7 +35,7 @@ class GameChat:
     def __init__(
         self,
         game_id: str,
-        services: Services,
+        services: GameServices,
         ledger: GameLedger,
         side_tasks: SideTasks,
         *,
@@ -68,9 +68,9 @@ class GameChat:
         if text is not None:
             self._side_tasks.start("the greeting", partial(self._say, text, room))
 
-    def hear(self, line: ChatLine) -> None:
+    def on_message(self, line: ChatLine) -> None:
         """Answer a question: the first of its kind always, others unless their room was just answered."""
-        command = commands.heard(line, self._services.bot_name)
+        command = commands.command_of(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return
         now, room = self._services.clock(), line.room
@@ -123,7 +123,7 @@ class GameChat:
             else:
                 return
 
-    async def say_farewell(self, closed: Closed) -> None:
+    async def say_farewell(self, closed: ClosedGame) -> None:
         """Send the farewell after a game whose ledger is closed."""
         game = self._ledger.game
         text = talk.farewell(

@@ -55,7 +55,7 @@ class ChatFacts:
     """Earlier games with this opponent; only for !stats."""
 
 
-def heard(line: ChatLine, bot: str) -> Command | None:
+def command_of(line: ChatLine, bot: str) -> Command | None:
     """The question in a line of chat; None if there is none, or if the line is our own or the site's."""
     if line.by_site or line.name.casefold() == bot.casefold():
         return None

@@ -22,11 +22,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
 from bot.base.metrics import Metrics, TrapOutcome
+from bot.game.assignment import Assignment, AssignmentContext
 from bot.game.cache.bait_counter import BaitCounter
-from bot.game.cache.standing_decisions import StandingDecisions
+from bot.game.cache.current_decisions import CurrentDecisions
 from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
-from bot.game.selection import Occasion, Selection
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.bait_rule import ReplyForecast
@@ -89,7 +89,7 @@ _VERDICTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedGame:
     """The summary of a closed game."""
 
     verdict: ResultForUs
@@ -116,7 +116,7 @@ class GameLedger:
         self._game: StoredGame | None = None
         self._turn = asyncio.Lock()
         # As committed, and as the transaction under way leaves it.
-        self._standing = self._draft = StandingDecisions()
+        self._current_decisions = self._draft = CurrentDecisions()
         self._first_side: int | None = None
         # The moves that the server showed last.  Set before the transaction that writes them and read inside
         # others, so that the later of "the profile is complete" and "the reply is known" records the outcome.
@@ -155,7 +155,7 @@ class GameLedger:
         return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(
-        self, snapshot: GameSnapshot, choose: Callable[[Occasion], Selection], params: TrapParams
+        self, snapshot: GameSnapshot, choose: Callable[[AssignmentContext], Assignment], params: TrapParams
     ) -> bool:
         """Look the game up, or record it with the player that is to play it.
 
@@ -171,8 +171,8 @@ class GameLedger:
         async with self._transaction() as session:
             known = await get_game(session, self._owner, self._site_game_id)
             if known is None:
-                selection = choose(await self._occasion(session, snapshot))
-                new = self._new_game(snapshot, selection, params)
+                assignment = choose(await self._assignment_context(session, snapshot))
+                new = self._new_game(snapshot, assignment, params)
                 new = replace(new, trial_id=await trial_for(session, new))
                 self._game = await open_game(session, new)
                 self._draft.learn(await list_decisions(session, self._game.id))
@@ -191,7 +191,7 @@ class GameLedger:
                 )
             self._game, self._is_closed = known, known.is_settled
             if self.is_open:
-                await self._take_up(session, known, snapshot.state.moves)
+                await self._resume(session, known, snapshot.state.moves)
             return False
 
     async def reopen(self) -> bool:
@@ -213,7 +213,7 @@ class GameLedger:
         if known is None or known.is_settled or known.state is GameStatus.OPEN:
             return None
         reason = EndReason(known.end_reason or EndReason.OTHER)
-        if reason is EndReason.UNTOLD:
+        if reason is EndReason.UNKNOWN:
             return None
         self._game, self._moves = known, known.moves
         winners = {GameResult.WIN: known.our_side, GameResult.LOSS: 1 - known.our_side}
@@ -221,8 +221,8 @@ class GameLedger:
 
     async def find(self, ply: int, position: str) -> StoredDecision | None:
         """The standing decision at a ply, if it was made in this position."""
-        if self._standing.knows(ply):
-            stored = self._standing.latest.get(ply)
+        if self._current_decisions.knows(ply):
+            stored = self._current_decisions.latest.get(ply)
         else:
             async with self._database.read() as session:
                 stored = await get_decision(session, self.game.id, ply)
@@ -299,7 +299,7 @@ class GameLedger:
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
                     continue
-                stored = await self._standing_at(session, ply)
+                stored = await self._current_at(session, ply)
                 if stored is None or stored.decision.move != moves[ply]:
                     await self._played_by_others(session, ply, stored)
                     continue
@@ -372,7 +372,7 @@ class GameLedger:
             self._to_count.append(partial(self._count_end, end, result))
         return result
 
-    async def close(self, end: GameEnd) -> Closed:
+    async def close(self, end: GameEnd) -> ClosedGame:
         """Close the ledger of a finished game whose decisions are settled."""
         async with self._transaction() as session:
             await settle_game(session, self.game.id)
@@ -380,7 +380,7 @@ class GameLedger:
             counts = await bait_counts(session, self.game.id)
         is_aborted = end.reason is EndReason.ABORTED
         verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
-        return Closed(verdict, counts)
+        return ClosedGame(verdict, counts)
 
     async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""
@@ -434,7 +434,7 @@ class GameLedger:
         """One transaction at a time: of two that cannot see each other's writes, neither would record an
         outcome."""
         async with self._turn:
-            self._draft = self._standing.copy()
+            self._draft = self._current_decisions.copy()
             self._to_count.clear()
             began = time.perf_counter()
             try:
@@ -444,17 +444,17 @@ class GameLedger:
                     if self._is_closed:  # what is written later, a last forecast for instance, counts, too
                         await summarise(session, [self.game.id])
             except BaseException as error:  # also when cancelled: nobody knows what was committed
-                self._standing = StandingDecisions()
+                self._current_decisions = CurrentDecisions()
                 # Without the role another program goes on, and the database is well.
                 if isinstance(error, StorageError) and not isinstance(error, RoleLost):
                     self._metrics.commit_failed()
                 raise
-            self._standing = self._draft
+            self._current_decisions = self._draft
             self._metrics.committed(time.perf_counter() - began)
             for count in self._to_count:
                 count()
 
-    async def _standing_at(self, session: AsyncSession, ply: int) -> StoredDecision | None:
+    async def _current_at(self, session: AsyncSession, ply: int) -> StoredDecision | None:
         if self._draft.knows(ply):
             return self._draft.latest.get(ply)
         return await get_decision(session, self.game.id, ply)
@@ -502,9 +502,9 @@ class GameLedger:
             if reply is not None:
                 self._to_count.append(partial(self._baits.add_reply, stored.id, reply))
         else:  # there is another one
-            self._draft = StandingDecisions()
+            self._draft = CurrentDecisions()
 
-    async def _take_up(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
+    async def _resume(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
         if common < len(known.moves):  # taken back while we were away
             await void_after(session, known.id, common)
@@ -525,7 +525,7 @@ class GameLedger:
         logger.warning("game %s: no decision of ours for ply %d", self._site_game_id, ply)
         if stored is not None:
             await mark_dropped(session, stored.id)
-            self._draft = StandingDecisions()
+            self._draft = CurrentDecisions()
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
         await self._log_event(session, "undecided_move", detail)
 
@@ -534,11 +534,11 @@ class GameLedger:
         for stored in await list_decisions(session, self.game.id):
             if stored.ply >= ply:
                 await mark_dropped(session, stored.id)
-                self._draft = StandingDecisions()
+                self._draft = CurrentDecisions()
 
-    async def _occasion(self, session: AsyncSession, snapshot: GameSnapshot) -> Occasion:
+    async def _assignment_context(self, session: AsyncSession, snapshot: GameSnapshot) -> AssignmentContext:
         owner, game = self._owner, snapshot.game
-        return Occasion(
+        return AssignmentContext(
             site=owner.site,
             game=game,
             speed=snapshot.speed,
@@ -547,7 +547,7 @@ class GameLedger:
             overall=await count_by_player(session, owner, game),
         )
 
-    def _new_game(self, snapshot: GameSnapshot, selection: Selection, params: TrapParams) -> NewGame:
+    def _new_game(self, snapshot: GameSnapshot, assignment: Assignment, params: TrapParams) -> NewGame:
         clock, opponent = snapshot.clock, snapshot.opponent
         return NewGame(
             site=self._owner.site,
@@ -566,10 +566,10 @@ class GameLedger:
             opponent_is_bot=opponent.is_bot,
             our_rating=snapshot.our_rating,
             opponent_rating=opponent.rating,
-            player=selection.player,
+            player=assignment.player,
             params=params,
             engine_version=ENGINE_VERSION,
-            selection=selection.detail,
+            selection=assignment.detail,
         )
 
     def _is_ours(self, ply: int) -> bool:
@@ -596,6 +596,6 @@ def _result(end: GameEnd, our_side: int) -> GameResult | None:
     """Our result; None if there is none or the server does not report it."""
     if end.winner is not None:
         return GameResult.WIN if end.winner == our_side else GameResult.LOSS
-    if end.reason in (EndReason.ABORTED, EndReason.OTHER, EndReason.UNTOLD):  # an unknown end is no draw
+    if end.reason in (EndReason.ABORTED, EndReason.OTHER, EndReason.UNKNOWN):  # an unknown end is no draw
         return None
     return GameResult.DRAW

@@ -11,7 +11,7 @@ from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd
 from bot.game import offer_policy
 from bot.game.ledger import GameLedger
-from bot.game.services import Services
+from bot.game.services import GameServices
 from bot.game.session import Session, SessionState
 from bot.game.side_tasks import SideTasks
 from engine.games import get_game
@@ -36,7 +36,7 @@ class GameOffers:
     def __init__(
         self,
         game_id: str,
-        services: Services,
+        services: GameServices,
         ledger: GameLedger,
         side_tasks: SideTasks,
         session: Callable[[], Session],
@@ -111,7 +111,9 @@ class GameOffers:
         accepts = offer_policy.accepts_draw(self._facts(), self._config)
         call = partial(self._server.answer_draw, self._game_id, accepts)
         is_wanted = self._may_agree if accepts else lambda: True
-        self._side_tasks.start("answering a draw", partial(self._side_tasks.insist, call, is_wanted))
+        self._side_tasks.start(
+            "answering a draw", partial(self._side_tasks.repeat_until_done, call, is_wanted)
+        )
 
     def _may_agree(self) -> bool:
         """Whether the opponent's offer still stands: otherwise accepting it would be an offer of ours."""
@@ -126,7 +128,7 @@ class GameOffers:
     async def _answer_takeback(self) -> None:
         most = offer_policy.takebacks(self._facts(), self._config)
         is_granted = most > 0 and await self._ledger.grant_takeback(most)
-        await self._side_tasks.insist(
+        await self._side_tasks.repeat_until_done(
             partial(self._server.answer_takeback, self._game_id, is_granted),
             lambda: self._session().takeback_offered,
         )
@@ -144,7 +146,7 @@ class GameOffers:
         if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
             return
         ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
-        await self._side_tasks.insist(partial(ask, self._game_id))
+        await self._side_tasks.repeat_until_done(partial(ask, self._game_id))
 
     def keep_playing(self) -> None:
         """Drop the claim: the opponent is back."""
@@ -166,4 +168,4 @@ class GameOffers:
 
     async def _abort_game(self, after_s: float) -> None:
         await self._services.sleep(after_s)
-        await self._side_tasks.insist(partial(self._server.abort, self._game_id))
+        await self._side_tasks.repeat_until_done(partial(self._server.abort, self._game_id))

@@ -42,9 +42,11 @@ from storage.maintenance.recheck import (
     NextDecision,
     RecordedDecision,
     UnreadableDecision,
+    columns_from,
     count_decisions,
     decisions_between,
     next_decision,
+    restore_columns,
     settle_later,
 )
 from storage.packing.records import unpack
@@ -61,7 +63,7 @@ OnCount = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class WrongRecord:
-    """A decision whose record is damaged, fails verification, or contradicts its row or its game."""
+    """A decision whose record is damaged, fails verification, or contradicts its game."""
 
     site: str
     """``?`` where it cannot be read."""
@@ -86,6 +88,8 @@ class Findings:
     """Forecasts of the reply that were missing, or by earlier rules, and have been added."""
     completed: int = 0
     """Profiles of chosen moves that were incomplete and have been completed."""
+    restored: int = 0
+    """Rows whose columns did not follow from the record, and have been computed again."""
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
     """Summaries of games that were wrong and have been made anew
@@ -104,6 +108,7 @@ class Findings:
             "judged": self.judged,
             "forecast": self.forecast,
             "completed": self.completed,
+            "restored": self.restored,
             "wrong": [
                 {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
                 for each in self.wrong
@@ -185,6 +190,7 @@ class _Recheck:
         try:
             decision = self._verified()
             is_pruned = decision.is_pruned
+            await self._restore(decision)
             await self._check_reply(decision)
             if self._lacks(decision):
                 await self._settle(decision)
@@ -223,6 +229,12 @@ class _Recheck:
         except Exception as error:  # a damaged record may contain anything
             raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
         return decision
+
+    async def _restore(self, decision: Decision) -> None:
+        """Compute again what the row has beside the record, where it differs."""
+        if columns_from(decision, self._found.rule) != self._found.derived:
+            async with self._database.write() as session:
+                self._findings.restored += await restore_columns(session, self._found, decision) > 0
 
     async def _check_reply(self, decision: Decision) -> None:
         """Compare the reply that was judged with the game's moves.

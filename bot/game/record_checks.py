@@ -12,7 +12,6 @@ from engine.errors import RecordError
 from engine.game import IllegalMove, if_it_goes_on, positions
 from engine.games import get_game
 from engine.judgement import judge_decision
-from storage.ledger.decisions import reply_scores
 from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
@@ -38,16 +37,11 @@ class RecordChecks:
         Raises:
             RecordError: They contradict each other; the message says where.
         """
-        for name in ("move", "depth", "search_mode"):
-            if getattr(found, name) != getattr(decision, name):
-                raise RecordError(
-                    f"{name} is {getattr(decision, name)} in the record, "
-                    f"but {getattr(found, name)} in its row"
-                )
+        if found.move != decision.move:
+            raise RecordError(f"move is {decision.move} in the record, but {found.move} in its row")
         if found.game != decision.game:
             raise RecordError(f"the record is of {decision.game}, but the game is {found.game}")
         self._check_position(found, decision)
-        _check_replies(found, decision)
         _check_forecast(found, decision)
         if decision.trial_draw is not None:
             self._check_lot(found, decision)
@@ -95,12 +89,6 @@ class RecordChecks:
         # A move taken back is drawn by the same seed when the position comes again.
         if earlier != [found.game_id, decision.position]:
             raise RecordError(f"its seed {draw.seed} is that of decision {decision_id}, too")
-
-
-def _check_replies(found: RecordedDecision, decision: Decision) -> None:
-    replies = reply_scores(decision.chosen) if decision.chosen.is_whole else None
-    if found.replies != replies:
-        raise RecordError(f"its row has other replies to {decision.move}, or other scores of them")
 
 
 def _check_forecast(found: RecordedDecision, decision: Decision) -> None:

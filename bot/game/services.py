@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from bot.base.config import Config
 from bot.base.game_server import Server
 from bot.base.metrics import Metrics
-from bot.game.machine_limit import MachineLimit
-from bot.game.recent_games import UnwonGames
+from bot.game.assignment import DRAW_BITS
+from bot.game.repetition import NonWins
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
-from bot.game.selection import NUMBER_BITS
+from bot.game.shared_game_limit import SharedGameLimit
 from engine.human.registry import ModelRegistry
 from engine.lookup.source import LookupMove
 from engine.randomised import SEED_BITS
@@ -46,7 +46,7 @@ class MoveLookup(Protocol):
 
 
 @dataclass
-class Services:
+class GameServices:
     """What every game of an account shares."""
 
     server: Server
@@ -72,9 +72,9 @@ class Services:
     """Looks moves up at a site; None: nothing is."""
     role: Role = field(default_factory=lambda: Role(""))
     """That this program, and no other, plays the account."""
-    machine_limit: MachineLimit = field(default_factory=MachineLimit)
+    shared_limit: SharedGameLimit = field(default_factory=SharedGameLimit)
     """The games of all accounts."""
-    unwon: UnwonGames = field(default_factory=UnwonGames)
+    non_wins: NonWins = field(default_factory=NonWins)
     """The account's games that are not to be repeated against anybody."""
     metrics: Metrics = field(default_factory=Metrics)
     """Counts what happens."""
@@ -90,8 +90,8 @@ class Services:
         It cannot be predicted from others, unless the settings have a seed, for tests.
         """
         if self.config.selection.seed:
-            return self.rng.getrandbits(NUMBER_BITS)
-        return secrets.randbits(NUMBER_BITS)
+            return self.rng.getrandbits(DRAW_BITS)
+        return secrets.randbits(DRAW_BITS)
 
     def decision_seed(self, game: NewGame, position: str) -> int | None:
         """64 random bits with which the player may draw a decision (`engine.randomised`).

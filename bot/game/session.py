@@ -145,7 +145,7 @@ class KeepPlaying:
 
 
 @dataclass(frozen=True, slots=True)
-class Hear:
+class HandleChat:
     """A line of chat arrived."""
 
     line: ChatLine
@@ -153,7 +153,7 @@ class Hear:
 
 @dataclass(frozen=True, slots=True)
 class Adjourn:
-    """The game is interrupted: leave its ledger open, for another `GamePlayer` to resume."""
+    """The game is interrupted: leave its ledger open, for another `GameRunner` to resume."""
 
     reason: str
 
@@ -176,7 +176,7 @@ Action = (
     | AnswerTakeback
     | ClaimGame
     | KeepPlaying
-    | Hear
+    | HandleChat
     | Adjourn
     | Finish
 )
@@ -249,7 +249,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
         case OpponentGone():
             return session, ()
         case ChatLine():
-            return session, (Hear(event),)
+            return session, (HandleChat(event),)
 
 
 def common_plies(old: Sequence[str], new: Sequence[str]) -> int:
@@ -349,7 +349,7 @@ def end_by_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
         game: The rules.
         position: The last one.
     """
-    if end.reason is not EndReason.UNTOLD or game.legal_moves(position):
+    if end.reason is not EndReason.UNKNOWN or game.legal_moves(position):
         return end
     result, mover = game.result_centi(position), game.side_to_move(position)
     winner = None if result == 0 else mover if result > 0 else 1 - mover

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from bot.base.errors import ServerError, TransientError
 from bot.base.reconnect import delays
-from bot.game.services import Services
+from bot.game.services import GameServices
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ class SideTasks:
         tasks: The group they run in.
     """
 
-    def __init__(self, game_id: str, services: Services, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, game_id: str, services: GameServices, tasks: asyncio.TaskGroup) -> None:
         self._game_id = game_id
         self._services = services
         self._tasks = tasks
@@ -48,7 +48,7 @@ class SideTasks:
         except Exception:
             logger.exception("game %s: %s", self._game_id, what)
 
-    async def insist(
+    async def repeat_until_done(
         self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
     ) -> None:
         """Repeat a call until the server accepts or refuses it, or it is no longer wanted."""

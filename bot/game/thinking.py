@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.base.dialects import Ability
-from bot.game.recent_games import Paths, latest_paths
+from bot.game.repetition import Paths, latest_paths
 from bot.game.search_pool import JobStop, Rank
-from bot.game.services import Services
+from bot.game.services import GameServices
 from engine.decision import Decision, Person
 from engine.errors import BadSettings
 from engine.game import Game, positions
@@ -34,7 +34,7 @@ from engine.stop import Stopped
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.uci.settings import MoveLimit
-from engine.variety import LEVELS, Detour, Level
+from engine.variety import LEVELS, Level, RepetitionAvoidance
 from storage.ledger.decisions import list_seeds
 from storage.records import StoredGame
 
@@ -73,11 +73,11 @@ class MoveSearch:
 
     def __init__(
         self,
-        services: Services,
+        services: GameServices,
         stored: StoredGame,
         game: Game[Any],
         position: Any,
-        detour: Detour | None = None,
+        avoidance: RepetitionAvoidance | None = None,
         moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
         found: LookupMove | None = None,
@@ -96,10 +96,10 @@ class MoveSearch:
         self._moves = moves
         self._person = Person(stored.opponent_rating, their_remaining_s)
         self._text = game.position_text(position)
-        self._detour = detour
+        self._avoidance = avoidance
         if level := _level(stored):
-            self._detour = (
-                level.detour if detour is None else replace(detour, within_centi=level.within_centi)
+            self._avoidance = (
+                level.avoidance if avoidance is None else replace(avoidance, within_centi=level.within_centi)
             )
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
@@ -173,7 +173,7 @@ class MoveSearch:
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)
-            return player.choose(self._position, limits, stop, self._detour, background, self._seed)
+            return player.choose(self._position, limits, stop, self._avoidance, background, self._seed)
 
     def _background(self) -> Background:
         text = self._stored.initial_position
@@ -208,7 +208,7 @@ class MoveSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ahead:
+class _PonderSearch:
     """A search for an expected turn."""
 
     search: MoveSearch
@@ -223,12 +223,12 @@ class GameThinker:
         tasks: The group that pondering runs in.
     """
 
-    def __init__(self, services: Services, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, services: GameServices, tasks: asyncio.TaskGroup) -> None:
         self._services = services
         self._tasks = tasks
         self._left_s: float | None = None
         """Estimated time on our clock when the last decision was found."""
-        self._ahead: _Ahead | None = None
+        self._ahead: _PonderSearch | None = None
         self._paths: Paths | None = None
         """Openings not to repeat; None: not looked up yet."""
         self._seeds: dict[tuple[int, str], int] | None = None
@@ -258,11 +258,11 @@ class GameThinker:
             varies = self._services.config.engine.variety_centi > 0
             self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
             if varies:
-                await self._services.unwon.load(self._services.database, stored.owner, game.name)
+                await self._services.non_wins.load(self._services.database, stored.owner, game.name)
         if self._seeds is None:
             self._seeds = await self._known_seeds(stored)
-        detour = self._detour(stored, game, position, moves)
-        online = await self._look_up(stored, game, position, remaining_s, detour)
+        avoidance = self._avoidance(stored, game, position, moves)
+        online = await self._look_up(stored, game, position, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
@@ -281,7 +281,7 @@ class GameThinker:
                 stored,
                 game,
                 position,
-                detour,
+                avoidance,
                 moves,
                 their_remaining_s,
                 online,
@@ -331,7 +331,7 @@ class GameThinker:
         game: Game[Any],
         position: Any,
         remaining_s: float | None,
-        detour: Detour | None,
+        avoidance: RepetitionAvoidance | None,
     ) -> LookupMove | None:
         """A move from a site, for players that use books and tables; not if ours have the position."""
         online = self._services.online
@@ -341,17 +341,19 @@ class GameThinker:
         for source in self._services.strong.sources.get(game.name, ()):
             if await asyncio.to_thread(source.choose, root, rng) is not None:
                 return None
-        return await online.find(game.name, position, remaining_s, () if detour is None else detour.avoid)
+        return await online.find(
+            game.name, position, remaining_s, () if avoidance is None else avoidance.avoid
+        )
 
-    def _detour(
+    def _avoidance(
         self, stored: StoredGame, game: Game[Any], position: Any, moves: Sequence[str]
-    ) -> Detour | None:
+    ) -> RepetitionAvoidance | None:
         """How to leave the lines played before; None: it is not in any, or they may be repeated."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
         avoid = (self._paths or {}).get(game.position_text(position), ())
-        return self._services.unwon.detour(stored, moves, avoid, within_centi)
+        return self._services.non_wins.avoidance(stored, moves, avoid, within_centi)
 
     def expect(
         self,
@@ -380,11 +382,11 @@ class GameThinker:
             return
         moves = (*moves, reply)
         seed = self._seed(stored, game.position_text(position), len(moves))
-        detour = self._detour(stored, game, position, moves)
-        search = MoveSearch(self._services, stored, game, position, detour, moves, seed=seed)
+        avoidance = self._avoidance(stored, game, position, moves)
+        search = MoveSearch(self._services, stored, game, position, avoidance, moves, seed=seed)
         left_s = self._left_s + (stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
-        self._ahead = _Ahead(search, self._tasks.create_task(self._look_ahead(search, game.name)))
+        self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
 
     async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
         """Those of the lots in the ledger: the program may have been started anew."""
@@ -408,7 +410,7 @@ class GameThinker:
             self._ahead.task.cancel()
             self._ahead = None
 
-    async def _look_ahead(self, search: MoveSearch, game_name: str) -> Decision | None:
+    async def _ponder(self, search: MoveSearch, game_name: str) -> Decision | None:
         try:
             return await self._services.pool.run(search, game_name, self._services.clock(), rank=Rank.SPARE)
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
@@ -416,7 +418,7 @@ class GameThinker:
             return None
 
 
-def _randomised(services: Services, stored: StoredGame) -> RandomisedParams:
+def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
     """The settings with which a game's moves are drawn: those of its beginning, whatever they are by now.
 
     A game that recorded none, or values that this version does not have, goes on with today's.
@@ -431,7 +433,7 @@ def _randomised(services: Services, stored: StoredGame) -> RandomisedParams:
 
 
 def _clock_limits(
-    services: Services,
+    services: GameServices,
     stored: StoredGame,
     game: Game[Any],
     position: Any,
@@ -459,7 +461,7 @@ def _level(stored: StoredGame) -> Level | None:
     return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
 
-def is_slow(services: Services, stored: StoredGame) -> bool:
+def is_slow(services: GameServices, stored: StoredGame) -> bool:
     """Whether nobody waits for the moves of a game, so that its searches wait for those of others."""
     return stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
 

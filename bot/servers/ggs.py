@@ -362,7 +362,7 @@ class GgsServer:
         if isinstance(message, wire.PlayerList):
             self._players = list(message.players)
         try:
-            outputs = self._state.hear(message, self._clock(), self._now())
+            outputs = self._state.on_message(message, self._clock(), self._now())
         except Exception:  # one odd message must not cost the connection and every game on it
             logger.exception("%s: cannot handle %.500r", self.site, message)
         else:

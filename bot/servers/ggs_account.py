@@ -369,7 +369,7 @@ class GgsAccount:
 
     # --- Messages ---------------------------------------------------------------------------------------
 
-    def hear(self, message: wire.GgsMessage, now_s: float, at: datetime) -> list[GgsAction]:
+    def on_message(self, message: wire.GgsMessage, now_s: float, at: datetime) -> list[GgsAction]:
         """Process a message and return the actions that it causes.
 
         Args:
@@ -906,7 +906,7 @@ class GgsAccount:
             elif game.result is not None:
                 out += self._end(game, end_of(game, game.result), change)
             else:  # we missed the board's own end; the match's result is the mean of both games
-                out += self._end(game, GameEnd(EndReason.UNTOLD, None, "ended"))
+                out += self._end(game, GameEnd(EndReason.UNKNOWN, None, "ended"))
         return out
 
     # --- The archive ------------------------------------------------------------------------------------
@@ -966,7 +966,7 @@ class GgsAccount:
     def _vanish(self, game: GgsGame, reason: str) -> list[GgsAction]:
         """End a game that has no result, or whose result we cannot get."""
         if game.about.rated or game.is_done:
-            return self._end(game, GameEnd(EndReason.UNTOLD, None, reason))
+            return self._end(game, GameEnd(EndReason.UNKNOWN, None, reason))
         return self._end(game, GameEnd(EndReason.ABORTED, None, reason))
 
     def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:

@@ -36,7 +36,7 @@ from bot.base.events import (
     Tournament,
 )
 from bot.base.game_server import Account, goes_on
-from bot.base.notation import Script
+from bot.base.notation import MoveCodec
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
@@ -72,7 +72,7 @@ GOES_ON_S = 3.0
 """For the page that tells whether a game that we resume goes on: its opponent may move meanwhile."""
 FULL_STATE_S = 30.0
 """Deadline for the full state, with which every game stream begins."""
-UNTOLD_SLACK_S = 30.0
+UNKNOWN_END_SLACK_S = 30.0
 """On a site that may not report the end, a game counts as over this long after the clock ran out."""
 LOOK_UPS = 5
 """Requests for the page of a game before its end stays untold, one for each line of the stream."""
@@ -186,7 +186,7 @@ class LichessServer:
         self._lag = Lag()
         self._openings = StreamRateLimiter(clock)
         self._refusals = RefusalCounter(clock)
-        self._scripts: dict[str, Script] = {}
+        self._scripts: dict[str, MoveCodec] = {}
         """For the games with a stream, until they end."""
         self._http = aiohttp.ClientSession(
             headers={
@@ -529,15 +529,15 @@ class LichessServer:
                         event = await self._recorded_already(game_id, reader)
                     if event is not None:
                         heard_at = self._clock()
-                    elif longest_s is not None and self._clock() - heard_at > longest_s + UNTOLD_SLACK_S:
+                    elif longest_s is not None and self._clock() - heard_at > longest_s + UNKNOWN_END_SLACK_S:
                         event = reader.ended("untold")
                     elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
                         raise await self._no_state(game_id)
                     if look_up.wanted(event):
                         event = await self._look_up(game_id, reader, look_up)
                     yield event
-                if look_up.untold is not None:
-                    yield look_up.untold
+                if look_up.unknown is not None:
+                    yield look_up.unknown
         except RefusedError:
             self._scripts.pop(game_id, None)
             raise
@@ -573,12 +573,12 @@ class LichessServer:
             reason = str(error)
         except (RefusedError, ProtocolError) as error:
             logger.warning("game %s: nobody can know how it ended: %s", game_id, error)
-            return look_up.done(look_up.untold)
+            return look_up.done(look_up.unknown)
         look_up.left -= 1
         if look_up.left:
             return None
         logger.warning("game %s: its page does not say how it ended: %s", game_id, reason)
-        return look_up.done(look_up.untold)
+        return look_up.done(look_up.unknown)
 
     async def _page(self, game_id: str) -> str:
         """The page of a game.
@@ -717,16 +717,16 @@ class _LookUp:
     def __init__(self, dialect: Dialect) -> None:
         self._has_pages = bool(dialect.end_words)
         self.left = LOOK_UPS
-        self.untold: GameState | None = None
+        self.unknown: GameState | None = None
         """The end without a result that waits for the page."""
 
     def wanted(self, event: GameEvent | None) -> bool:
         if self._has_pages and isinstance(event, GameState) and event.end is not None:
-            self.untold = event if event.end.reason is EndReason.UNTOLD else None
-        return self.untold is not None
+            self.unknown = event if event.end.reason is EndReason.UNKNOWN else None
+        return self.unknown is not None
 
     def done(self, state: GameState | None) -> GameState | None:
-        self.untold = None
+        self.unknown = None
         return state
 
 

@@ -40,7 +40,7 @@ from bot.base.events import (
     speed_of,
 )
 from bot.base.game_server import Account
-from bot.base.notation import Script
+from bot.base.notation import MoveCodec
 from engine.game import BadPosition
 from engine.games import get_game
 
@@ -229,7 +229,7 @@ class GameReader:
         self._has_clock = False
         self._game_id = ""
         self._last: GameState | None = None
-        self.script: Script | None = None
+        self.script: MoveCodec | None = None
         """The game's moves; None before the snapshot."""
 
     @property
@@ -266,7 +266,7 @@ class GameReader:
         """End the game without a reported result; return its last state, or None before the snapshot."""
         if self._last is None or self.is_over:
             return self._last
-        self._last = replace(self._last, end=GameEnd(EndReason.UNTOLD, None, word))
+        self._last = replace(self._last, end=GameEnd(EndReason.UNKNOWN, None, word))
         return self._last
 
     def recorded(self, page: str) -> GameState | None:
@@ -345,7 +345,7 @@ class GameReader:
         self._has_clock = clock is not None
         try:
             start = _start(raw, variant)
-            script = Script(variant.notation, get_game(variant.game), start)
+            script = MoveCodec(variant.notation, get_game(variant.game), start)
         except BadPosition as error:
             raise ProtocolError(f"a bad starting position: {error}", raw) from error
         snapshot = GameSnapshot(
@@ -379,7 +379,7 @@ class GameReader:
         more = "increment" if clock.get("increment") is not None or "delay" not in clock else "delay"
         return Clock(round(_seconds(clock, "initial")), round(_seconds(clock, more)))
 
-    def _state(self, raw: Mapping[str, Any], variant: SiteVariant, script: Script) -> GameState:
+    def _state(self, raw: Mapping[str, Any], variant: SiteVariant, script: MoveCodec) -> GameState:
         first, second = variant.sides
         state = GameState(
             # On sites with such games, commas join several actions of one turn.

@@ -2,7 +2,7 @@
 
 Networks trained on one band of ratings each are overconfident, and a rating says only roughly how somebody
 plays.  So the answer is a weighted mean over several ratings, highest near the person's own;
-``docs/study.md`` has the measured gain.
+``docs/research/study.md`` has the measured gain.
 """
 
 import hashlib

@@ -22,7 +22,7 @@ from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import worth
 from engine.uci.source import EngineSource
-from engine.variety import Detour, draw_move
+from engine.variety import RepetitionAvoidance, draw_move
 
 T = TypeVar("T")
 
@@ -151,7 +151,7 @@ class MoveContext:
     stop: StopFlag
     began_s: float
     """When the time of the limits began, by the flag's clock."""
-    detour: Detour | None
+    avoidance: RepetitionAvoidance | None
     """How to leave a line that was played before; None: there is no need to."""
     background: Background
     """What led to the position, and who will reply."""
@@ -203,8 +203,8 @@ class MoveContext:
     # --- Moves found elsewhere --------------------------------------------------------------------------
 
     def look_up(self) -> LookupMove | None:
-        """The move of a book or table that has the position; for a detour, a book gets several draws."""
-        avoided = () if self.detour is None else self.detour.avoid
+        """The move of a book or table that has the position; to avoid a repetition, a book gets several draws."""
+        avoided = () if self.avoidance is None else self.avoidance.avoid
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
             for _ in range(_DRAWS_FROM_A_BOOK):
@@ -221,14 +221,14 @@ class MoveContext:
 
         Nothing is drawn in games that need another engine, since the core's scores are too weak to play by.
         """
-        detour, game = self.detour, self.use.game
-        if detour is None or game.name in ENGINE_GAMES:
+        avoidance, game = self.avoidance, self.use.game
+        if avoidance is None or game.name in ENGINE_GAMES:
             return None
         most = share_of(self.limits, _VARIETY_SHARE)
-        reach = detour.reach_centi
+        reach = avoidance.reach_centi
         near = Analysis(lambda profiler, depth, stop: profiler.plain(depth, reach), is_costly=False)  # noqa: ARG005
         candidates, depth = self.deepen(near, most)
-        draw = detour.draw(candidates, self.use.rng.getrandbits(32))
+        draw = avoidance.draw(candidates, self.use.rng.getrandbits(32))
         move = None if draw is None else draw_move(candidates, draw)
         if move is None:
             return None

@@ -21,7 +21,7 @@ class Size(StrEnum):
     SMALL = "small"
     """A minute or less: shows that it runs, and little else."""
     FULL = "full"
-    """What docs/papers.md reports."""
+    """What docs/research/papers.md reports."""
 
 
 @dataclass(frozen=True, slots=True)

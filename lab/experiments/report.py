@@ -71,7 +71,7 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def report_text(report: Report) -> str:
-    """The report for a terminal, in the Markdown that docs/papers.md quotes."""
+    """The report for a terminal, in the Markdown that docs/research/papers.md quotes."""
     parts = []
     if report.claims:
         rows = [(claim.says, claim.verdict.value, claim.found) for claim in report.claims]

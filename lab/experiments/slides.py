@@ -1,6 +1,6 @@
 """The slides of Charles Rich, "Minimax Search": each idea at work in this program, on a position of its own.
 
-An idea is measured by one job and judged by the numbers that the job found; docs/slides.md is the page.
+One job measures an idea, and its numbers give the verdict (docs/research/slides.md).
 """
 
 import math

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import engine
-from engine import _native
 from engine.games.chess_evaluation import DANGERS, GROUPS
+from lab import _training
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.chess",
     out=Path(engine.__file__).parent / "games" / "chess_weights.json",
-    trainer=_native.ChessTrainer,
+    trainer=_training.ChessTrainer,
     groups=GROUPS,
     material={
         "pawn_square": 100,

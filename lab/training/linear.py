@@ -37,7 +37,7 @@ _SCALES = 100.0, 600.0
 
 
 class Trainer(Protocol):
-    """`engine._native.ChessTrainer` and ``XiangqiTrainer``."""
+    """`lab._training.ChessTrainer` and ``XiangqiTrainer``."""
 
     weights: bytes
 

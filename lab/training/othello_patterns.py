@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from engine import _native
+from lab import _training
 
 WEIGHTS = Path(engine.__file__).parent / "games" / "othello_weights.xz"
 STAGES = 60
@@ -168,8 +168,8 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
         options.shrink, options.neighbours, options.result_share,
     )  # fmt: skip
     # Nothing to learn from yet: bad settings are refused before the first sweep's games, not after them.
-    _native.OthelloTrainer(options.seed, 1).learn(0, *settings)
-    trainer = _native.OthelloTrainer(options.seed, options.threads)
+    _training.OthelloTrainer(options.seed, 1).learn(0, *settings)
+    trainer = _training.OthelloTrainer(options.seed, options.threads)
     if options.start is not None:
         trainer.set_weights(lzma.decompress(options.start.read_bytes()))
     learned = []

@@ -16,6 +16,7 @@ from typing import Any
 
 from engine import _native
 from engine.games import chess_evaluation, networks, xiangqi_evaluation
+from lab import _training
 from lab.training.othello_patterns import natural, positive, say
 
 _CHUNK = 500
@@ -30,9 +31,9 @@ class NetworkGame:
     inputs: int
     """Inputs of the network."""
     play: Callable[..., bytes]
-    """`engine._native.chess_self_play`, or that of another game."""
+    """`lab._training.chess_self_play`, or that of another game."""
     samples: Callable[[bytes, Any], tuple[bytes, bytes, bytes, bytes, bytes]]
-    """`engine._native.chess_samples`, or that of another game."""
+    """`lab._training.chess_samples`, or that of another game."""
     weights: Callable[[], bytes]
     """The weights of the linear evaluation in the core's form."""
     evaluation: Callable[[bytes], Any]
@@ -47,8 +48,8 @@ GAMES = {
     "chess": NetworkGame(
         "chess",
         networks.INPUTS["chess"],
-        _native.chess_self_play,
-        _native.chess_samples,
+        _training.chess_self_play,
+        _training.chess_samples,
         lambda: chess_evaluation.weights().to_bytes(),
         _native.ChessEvaluation,
         _native.ChessNetwork,
@@ -57,8 +58,8 @@ GAMES = {
     "xiangqi": NetworkGame(
         "xiangqi",
         networks.INPUTS["xiangqi"],
-        _native.xiangqi_self_play,
-        _native.xiangqi_samples,
+        _training.xiangqi_self_play,
+        _training.xiangqi_samples,
         lambda: xiangqi_evaluation.weights().to_bytes(),
         _native.XiangqiEvaluation,
         _native.XiangqiNetwork,

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import engine
-from engine import _native
 from engine.games.xiangqi_evaluation import DANGERS, GROUPS, PLACES
+from lab import _training
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.xiangqi",
     out=Path(engine.__file__).parent / "games" / "xiangqi_weights.json",
-    trainer=_native.XiangqiTrainer,
+    trainer=_training.XiangqiTrainer,
     groups=GROUPS,
     material={
         "soldier_place": 100,

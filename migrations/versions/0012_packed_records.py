@@ -142,14 +142,15 @@ def _replies(record: dict[str, Any]) -> list[list[Any]] | None:
     """``[reply, s_2, s_(D-1), s_D]`` for each reply to the move; None: its profile is incomplete."""
     try:
         chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
-        if not chosen["complete"] or any("bound_centi" in each for each in chosen["replies"]):
+        # Releases up to 0.2.0 wrote null for a bound that is not there.
+        if not chosen["complete"] or any(each.get("bound_centi") is not None for each in chosen["replies"]):
             return None
         return [
             [each["reply"], scores[0], scores[-2:][0], scores[-1]]
             for each in chosen["replies"]
             for scores in (each["scores_centi"],)
         ]
-    except (LookupError, TypeError, StopIteration):
+    except (LookupError, TypeError, AttributeError, StopIteration):
         return None
 
 

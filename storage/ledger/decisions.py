@@ -51,7 +51,7 @@ async def commit_decision(session: AsyncSession, game_id: int, ply: int, decisio
 
 async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> StoredDecision:
     """`commit_decision`, and return the decision as `get_decision` would read it."""
-    moment, judged = now_utc(), _trap_columns(decision)
+    moment, judged = now_utc(), judgement_columns(decision)
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -165,7 +165,7 @@ async def store_profile(session: AsyncSession, decision_id: int, decision: Decis
     """
     if not decision.is_complete:
         raise ValueError(f"the profile of {decision.move} is not complete")
-    judged = _trap_columns(decision)
+    judged = judgement_columns(decision)
     values = {"decision": decision_id, "chosen": decision.move, "record": decision.to_record(), **judged}
     stored = await session.execute(_STORE_PROFILE, values)
     if stored.scalar_one_or_none() is None:
@@ -215,7 +215,8 @@ def _standing(game_id: int) -> Select[DecisionRow]:
     )
 
 
-def _trap_columns(decision: Decision) -> dict[str, Any]:
+def judgement_columns(decision: Decision) -> dict[str, Any]:
+    """The columns of a decision that follow from its profile; only `is_complete` if that is incomplete."""
     if not decision.is_complete:
         return {"is_complete": False}
     judgement = judge_decision(decision)

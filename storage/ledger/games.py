@@ -21,8 +21,8 @@ from storage.records import (
     GameResult,
     GameStatus,
     NewGame,
+    NonWinLine,
     StoredGame,
-    UnwonLine,
     plausible_rating,
 )
 from storage.tables.games import (
@@ -43,7 +43,7 @@ _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "
 _NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
 """The same, of numbers that may be unknown."""
 _LATEST_GAMES = 10_000
-"""Of how many of the latest games `list_unwon_lines` tells."""
+"""Of how many of the latest games `list_non_win_lines` tells."""
 _MOST = 2**63 - 1
 """The largest number that a column of whole numbers holds."""
 
@@ -122,9 +122,9 @@ async def list_games(
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
 
 
-async def list_unwon_lines(
+async def list_non_win_lines(
     session: AsyncSession, owner: AccountKey, game: str, limit: int
-) -> list[UnwonLine]:
+) -> list[NonWinLine]:
     """The moves of an account's latest games of a kind that it lost or drew.
 
     Bounded in what it reads, however many games there are; moves that are damaged are left out.
@@ -143,7 +143,7 @@ async def list_unwon_lines(
         .limit(limit)
     )
     return [
-        UnwonLine(row.id, row.initial_position, row.our_side, tuple(row.moves.split()))
+        NonWinLine(row.id, row.initial_position, row.our_side, tuple(row.moves.split()))
         for row in await session.execute(statement)
         if isinstance(row.moves, str)
     ]

@@ -1,12 +1,12 @@
 """Every decision of the database in batches, and what its outcome lacks, written down later."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Select, Text, cast, delete, func, select
+from sqlalchemy import LargeBinary, Select, Text, cast, delete, func, select, type_coerce, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
@@ -17,7 +17,7 @@ from engine.errors import RecordError
 from engine.judgement import RULE
 from storage.damage import require_damage
 from storage.evidence.statistics.summaries import summarise
-from storage.ledger.decisions import store_profile
+from storage.ledger.decisions import judgement_columns, reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
@@ -28,6 +28,10 @@ from storage.tables.types import as_stored
 
 T = TypeVar("T")
 _Statement = Select[*tuple[Any, ...]]
+_COPIED = ("depth", "nodes", "time_s", "search_mode", "is_complete")
+"""Columns that are attributes of the decision."""
+_JUDGED = ("is_trap", "trap_quality", "reply_count", "is_decided")
+"""Columns that `judgement_columns` computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,6 @@ class RecordedDecision:
     ply: int
     is_taken_back: bool
     move: str
-    depth: int
     state: DecisionState
     outcome_rule: int | None
     """The version of the rules that judged its outcome; None: it has none."""
@@ -66,14 +69,47 @@ class RecordedDecision:
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
-    search_mode: str | None
-    """The record's; None: it was damaged when the column was added."""
-    replies: object
-    """The replies to the move as queries see them (`reply_scores`); None: the profile is incomplete, or
-    this is not valid JSON."""
+    derived: Mapping[str, object]
+    """The columns that follow from the record, by name (`columns_from`)."""
     record: object
     """Input of `unpack`."""
     created_at: datetime
+
+
+def columns_from(decision: Decision, rule: int | None) -> dict[str, object]:
+    """The columns of a decision's row that follow from its record.
+
+    Args:
+        decision: From the record.
+        rule: The version of the rules in the row; columns judged by another one than today's are left out.
+    """
+    derived: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
+    derived["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
+    if rule == RULE:
+        judged = judgement_columns(decision)
+        derived |= {name: judged.get(name) for name in _JUDGED}
+    return derived
+
+
+async def restore_columns(session: AsyncSession, found: RecordedDecision, decision: Decision) -> int:
+    """Compute the columns again that follow from a decision's record, where the row has other values.
+
+    Args:
+        session: Of the transaction.
+        found: The decision as it was read before.
+        decision: From the same record.
+
+    Returns:
+        How many columns had other values; 0, and no change, if the record has changed meanwhile.
+    """
+    expected = columns_from(decision, found.rule)
+    wrong = {name: value for name, value in expected.items() if found.derived[name] != value}
+    if not wrong:
+        return 0
+    is_same = type_coerce(DecisionRow.record, LargeBinary) == type_coerce(found.record, LargeBinary)
+    restored = update(DecisionRow).where(DecisionRow.id == found.id, is_same).values(**wrong)
+    is_restored = (await session.execute(restored.returning(DecisionRow.id))).first() is not None
+    return len(wrong) if is_restored else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +178,6 @@ def _decisions() -> _Statement:
             DecisionRow.ply,
             DecisionRow.takeback,
             DecisionRow.move,
-            DecisionRow.depth,
             DecisionRow.state,
             OutcomeRow.rule.label("outcome_rule"),
             OutcomeRow.reply.label("outcome_reply"),
@@ -152,7 +187,7 @@ def _decisions() -> _Statement:
             GameRow.opponent_rating,
             GameRow.clock_initial_s,
             GameRow.clock_increment_s,
-            DecisionRow.search_mode,
+            *(getattr(DecisionRow, name) for name in (*_COPIED, *_JUDGED)),
             cast(DecisionRow.replies, Text).label("replies"),
             # As they are: one damaged record must not hide the others.
             as_stored(DecisionRow.record).label("record"),
@@ -183,7 +218,6 @@ def _decision(row: Any) -> RecordedDecision:
         ply=row.ply,
         is_taken_back=row.takeback != 0,
         move=row.move,
-        depth=row.depth,
         state=row.state,
         outcome_rule=row.outcome_rule,
         outcome_reply=row.outcome_reply,
@@ -193,8 +227,8 @@ def _decision(row: Any) -> RecordedDecision:
         opponent_rating=row.opponent_rating,
         clock_initial_s=row.clock_initial_s,
         clock_increment_s=row.clock_increment_s,
-        search_mode=row.search_mode,
-        replies=None if row.replies is None else _read(row.replies),
+        derived={name: getattr(row, name) for name in (*_COPIED, *(_JUDGED if row.rule == RULE else ()))}
+        | {"replies": None if row.replies is None else _read(row.replies)},
         record=row.record,
         created_at=row.created_at,
     )

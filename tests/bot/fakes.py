@@ -1,4 +1,4 @@
-"""An in-memory game server, and the other services of a `GamePlayer`, on a real database."""
+"""An in-memory game server, and the other services of a `GameRunner`, on a real database."""
 
 import asyncio
 import random
@@ -43,7 +43,7 @@ from bot.base.events import (
 )
 from bot.base.game_server import Account
 from bot.game.search_pool import Rank, SearchPool
-from bot.game.services import Services
+from bot.game.services import GameServices
 from engine.game import replay
 from engine.games import get_game
 from storage.database import Database
@@ -157,7 +157,7 @@ class FakeServer:
         remaining = None if self.clock is None else (300.0, 300.0)
         end = self.end
         if end is not None and not self.explains:
-            end = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+            end = GameEnd(EndReason.UNKNOWN, None, "gameEnd")
         hides_last = not self.shows_last and self.end is not None and self.end.reason is EndReason.NORMAL
         return GameState(
             self.moves[:-1] if hides_last else self.moves,
@@ -478,10 +478,10 @@ async def services(
     *,
     sleep: Callable[[float], Awaitable[None]] = no_sleep,
     settings: Config | None = None,
-) -> AsyncIterator[Services]:
+) -> AsyncIterator[GameServices]:
     """The services that games share, with a pool of one thread."""
     async with SearchPool(1, 1) as pool:
-        yield Services(
+        yield GameServices(
             server=server,
             database=database,
             pool=pool,
@@ -513,7 +513,7 @@ class HeldPool:
             await self.release.wait()
         return await self._pool.run(*arguments, rank=rank, **more)
 
-    def held(self, given: Services) -> Services:
+    def held(self, given: GameServices) -> GameServices:
         """The same services, whose pool runs the searches for this one."""
         self._pool = given.pool
         pool: Any = self
@@ -534,7 +534,7 @@ class Killer:
             await asyncio.Event().wait()
         self.steps.append(name)
 
-    def wrap(self, given: Services) -> Services:
+    def wrap(self, given: GameServices) -> GameServices:
         """The same services, each of whose calls is a step."""
         server: Any = _KillableServer(given.server, self)
         database: Any = _KillableDatabase(given.database, self)

@@ -23,8 +23,9 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    "--window-size=1280,900",
 )
+WIDTH, HEIGHT = 1280, 900
+"""The page's size.  A whole browser's window is higher than its page, the headless shell's is not."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,6 +54,9 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     opened = Chrome(options=options, service=Service(service))
+    opened.set_window_size(WIDTH, HEIGHT)
+    shown = opened.execute_script("return [innerWidth, innerHeight]")
+    opened.set_window_size(2 * WIDTH - shown[0], 2 * HEIGHT - shown[1])
     yield opened
     opened.quit()
 

@@ -22,7 +22,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 from engine.verification import verify
 
 TRAP_SEED, SOUND_SEED = 0, (1 << 64) - 1
@@ -238,8 +238,8 @@ def test_only_who_may_draw_keeps_time_for_it() -> None:
 def test_a_detour_from_a_line_played_before_goes_first() -> None:
     rules = get_game("othello")
     player = MoveChooser(strategy_named("randomised"), rules, TrapParams(), make_searcher("othello", 1))
-    detour = Detour((), 500)
-    made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), detour, seed=0)
+    avoidance = RepetitionAvoidance((), 500)
+    made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), avoidance, seed=0)
     assert (made.search_mode, made.trial_draw) == ("lot", None)
     verify(made)
 

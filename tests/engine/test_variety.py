@@ -22,7 +22,7 @@ from engine.stop import StopFlag
 from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
-from engine.variety import LEVELS, Detour, draw_move
+from engine.variety import LEVELS, RepetitionAvoidance, draw_move
 from engine.verification import verify
 from tests.engine.positions import random_position
 
@@ -36,7 +36,7 @@ def candidate(move: str, raw: int, *, bound: bool = False) -> Candidate:
 
 def decide(
     name: str,
-    detour: Detour,
+    avoidance: RepetitionAvoidance,
     *,
     kind: str = "trappy",
     plies: int = 0,
@@ -46,7 +46,7 @@ def decide(
     game = get_game(name)
     position = random_position(game, random.Random(seed), plies) if plies else game.initial()
     player = MoveChooser(strategy_named(kind), game, TrapParams(), searchers[name], rng=random.Random(seed))
-    return player.choose(position, limits or Limits(4), StopFlag(), detour)
+    return player.choose(position, limits or Limits(4), StopFlag(), avoidance)
 
 
 # --- The draw -------------------------------------------------------------------------------------------
@@ -82,20 +82,26 @@ def test_rather_than_an_avoided_move_a_worse_one_is_drawn() -> None:
         candidate("far", 30),
         candidate("x", -900),
     ]
-    narrow = Detour(("avoided",), 40).draw(candidates, 1)
+    narrow = RepetitionAvoidance(("avoided",), 40).draw(candidates, 1)
     assert narrow == VarietyDraw(40, ("avoided",), 1)
-    assert Detour(("avoided", "near"), 40).draw(candidates, 1) is None
-    assert Detour(("avoided", "near"), 40, 60).draw(candidates, 1) is None
-    wide = Detour(("avoided", "near"), 40, 320).draw(candidates, 1)
+    assert RepetitionAvoidance(("avoided", "near"), 40).draw(candidates, 1) is None
+    assert RepetitionAvoidance(("avoided", "near"), 40, 60).draw(candidates, 1) is None
+    wide = RepetitionAvoidance(("avoided", "near"), 40, 320).draw(candidates, 1)
     assert wide == VarietyDraw(80, ("avoided", "near"), 1)
     assert draw_move(candidates, wide) == "far"
-    assert Detour(("avoided", "near"), 0, 70).draw(candidates, 1) == VarietyDraw(70, ("avoided", "near"), 1)
+    assert RepetitionAvoidance(("avoided", "near"), 0, 70).draw(candidates, 1) == VarietyDraw(
+        70, ("avoided", "near"), 1
+    )
 
 
 def test_a_wider_draw_is_proved_by_its_record() -> None:
-    usual = decide("othello", Detour((), 0), plies=4)
-    near = tuple(c.move for c in decide("othello", Detour((), 40), plies=4).candidates if not c.raw_is_bound)
-    decision = decide("othello", Detour((usual.move, *near), 40, 1280), plies=4)
+    usual = decide("othello", RepetitionAvoidance((), 0), plies=4)
+    near = tuple(
+        c.move
+        for c in decide("othello", RepetitionAvoidance((), 40), plies=4).candidates
+        if not c.raw_is_bound
+    )
+    decision = decide("othello", RepetitionAvoidance((usual.move, *near), 40, 1280), plies=4)
     assert decision.search_mode == "lot"
     assert decision.move not in (usual.move, *near)
     assert decision.variety_draw is not None
@@ -130,8 +136,8 @@ def test_plain_candidates_are_exact_near_the_best(name: str, within: int) -> Non
 @pytest.mark.parametrize("kind", ["standard", "trappy", "strong", "trappy_uci"])
 @pytest.mark.parametrize("name", ["chess", "othello", "connect4"])
 def test_a_drawn_move_is_proved_by_its_record(name: str, kind: str) -> None:
-    usual = decide(name, Detour((), 0), kind=kind, plies=4).move
-    decision = decide(name, Detour((usual,), 500), kind=kind, plies=4)
+    usual = decide(name, RepetitionAvoidance((), 0), kind=kind, plies=4).move
+    decision = decide(name, RepetitionAvoidance((usual,), 500), kind=kind, plies=4)
     assert decision.search_mode == "lot"
     assert decision.move != usual
     assert decision.variety_draw is not None
@@ -146,7 +152,7 @@ def test_a_drawn_move_is_proved_by_its_record(name: str, kind: str) -> None:
 
 
 def test_records_that_prove_nothing() -> None:
-    decision = decide("othello", Detour((), 2000), plies=10)
+    decision = decide("othello", RepetitionAvoidance((), 2000), plies=10)
     verify(decision)
     assert decision.variety_draw is not None
     others = [c.move for c in decision.candidates if c.move != decision.move and not c.raw_is_bound]
@@ -164,7 +170,9 @@ def test_records_that_prove_nothing() -> None:
 
 
 def test_every_near_move_is_drawn_some_time() -> None:
-    moves = {decide("chess", Detour((), 40), seed=seed, limits=Limits(2)).move for seed in range(60)}
+    moves = {
+        decide("chess", RepetitionAvoidance((), 40), seed=seed, limits=Limits(2)).move for seed in range(60)
+    }
     assert len(moves) > 3
 
 
@@ -174,7 +182,7 @@ def test_without_another_good_move_the_usual_one_is_played(kind: str) -> None:
         position := random_position(othello, random.Random(5), plies=30), Limits(4), StopFlag()
     )
     player = MoveChooser(strategy_named(kind), othello, TrapParams(), searchers["othello"])
-    decision = player.choose(position, Limits(4), StopFlag(), Detour((usual.move,), 0))
+    decision = player.choose(position, Limits(4), StopFlag(), RepetitionAvoidance((usual.move,), 0))
     near = [c for c in decision.candidates if not c.raw_is_bound]
     assert decision.search_mode != "lot" or len(near) > 1
     verify(decision)
@@ -184,7 +192,7 @@ def test_no_time_for_a_draw() -> None:
     stop = StopFlag()
     stop.set()
     player = MoveChooser(strategy_named("trappy"), chess, TrapParams(), searchers["chess"])
-    decision = player.choose(chess.initial(), Limits(6, 0.001), stop, Detour(("e2e4",), 40))
+    decision = player.choose(chess.initial(), Limits(6, 0.001), stop, RepetitionAvoidance(("e2e4",), 40))
     assert decision.depth == 2
     verify(decision)
 
@@ -200,7 +208,7 @@ def test_a_book_is_asked_until_it_has_another_move() -> None:
         player = MoveChooser(
             strategy_named("strong"), othello, TrapParams(), searchers["othello"], strong, random.Random(seed)
         )
-        decision = player.choose(position, Limits(2), StopFlag(), Detour((avoided,), 40))
+        decision = player.choose(position, Limits(2), StopFlag(), RepetitionAvoidance((avoided,), 40))
         assert decision.search_mode == "book"
         assert decision.move in others
 
@@ -210,7 +218,7 @@ def test_the_reference_search_draws_too() -> None:
     player = MoveChooser(
         strategy_named("trappy"), game, TrapParams(), ReferenceSearcher(game), rng=random.Random(2)
     )
-    decision = player.choose(game.initial(), Limits(4), StopFlag(), Detour(("b2",), 9000))
+    decision = player.choose(game.initial(), Limits(4), StopFlag(), RepetitionAvoidance(("b2",), 9000))
     assert decision.move != "b2"
     verify(complete(decision, ReferenceSearcher(game), StopFlag()))
 
@@ -221,7 +229,7 @@ def test_the_lower_the_level_the_more_it_gives_away(name: str) -> None:
     for level in LEVELS:
         total = 0
         for seed in range(6):
-            decision = decide(name, level.detour, kind="gentle", plies=16, seed=seed, limits=Limits(2))
+            decision = decide(name, level.avoidance, kind="gentle", plies=16, seed=seed, limits=Limits(2))
             assert (decision.player, decision.search_mode) == ("gentle", "lot")
             best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
             assert best - decision.chosen.raw_centi <= level.within_centi

@@ -175,7 +175,7 @@ class Strike:
         return False
 
 
-class Script:
+class MoveCodec:
     """Faults that are written down."""
 
     def __init__(self, *strikes: Strike) -> None:
@@ -247,7 +247,7 @@ class Chance:
         return fault
 
 
-NO_FAULTS = Script()
+NO_FAULTS = MoveCodec()
 
 
 class FaultProxy:

@@ -12,7 +12,7 @@ from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionCon
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.base.reconnect import CAP_S
-from bot.game.services import Services
+from bot.game.services import GameServices
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, PROBE_S, PROBES, GgsServer
 from bot.servers.ggs_account import WAITED_S
@@ -193,7 +193,7 @@ async def _bot(server: GgsServer, database: Database, rng: random.Random) -> Non
     loop = asyncio.get_running_loop()
     account = await sign_in(server, asyncio.Event(), retries)
     assert account is not None
-    services = Services(server, database, pool, config, account.name, rng=retries, clock=loop.time)
+    services = GameServices(server, database, pool, config, account.name, rng=retries, clock=loop.time)
     await Lobby(services).listen()
 
 
@@ -298,7 +298,7 @@ def _wrong(site: Site, match: Match, game: Game, row: StoredGame, record: list[s
         # From the usual start other matches begin with the same few moves.
         is_telling = len(row.moves) >= TELLING_PLIES or match.type.discs is not None
         may_be_untold = not is_telling or site.lost_at is not None
-        if not knows or (row.end_reason == EndReason.UNTOLD and may_be_untold):
+        if not knows or (row.end_reason == EndReason.UNKNOWN and may_be_untold):
             return [] if row.is_settled else [found]
         is_right = row.is_settled and row.state is GameStatus.FINISHED and row.result is _result(match, game)
         # A player who resigns may have made a move before that nobody tells: the one that the other game of a

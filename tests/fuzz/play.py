@@ -11,7 +11,7 @@ from bot.account.runner import sign_in
 from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
-from bot.game.services import Services
+from bot.game.services import GameServices
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.ledger.decisions import list_decisions
@@ -148,7 +148,7 @@ async def _bot(server: LichessServer, database: Database, rng: random.Random) ->
     loop = asyncio.get_running_loop()
     account = await sign_in(server, asyncio.Event(), retries)
     assert account is not None
-    services = Services(server, database, pool, config, account.name, rng=retries, clock=loop.time)
+    services = GameServices(server, database, pool, config, account.name, rng=retries, clock=loop.time)
     await Lobby(services).listen()
 
 
@@ -205,7 +205,7 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
                 checks.report(
                     f"I4: {board.id} is {stored.state} with {len(stored.moves)} of {len(board.moves)} plies"
                 )
-            elif stored.end_reason != EndReason.UNTOLD and stored.result is not _result(board):
+            elif stored.end_reason != EndReason.UNKNOWN and stored.result is not _result(board):
                 checks.report(
                     f"I4: {board.id}: result {stored.result} ({stored.end_reason}), not {_result(board)}"
                 )

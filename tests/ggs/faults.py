@@ -77,7 +77,7 @@ class Strike:
     """Whom it strikes; None: whoever comes first."""
 
 
-class Script:
+class MoveCodec:
     """Strikes in any order, each once."""
 
     def __init__(self, *strikes: Strike) -> None:

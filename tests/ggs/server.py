@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from tests.ggs.central import Central, Connection
 from tests.ggs.clocks import US
-from tests.ggs.faults import Fault, Plan, Script, any_list
+from tests.ggs.faults import Fault, MoveCodec, Plan, any_list
 
 _CLOSE, _BREAK = object(), object()
 
@@ -159,7 +159,7 @@ class FakeGgs:
         clock: Callable[[], float] | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self.plan: Plan = Script() if plan is None else plan
+        self.plan: Plan = MoveCodec() if plan is None else plan
         self.chance = random.Random(seed)
         self.slow_s = slow_s
         self.late_s = late_s

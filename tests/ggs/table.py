@@ -26,7 +26,7 @@ from storage.ledger.games import list_games
 from storage.records import AccountKey, DecisionState, GameStatus, StoredDecision, StoredGame
 from tests.bot.fakes import config, services
 from tests.ggs.client import Client, Habits, Over, Seat
-from tests.ggs.faults import Plan, Script, Strike
+from tests.ggs.faults import MoveCodec, Plan, Strike
 from tests.ggs.server import FakeGgs
 
 BOT = "Desde"
@@ -151,7 +151,7 @@ async def laid(
     **options: Any,
 ) -> AsyncIterator[Table]:
     """Opens everything, in a virtual event loop; `path` is a migrated database."""
-    server = Watched(plan or Script(*strikes), seed=seed, **options)
+    server = Watched(plan or MoveCodec(*strikes), seed=seed, **options)
     for name in (BOT, *people):
         server.central.register(name, PASSWORD)
     database = await Database.open(f"sqlite:///{path}", upgrade=False)

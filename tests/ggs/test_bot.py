@@ -11,7 +11,7 @@ from storage.records import TimeSource
 from storage.tables.games import ReplyTimeRow
 from tests.bot.virtual_time import run
 from tests.ggs.client import Habits
-from tests.ggs.faults import Fault, Script, Strike, holding
+from tests.ggs.faults import Fault, MoveCodec, Strike, holding
 from tests.ggs.table import BOT, Table, copied, empty_database, laid
 
 
@@ -29,7 +29,7 @@ def at_table(template: Path, tmp_path: Path) -> Play:
 
     def sit(play: Callable[[Table], Awaitable[None]], *strikes: Strike, seed: int = 0) -> None:
         async def whole() -> None:
-            plan = Script(*strikes)
+            plan = MoveCodec(*strikes)
             async with laid(copied(template, tmp_path), plan=plan, seed=seed) as table:
                 await play(table)
                 assert await table.troubles() == []

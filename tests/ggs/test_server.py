@@ -8,15 +8,15 @@ import pytest
 from tests.bot.virtual_time import run
 from tests.ggs.client import Client, Habits
 from tests.ggs.clocks import Limits
-from tests.ggs.faults import Chance, Fault, Script, Strike, holding
+from tests.ggs.faults import Chance, Fault, MoveCodec, Strike, holding
 from tests.ggs.server import FakeGgs
 
 PLAYS = ("tell /os open 5", "tell /os rated +")
 
 
-def served(do: Callable[[FakeGgs, int], Awaitable[None]], *strikes: Strike) -> Script:
+def served(do: Callable[[FakeGgs, int], Awaitable[None]], *strikes: Strike) -> MoveCodec:
     """Run a test on a server that knows alice and bob; time passes only where everybody waits."""
-    plan = Script(*strikes)
+    plan = MoveCodec(*strikes)
 
     async def serve() -> None:
         fake = FakeGgs(plan)

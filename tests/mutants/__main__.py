@@ -1,6 +1,6 @@
 """`python -m tests.mutants [MODULE ...]`: tries the mutants of all modules, or of some.
 
-Exit status 1: fewer than 95 % were killed, or one survived that docs/mutants.md does not explain.
+Exit status 1: fewer than 95 % were killed, or one survived that tests/mutants/survivors.md does not explain.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from tests.mutants.native import Build
 from tests.mutants.runner import LEAST_LIMIT_S, LIMIT_FACTOR, ROOT, Done, Job, Verdict, preload, run
 from tests.mutants.table import TABLE, Guarded
 
-DOCUMENT = ROOT / "docs" / "mutants.md"
+DOCUMENT = ROOT / "tests" / "mutants" / "survivors.md"
 ENOUGH = 0.95
 
 

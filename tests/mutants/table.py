@@ -142,8 +142,8 @@ TABLE = (
     ),
     Guarded("bot/game/session.py", ("tests/bot/game/test_session.py",)),
     Guarded(
-        "bot/game/selection.py",
-        ("tests/bot/game/test_selection.py",),
+        "bot/game/assignment.py",
+        ("tests/bot/game/test_assignment.py",),
         fixed=(("rating >= rule.min_rating", "rating > rule.min_rating"),),
     ),
     Guarded("bot/account/challenge_policy.py", ("tests/bot/account/test_challenge_policy.py",)),

@@ -6,7 +6,7 @@
 #include "checks.hpp"
 #include "search/race.hpp"
 #include "search/team.hpp"
-#include "training/training.hpp"
+#include "othello_training.hpp"
 
 namespace check {
 namespace {

@@ -53,7 +53,7 @@ class SingleFlightCache(Generic[V]):
             make: Makes it, the costly part with `in_thread`.
 
         Raises:
-            Crowded: Too many others wait to be made.
+            ServerBusy: Too many others wait to be made.
             Exception: Whatever `make` raises, to all who asked; then nothing is kept.
         """
         if (found := self.cached(key)) is not None:

@@ -74,7 +74,7 @@ class ReplyTrainer:
     Args:
         database: The arena's.
         site: The arena's name in the records of our own accounts.
-        intake: Takes up a game that somebody asks for.
+        importer: Takes up a game that somebody asks for.
         is_public: Whether games are for everybody; otherwise people are shown their own falls only.
         now: The time.
         random: Chooses among positions that suit equally well.

@@ -109,12 +109,12 @@ def _carried_out(
     Raises:
         StorageError: No program listens at the socket, but one runs the arena on this database.
     """
-    from bot.control.control_socket import NoProgram, ask
+    from bot.control.control_socket import NotRunning, ask
 
     config = config_of(context)
     try:
         return list(ask(config.control_socket, request, PATIENCE_S))
-    except NoProgram:
+    except NotRunning:
         return asyncio.run(_in_database(config, alone))
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.alarms.board import AlarmStatus
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.control.audit import ACTION
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import query_text
@@ -177,7 +177,7 @@ def show_live(view: EventsView, alarms: tuple[AlarmStatus, ...]) -> View:
     return replace(view, alarms=alarms)
 
 
-def events_page(actions: ControlActions | None = None) -> Page:
+def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:

@@ -14,7 +14,7 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import PLAIN, NumberStyle
 from bot.charts.sparkline import Sparkline, sparkline
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.control.status import Admission, Status
 from bot.control.status_text import admission_words
 from bot.dashboard.board_cards import BoardCard, board_cards, shapes_of
@@ -211,7 +211,7 @@ def show_live(view: NowView, status: Status) -> View:
     return replace(view, status=status)
 
 
-def now_page(actions: ControlActions | None = None) -> Page:
+def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:

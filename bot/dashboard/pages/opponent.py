@@ -16,7 +16,7 @@ from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
-from bot.control.actions import ControlActions, word
+from bot.control.actions import OperatorActions, word
 from bot.control.control_socket import ControlError
 from bot.control.status import Status
 from bot.dashboard.page import NoSuchThing, Page, Query, Rows
@@ -391,7 +391,7 @@ def show_live(view: OpponentView, status: Status) -> OpponentView:
     return replace(view, status=status)
 
 
-def opponent_page(actions: ControlActions | None = None) -> Page:
+def opponent_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:

@@ -1,4 +1,4 @@
-// The Python interface of the core.  Only this file, bindings_search.hpp and the training bindings depend on Python.
+// The Python interface of the core.  Only this file, bindings_search.hpp and lab/native/ depend on Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -263,14 +263,10 @@ struct XiangqiRules {
 
 }  // namespace
 
-void bind_training(nb::module_& m);         // bindings_training.cpp
-void bind_linear_training(nb::module_& m);  // bindings_linear_training.cpp
-void bind_self_play(nb::module_& m);        // bindings_self_play.cpp
-
 NB_MODULE(_native, m) {
     // Threads still searching at program exit retain their objects: no leak warning for the operator.
     nb::set_leak_warnings(false);
-    m.doc() = "The C++ core: exact and strong search, the flag that stops them, and training.";
+    m.doc() = "The C++ core: exact and strong search, and the flag that stops them.";
     m.attr("INFINITY") = desdemona::kInfinity;
     m.attr("UNIT") = unit().name;
     nb::exception<Stopped>(m, "Stopped");
@@ -304,7 +300,4 @@ NB_MODULE(_native, m) {
     TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessNetwork", "ChessSearch", "chess_moves", "chess_perft");
     TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiNetwork", "XiangqiSearch", "xiangqi_moves",
                                     "xiangqi_perft");
-    bind_training(m);
-    bind_linear_training(m);
-    bind_self_play(m);
 }

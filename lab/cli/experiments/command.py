@@ -37,7 +37,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona exp
 Small = Annotated[
     bool,
     typer.Option(
-        "--small/--full", help="A minute or less, to see that it runs; or what docs/papers.md reports."
+        "--small/--full", help="A test run of a minute, or the run that docs/research/papers.md reports."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Seed of everything that is drawn by lot.")]

@@ -35,8 +35,8 @@ from bot.base.events import (
     Speed,
 )
 from bot.base.reconnect import CAP_S
-from bot.game.machine_limit import MachineLimit
-from bot.game.player import GamePlayer, first_error
+from bot.game.game_runner import GameRunner, first_error
+from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.events import list_events
@@ -59,7 +59,7 @@ async def open_lobby(
     server: FakeServer,
     database: Database,
     time: FakeTime | None = None,
-    machine: MachineLimit | None = None,
+    shared: SharedGameLimit | None = None,
     pool: HeldPool | None = None,
     **challenges: Any,
 ) -> AsyncIterator[Lobby]:
@@ -67,7 +67,7 @@ async def open_lobby(
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
         given = given if pool is None else pool.held(given)
-        lobby = Lobby(replace(given, clock=time.clock, machine_limit=machine or MachineLimit()))
+        lobby = Lobby(replace(given, clock=time.clock, shared_limit=shared or SharedGameLimit()))
         listening = asyncio.create_task(lobby.listen())
         try:
             yield lobby
@@ -902,15 +902,15 @@ class HeldPlayer:
         self.may_leave = asyncio.Event()
         self.is_done = asyncio.Event()
         """It has only to leave."""
-        run = GamePlayer.run
+        run = GameRunner.run
 
-        async def held_run(player: GamePlayer) -> None:
+        async def held_run(player: GameRunner) -> None:
             monkeypatch.undo()
             await run(player)
             self.is_done.set()
             await self.may_leave.wait()
 
-        monkeypatch.setattr(GamePlayer, "run", held_run)
+        monkeypatch.setattr(GameRunner, "run", held_run)
 
     async def done(self) -> None:
         async with asyncio.timeout(PATIENCE_S):

@@ -22,7 +22,7 @@ from bot.base.events import (
     Proposal,
     Reply,
 )
-from bot.game.machine_limit import MachineLimit
+from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database
 from tests.bot.account.test_lobby import called, drained, offers, open_lobby, tell
 from tests.bot.fakes import GAME_ID, OFFER, FakeServer, picker
@@ -143,8 +143,8 @@ async def test_it_ends_with_the_account(database: Database, is_answered: bool) -
 
 async def test_the_limit_of_the_whole_machine(database: Database) -> None:
     """Another account that has taken the last slot meanwhile counts at once."""
-    server, limit = FakeServer(), MachineLimit(1)
-    async with open_lobby(server, database, machine=limit) as lobby:
+    server, limit = FakeServer(), SharedGameLimit(1)
+    async with open_lobby(server, database, shared=limit) as lobby:
         await called(server, "account_events")
         limit.count("another account", 1, lambda: None)
         await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), "no room for another game")
@@ -158,8 +158,8 @@ async def test_the_limit_of_the_whole_machine(database: Database) -> None:
 
 
 async def test_a_challenge_gives_way_to_who_waits_at_another_account(database: Database) -> None:
-    server, limit = FakeServer(), MachineLimit(1)
-    async with open_lobby(server, database, machine=limit) as lobby:
+    server, limit = FakeServer(), SharedGameLimit(1)
+    async with open_lobby(server, database, shared=limit) as lobby:
         sending = asyncio.create_task(lobby._own.send("anna", TERMS, is_bot=True))
         await called(server, SENT)
         limit.count("another account", 0, lambda: None, is_wanted=True)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, Machine, role_of
+from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, SharedResources, role_of
 from bot.base.config import ChatConfig, Config
 from bot.base.errors import TransientError
 from bot.base.game_server import Account, Server
-from bot.game.machine_limit import MachineLimit
+from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken
 from tests.bot.fakes import FakeServer, config, services
@@ -34,17 +34,17 @@ async def runner_of(
         yield opened()
 
     async with services(FakeServer(), database) as given:
-        machine = Machine(
+        shared = SharedResources(
             database,
             given.pool,
             given.strong,
             given.engines,
             given.models,
-            MachineLimit(),
+            SharedGameLimit(),
             given.rng,
             is_standby,
         )
-        runner = AccountRunner("home", config(), machine, open_server, is_alone=is_alone)
+        runner = AccountRunner("home", config(), shared, open_server, is_alone=is_alone)
         stop = asyncio.Event()
         task = asyncio.create_task(runner.run(stop))
         try:
@@ -190,11 +190,11 @@ async def test_told_to_stop_while_its_server_opens(database: Database) -> None:
         yield FakeServer()
 
     async with services(FakeServer(), database) as given:
-        machine = Machine(
-            database, given.pool, given.strong, given.engines, given.models, MachineLimit(), given.rng
+        shared = SharedResources(
+            database, given.pool, given.strong, given.engines, given.models, SharedGameLimit(), given.rng
         )
         stop = asyncio.Event()
-        runner = AccountRunner("home", config(), machine, open_server, is_alone=True)
+        runner = AccountRunner("home", config(), shared, open_server, is_alone=True)
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
             tasks.create_task(runner.run(stop))
             await began.wait()

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.alarms.board import MOST_SNOOZE_MIN, AlarmError
+from bot.alarms.board import MAX_SNOOZE_MIN, AlarmError
 from bot.alarms.lifecycle import AlarmState
 from tests.bot.alarms.rig import START, WELL, Life
 
@@ -42,7 +42,7 @@ def test_a_clock_that_was_set_back_keeps_nothing_silent() -> None:
     assert told(life) == [(0, "firing"), (60, "firing"), (60 + 4 * HOUR_S, "firing")]
     life.board.snooze("stuck", 60)
     life.set_back_s *= 2
-    assert life.board.alarms[0].is_loud
+    assert life.board.alarms[0].is_unacknowledged
 
 
 def test_an_acknowledged_alarm_is_told_of_once_more_when_it_ends() -> None:
@@ -50,13 +50,13 @@ def test_an_acknowledged_alarm_is_told_of_once_more_when_it_ends() -> None:
     life.live(60, overdue_s=LATE)
     assert life.board.acknowledge("stuck", "socket") == "alarm stuck: acknowledged until it ends"
     (alarm,) = life.board.alarms
-    assert (alarm.acknowledged_by, alarm.is_loud, alarm.is_active) == ("socket", False, True)
+    assert (alarm.acknowledged_by, alarm.is_unacknowledged, alarm.is_active) == ("socket", False, True)
     life.live(9 * HOUR_S)
     life.live(600, overdue_s={})
     assert [state for _, state in told(life)] == ["firing", "over"]
     life.live(60, overdue_s=LATE)  # a new one
     assert [state for _, state in told(life)] == ["firing", "over", "firing"]
-    assert life.board.alarms[0].is_loud
+    assert life.board.alarms[0].is_unacknowledged
 
 
 def test_a_snoozed_alarm_is_told_of_later() -> None:
@@ -87,7 +87,7 @@ def test_a_repeat_waits_for_the_end_of_the_snooze() -> None:
     assert told(life) == [(0, "firing"), (60 + 5 * HOUR_S, "firing")]
 
 
-@pytest.mark.parametrize("minutes", [0, -1, float("nan"), MOST_SNOOZE_MIN + 1])
+@pytest.mark.parametrize("minutes", [0, -1, float("nan"), MAX_SNOOZE_MIN + 1])
 def test_impossible_snoozes(minutes: float) -> None:
     life = Life()
     life.look()

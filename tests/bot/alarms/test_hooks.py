@@ -41,10 +41,10 @@ async def test_both_hooks_get_the_same() -> None:
         sent.append((command, json.loads(body), dict(variables)))
 
     config = AlarmsConfig(webhook="https://hooks.example/x", command=("notify", "--now"))
-    await AlarmHooks(config, SAID["url"], post, run).tell(NOTICE)
+    await AlarmHooks(config, SAID["url"], post, run).notify(NOTICE)
     variables = {f"ALARM_{name.upper()}": text for name, text in SAID.items()}
     assert sent == [("https://hooks.example/x", SAID), (("notify", "--now"), SAID, variables)]
-    await AlarmHooks(AlarmsConfig(), "", post, run).tell(NOTICE)
+    await AlarmHooks(AlarmsConfig(), "", post, run).notify(NOTICE)
     assert len(sent) == 2
 
 
@@ -58,7 +58,7 @@ async def test_failures_are_logged_once(caplog: pytest.LogCaptureFixture) -> Non
     caplog.set_level(logging.INFO, "bot.alarms.hooks")
     hooks = AlarmHooks(AlarmsConfig(webhook="https://hooks.example/secret"), "", post)
     for _ in range(5):
-        await hooks.tell(NOTICE)
+        await hooks.notify(NOTICE)
     failed = "alarms.webhook: cannot tell of an alarm: no answer in 10 s"
     assert caplog.messages == [failed, "alarms.webhook: works again", failed]
 
@@ -167,5 +167,5 @@ async def test_no_failure_of_a_hook_stops_the_watch(caplog: pytest.LogCaptureFix
         raise RuntimeError(url)
 
     hooks = AlarmHooks(AlarmsConfig(webhook="https://hooks.example/secret"), "", post)
-    await hooks.tell(NOTICE)
+    await hooks.notify(NOTICE)
     assert caplog.messages == ["alarms.webhook: cannot tell of an alarm: RuntimeError"]

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import func, select
 
 from bot.base.metrics import Metrics, MetricTotals
+from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger, sets_bait
-from bot.game.player import GamePlayer
 from engine.bait_rule import ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from engine.decision import Decision
 from engine.judgement import expected_scale_centi
@@ -31,7 +31,7 @@ def total(metrics: Metrics, name: str, **labels: str) -> float:
 async def test_a_whole_game(database: Database, seed: int) -> None:
     server = FakeServer(pick=picker(seed))
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
-        await GamePlayer(GAME_ID, given).run()
+        await GameRunner(GAME_ID, given).run()
     metrics, game = given.metrics, await stored_game(database)
     async with database.read() as session:
         decisions = await session.scalar(select(func.count()).select_from(DecisionRow))

@@ -60,7 +60,7 @@ def test_libraries_are_heard_only_when_something_is_wrong(tmp_path: Path) -> Non
         logging.getLogger(name).debug("not shown")
         logging.getLogger(name).info("not shown")
     logging.getLogger("asyncio").warning("shown")
-    for name in ("bot.game.player", "engine.uci.source", "storage.database"):
+    for name in ("bot.game.game_runner", "engine.uci.source", "storage.database"):
         logging.getLogger(name).debug("shown")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 4
@@ -71,7 +71,7 @@ def test_libraries_say_no_more_than_we_do(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
     log.set_up(LogConfig(level="ERROR", file=str(path)))
     logging.getLogger("asyncio").warning("not shown")
-    logging.getLogger("bot.game.player").warning("not shown")
+    logging.getLogger("bot.game.game_runner").warning("not shown")
     assert path.read_text(encoding="utf-8") == ""
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.base.dialects import DIALECTS
 from bot.base.errors import ProtocolError
-from bot.base.notation import DROPS, PLAIN, ROOK_CASTLING, Script
+from bot.base.notation import DROPS, PLAIN, ROOK_CASTLING, MoveCodec
 from engine.game import BadPosition, replay
 from engine.games import get_game
 
@@ -48,7 +48,7 @@ def play_out(variant: str, seed: int, plies: int = 200) -> list[str]:
 @given(seed=st.integers(0, 10_000), plies=st.integers(0, 60))
 def test_every_move_of_flipello_maps_both_ways(seed: int, plies: int) -> None:
     told = play_out(FLIPELLO, seed, plies)
-    script = Script(DROPS, OTHELLO, None)
+    script = MoveCodec(DROPS, OTHELLO, None)
     position = replay(OTHELLO, script.read(told))
     ours = texts(OTHELLO, position)
     if not ours:
@@ -56,20 +56,20 @@ def test_every_move_of_flipello_maps_both_ways(seed: int, plies: int) -> None:
     theirs = pyffish.legal_moves(FLIPELLO, pyffish.start_fen(FLIPELLO), told)
     assert sorted(script.write(move) for move in ours) == sorted(theirs)
     for text in theirs:
-        assert Script(DROPS, OTHELLO, None).read([*told, text])[-1] in ours
+        assert MoveCodec(DROPS, OTHELLO, None).read([*told, text])[-1] in ours
 
 
 def test_the_square_of_a_pass() -> None:
     told = play_out(FLIPELLO, WITH_A_PASS)
-    moves = Script(DROPS, OTHELLO, None).read(told)
+    moves = MoveCodec(DROPS, OTHELLO, None).read(told)
     passes = [ply for ply, move in enumerate(moves) if move == "pass"]
     assert passes
     for ply in passes:
-        script = Script(DROPS, OTHELLO, None)
+        script = MoveCodec(DROPS, OTHELLO, None)
         script.read(told[:ply])
         assert script.write("pass") == told[ply]
         # People may move any of their discs onto itself.
-        assert Script(DROPS, OTHELLO, None).read([*told[:ply], "h8h8"])[-1] == "pass"
+        assert MoveCodec(DROPS, OTHELLO, None).read([*told[:ply], "h8h8"])[-1] == "pass"
 
 
 @settings(max_examples=15, deadline=None)
@@ -77,10 +77,10 @@ def test_the_square_of_a_pass() -> None:
 def test_positions_of_flipello(seed: int) -> None:
     told = play_out(FLIPELLO, seed, seed % 60)
     fen = pyffish.get_fen(FLIPELLO, pyffish.start_fen(FLIPELLO), told)
-    position = replay(OTHELLO, Script(DROPS, OTHELLO, None).read(told))
+    position = replay(OTHELLO, MoveCodec(DROPS, OTHELLO, None).read(told))
     assert OTHELLO.parse_position(DROPS.start(fen)) == position
     # A game may begin there; its first move is then read from that position.
-    script = Script(DROPS, OTHELLO, DROPS.start(fen))
+    script = MoveCodec(DROPS, OTHELLO, DROPS.start(fen))
     assert sorted(map(script.write, texts(OTHELLO, position))) == sorted(
         pyffish.legal_moves(FLIPELLO, fen, []) if OTHELLO.legal_moves(position) else []
     )
@@ -101,7 +101,7 @@ def test_passes_after_the_end_are_left_out() -> None:
     """Neither side can move, yet Fairy-Stockfish lets both pass."""
     start = "8/8/8/8/8/8/8/bw6 b"
     assert OTHELLO.legal_moves(OTHELLO.parse_position(start))
-    script = Script(DROPS, OTHELLO, start)
+    script = MoveCodec(DROPS, OTHELLO, start)
     assert script.read(["P@c1", "c1c1", "a1a1"]) == ("c8",)
 
 
@@ -111,7 +111,7 @@ def test_xiangqi_is_written_alike(seed: int, plies: int) -> None:
     told, game, start = play_out(XIANGQI, seed, plies), get_game("xiangqi"), pyffish.start_fen(XIANGQI)
     position = replay(game, told)
     for dialect in ("playstrategy", "pychess"):
-        script = Script(DIALECTS[dialect].variants["xiangqi"].notation, game, start)
+        script = MoveCodec(DIALECTS[dialect].variants["xiangqi"].notation, game, start)
         assert script.read(told) == tuple(told)
         if ours := texts(game, position):
             assert set(map(script.write, ours)) == set(pyffish.legal_moves(XIANGQI, start, told))
@@ -124,16 +124,16 @@ TO_CASTLING = ["e2e4", "e7e5", "g1f3", "g8f6", "f1e2", "f8e7"]
 
 @pytest.mark.parametrize("castling", ["e1h1", "e1g1"])
 def test_castling_is_read_either_way(castling: str) -> None:
-    script = Script(ROOK_CASTLING, CHESS, None)
+    script = MoveCodec(ROOK_CASTLING, CHESS, None)
     assert script.read([*TO_CASTLING, castling, "e8h8"]) == (*TO_CASTLING, "e1g1", "e8g8")
 
 
 def test_only_castling_is_translated() -> None:
     rook = ["h2h4", "a7a6", "h1h3", "a6a5", "h3e3", "a5a4", "e3h3", "a4a3", "h3h1"]
-    script = Script(ROOK_CASTLING, CHESS, None)
+    script = MoveCodec(ROOK_CASTLING, CHESS, None)
     assert script.read(rook) == tuple(rook)
     queen, start = ["d1e1", "e8f8", "e1h1", "h8h1"], "r3k2r/8/8/8/8/8/2K5/3Q4 w kq - 0 1"
-    assert Script(ROOK_CASTLING, CHESS, start).read(queen) == tuple(queen)
+    assert MoveCodec(ROOK_CASTLING, CHESS, start).read(queen) == tuple(queen)
 
 
 @settings(max_examples=15, deadline=None)
@@ -141,7 +141,7 @@ def test_only_castling_is_translated() -> None:
 def test_chess960_against_python_chess(number: int, seed: int) -> None:
     board, rng = chess.Board.from_chess960_pos(number), random.Random(seed)
     start, told = board.fen(), list[str]()
-    script = Script(ROOK_CASTLING, CHESS, start)
+    script = MoveCodec(ROOK_CASTLING, CHESS, start)
     for _ in range(40):
         position = replay(CHESS, script.read(told), CHESS.parse_position(start))
         ours = texts(CHESS, position)
@@ -158,13 +158,13 @@ def test_chess960_against_python_chess(number: int, seed: int) -> None:
 
 @pytest.mark.parametrize("notation", [PLAIN, ROOK_CASTLING])
 def test_takebacks_and_other_games(notation: Any) -> None:
-    script = Script(notation, CHESS, None)
+    script = MoveCodec(notation, CHESS, None)
     for told in (["e2e4", "e7e5"], ["e2e4"], ["e2e4", "c7c5", "g1f3"], [], ["d2d4"]):
         assert script.read(told) == tuple(told)
 
 
 def test_an_impossible_game_and_a_way_back() -> None:
-    script = Script(DROPS, OTHELLO, None)
+    script = MoveCodec(DROPS, OTHELLO, None)
     assert script.read(["P@e3"]) == ("e6",)
     for wrong in (["P@e3", "P@a1"], ["P@e3", "e3e3"], ["P@e3", "e6"], ["P@e3", "P@i9"], ["P@e3", ""]):
         with pytest.raises(ProtocolError, match="impossible game"):
@@ -174,8 +174,8 @@ def test_an_impossible_game_and_a_way_back() -> None:
 
 def test_a_move_that_is_not_legal_stays_as_it_is() -> None:
     for move in ("pass", "a1", "nonsense"):
-        assert Script(DROPS, OTHELLO, None).write(move) == move
-    assert Script(ROOK_CASTLING, CHESS, None).write("e1g1") == "e1g1"
+        assert MoveCodec(DROPS, OTHELLO, None).write(move) == move
+    assert MoveCodec(ROOK_CASTLING, CHESS, None).write("e1g1") == "e1g1"
 
 
 def test_castling_and_drops_of_a_variant() -> None:
@@ -183,10 +183,10 @@ def test_castling_and_drops_of_a_variant() -> None:
     game = get_game("crazyhouse")
     told = ["e2e4", "e7e5", "g1f3", "d7d5", "f1b5", "c7c6", "e1h1", "c6b5", "e4d5", "B@d6", "P@c6"]
     notation = DIALECTS["lichess"].variants["crazyhouse"].notation
-    script = Script(notation, game, None)
+    script = MoveCodec(notation, game, None)
     moves = script.read(told)
     assert (moves[6], moves[9:]) == ("e1g1", ("B@d6", "P@c6"))
     for ply in (6, 9, 10):
-        before = Script(notation, game, None)
+        before = MoveCodec(notation, game, None)
         before.read(told[:ply])
         assert before.write(moves[ply]) == told[ply]

@@ -12,7 +12,7 @@ Step = str | None | Exception | float
 """A script's step: an event, a sign of life, an end with an error, or seconds that pass."""
 
 
-class Script:
+class MoveCodec:
     """One list of steps per connection; time passes only in the script and in sleep."""
 
     def __init__(self, *connections: list[Step]) -> None:
@@ -79,7 +79,9 @@ def test_the_first_delays_may_stay_short() -> None:
 
 
 async def test_clean_end_and_transient_errors_both_connect_again() -> None:
-    script = Script(["a"], ["b", TransientError("cut off")], [TransientError("refused")], ["c", "stop", "no"])
+    script = MoveCodec(
+        ["a"], ["b", TransientError("cut off")], [TransientError("refused")], ["c", "stop", "no"]
+    )
     await script.run()
     assert script.handled == ["a", "b", "c", "stop"]
     assert len(script.slept) == 3
@@ -87,34 +89,34 @@ async def test_clean_end_and_transient_errors_both_connect_again() -> None:
 
 
 async def test_done_is_noticed_at_the_end_of_a_connection_and_at_a_sign_of_life() -> None:
-    ended = Script(["stop"])
+    ended = MoveCodec(["stop"])
     await ended.run()
     assert ended.slept == []
 
     async def forget(event: str) -> None:
         alive.handled.append("later" if event == "stop" else event)
 
-    alive = Script(["stop", None, "never"])
+    alive = MoveCodec(["stop", None, "never"])
     await stay_connected(alive.connect, forget, name="test", done=lambda: "later" in alive.handled)
     assert alive.handled == ["later"]
 
 
 async def test_a_sign_of_life_is_not_handled_but_counts_as_back() -> None:
-    script = Script([TransientError("x")], [None, None, TransientError("y")], ["stop"])
+    script = MoveCodec([TransientError("x")], [None, None, TransientError("y")], ["stop"])
     await script.run()
     assert script.handled == ["stop"]
     assert script.changes == ["x", None, "y", None]
 
 
 async def test_the_server_names_the_wait() -> None:
-    script = Script([TransientError("too many", retry_after_s=90.0)], ["stop"])
+    script = MoveCodec([TransientError("too many", retry_after_s=90.0)], ["stop"])
     await script.run()
     assert script.slept == [90.0]
 
 
 async def test_waits_grow_while_links_do_not_hold_and_start_afresh_when_one_did() -> None:
     brief: list[list[Step]] = [["a"] for _ in range(5)]
-    script = Script(*brief, ["b", SETTLED_S], ["stop"])
+    script = MoveCodec(*brief, ["b", SETTLED_S], ["stop"])
     await script.run()
     assert all(later > earlier for earlier, later in itertools.pairwise(script.slept[:5]))
     assert script.slept[5] <= FIRST_S
@@ -123,7 +125,7 @@ async def test_waits_grow_while_links_do_not_hold_and_start_afresh_when_one_did(
 async def test_log_says_lost_once_and_back_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     down: list[list[Step]] = [[TransientError("refused")] for _ in range(4)]
-    script = Script(["a"], *down, ["stop"])
+    script = MoveCodec(["a"], *down, ["stop"])
     await script.run()
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
     assert caplog.records[0].getMessage().startswith("test: lost: the stream ended; next try in")
@@ -133,7 +135,7 @@ async def test_log_says_lost_once_and_back_once(caplog: pytest.LogCaptureFixture
 
 @pytest.mark.parametrize("error", [AuthError("no"), RefusedError("no", 404), ProtocolError("no")])
 async def test_other_errors_pass_through(error: ServerError) -> None:
-    script = Script(["a", error], ["never"])
+    script = MoveCodec(["a", error], ["never"])
     with pytest.raises(type(error)):
         await script.run()
     assert script.slept == []
@@ -146,7 +148,7 @@ async def test_a_transient_error_of_the_handler_is_a_lost_link() -> None:
         if script.handled == ["a"]:
             raise TransientError("no answer to the move")
 
-    script = Script(["a", "never"], ["b", "stop"])
+    script = MoveCodec(["a", "never"], ["b", "stop"])
     await script.run(handle=handle)
     assert script.handled == ["a", "b", "stop"]
     assert script.changes == ["no answer to the move", None]
@@ -156,7 +158,7 @@ async def test_a_failing_handler_closes_the_connection() -> None:
     async def handle(event: str) -> None:
         raise ZeroDivisionError(event)
 
-    script = Script(["a", "b"])
+    script = MoveCodec(["a", "b"])
     with pytest.raises(ZeroDivisionError):
         await script.run(handle=handle)
     assert script.open == 0

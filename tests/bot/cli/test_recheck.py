@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from storage.database import Database
 from storage.tables.games import DecisionRow, OutcomeRow
 from tests.bot.conftest import Command
@@ -24,7 +24,7 @@ def decisions(migrated_file: Path) -> int:
         try:
             server = FakeServer(pick=picker(1))
             async with services(server, database) as given:
-                await GamePlayer(GAME_ID, given).run()
+                await GameRunner(GAME_ID, given).run()
             async with database.write() as session:
                 await session.execute(delete(OutcomeRow))
                 return len((await session.execute(select(DecisionRow.id))).all())

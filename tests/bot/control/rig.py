@@ -11,9 +11,9 @@ from bot.account.lobby import Lobby
 from bot.account.pause import Pause
 from bot.base.config import ChallengesConfig
 from bot.base.events import GameStarted
-from bot.control.actions import ControlActions, Program
+from bot.control.actions import OperatorActions, Runtime
 from bot.control.audit import ACTION
-from bot.game.machine_limit import MachineLimit
+from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database
 from storage.ledger.events import list_events
 from tests.bot.fakes import GAME_ID, FakeServer, config, services
@@ -31,9 +31,9 @@ class Rig:
         self.stop = asyncio.Event()
         self.reloaded = "challenges"
         self.runners: dict[str, Any] = {"home": SimpleNamespace(lobby=lobby, trouble="", is_waiting=False)}
-        program = Program(self.runners, database, pool, pause, self.stop, lambda: self.reloaded)
+        program = Runtime(self.runners, database, pool, pause, self.stop, lambda: self.reloaded)
         self.program = program
-        self.actions = ControlActions(program)
+        self.actions = OperatorActions(program)
 
     async def trail(self) -> list[tuple[Any, ...]]:
         """The audit trail: account, action, who, result; the earliest first."""
@@ -69,7 +69,7 @@ async def opened_rig(server: FakeServer, database: Database, **challenges: Any) 
     pause = Pause(time.clock)
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
-        lobby = Lobby(replace(given, clock=time.clock, machine_limit=MachineLimit()), pause)
+        lobby = Lobby(replace(given, clock=time.clock, shared_limit=SharedGameLimit()), pause)
         listening = asyncio.create_task(lobby.listen())
         try:
             yield Rig(database, lobby, given.pool, time, pause)

@@ -12,7 +12,7 @@ from bot.alarms.board import AlarmError
 from bot.alarms.samples import DiskSample, HealthSample
 from bot.base.errors import ConfigError, RefusedError
 from bot.base.events import ChallengeReceived, Clock, DeclineReason, EndReason, Proposal, Reply
-from bot.control.actions import MOST_PAUSE_MIN
+from bot.control.actions import MAX_PAUSE_MIN
 from bot.control.control_socket import ControlError
 from bot.control.status import Admission
 from bot.control.status_text import status_lines
@@ -117,7 +117,7 @@ async def test_a_tournament_that_is_over_after_the_pause_is_not_joined_again(dat
         assert sum(call.startswith("join cypr0001") for call in server.calls) == 1
 
 
-@pytest.mark.parametrize("minutes", [0, -1, float("nan"), float("inf"), MOST_PAUSE_MIN + 1])
+@pytest.mark.parametrize("minutes", [0, -1, float("nan"), float("inf"), MAX_PAUSE_MIN + 1])
 async def test_impossible_pauses(database: Database, minutes: float) -> None:
     async with opened_rig(FakeServer(), database) as rig:
         with pytest.raises(ControlError, match="a pause lasts more than 0 and at most 10080 minutes"):

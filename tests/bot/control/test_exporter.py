@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.base.metrics import Metrics
 from bot.control.exporter import exposition
-from bot.control.health_watch import Form
+from bot.control.health_monitor import RecentResults
 from storage.evidence.queries.rating_curves import RatingCurve, RatingPoint
 from tests.bot.dashboard.desk_samples import NOW, sample_status
 
@@ -57,7 +57,12 @@ def test_ratings_and_alarms() -> None:
         RatingCurve("lichess", "a", "chess", "blitz", (earlier, later)),
         RatingCurve("lichess", "b", "chess", "blitz", (earlier,)),
     )
-    shown(metrics, form=Form(curves, {}), firing={"disk": True, "slow": False}, failures={"chess": (4, 0)})
+    shown(
+        metrics,
+        recent=RecentResults(curves, {}),
+        firing={"disk": True, "slow": False},
+        failures={"chess": (4, 0)},
+    )
     assert value(metrics, "rating", site="lichess", game="chess", speed="blitz") == 1540
     assert value(metrics, "alarm_firing", alarm="disk") == 1
     assert value(metrics, "alarm_firing", alarm="slow") == 0

@@ -6,7 +6,7 @@ import pytest
 
 from bot.control.live_games import live_games
 from bot.dashboard.board_cards import board_cards, shapes_of
-from bot.game.player import ArmedBait, GamePlayer
+from bot.game.game_runner import GameRunner, PendingBait
 from bot.game.session import Session, SessionState
 from storage.database import Database
 from tests.bot.control.rig import opened_rig
@@ -25,8 +25,8 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
         assert (game.last_move, game.our_side, game.our_turn, game.overdue_s) == (moved, 0, False, None)
         position = rules.parse_position(game.position)
         reply = rules.legal_moves(position)[0]
-        armed = ArmedBait(0, rules.move_text(reply), 0.25, 1234)
-        player._armed = armed
+        pending_bait = PendingBait(0, rules.move_text(reply), 0.25, 1234)
+        player._pending_bait = pending_bait
         (game,) = live_games("home", rig.lobby)
         assert game.bait is not None
         assert game.bait.squares == rules.move_squares(reply)
@@ -35,10 +35,10 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
             0.25,
             0.1234,
         )
-        player._armed = replace(armed, reply=server.moves[0])  # no legal reply here
+        player._pending_bait = replace(pending_bait, reply=server.moves[0])  # no legal reply here
         (game,) = live_games("home", rig.lobby)
         assert game.bait is None
-        player._armed = armed
+        player._pending_bait = pending_bait
         server.reply()
         await rig.playing(server, 3)
         (game,) = live_games("home", rig.lobby)
@@ -53,7 +53,7 @@ async def test_a_game_that_is_shown_and_not_stored_yet(
     async with opened_rig(server, database) as rig:
         await rig.playing(server, 1)
         with monkeypatch.context() as patched:
-            patched.setattr(GamePlayer, "stored", None)  # the ledger opens the game a moment later
+            patched.setattr(GameRunner, "stored", None)  # the ledger opens the game a moment later
             (game,) = live_games("home", rig.lobby)
     assert (game.game, game.position, game.our_turn, game.last_move) == ("", "", None, ())
     (card,) = board_cards([game])
@@ -65,7 +65,7 @@ async def test_a_late_move(database: Database) -> None:
     async with services(FakeServer(), database) as given:
         now = [100.0]
         given.clock = lambda: now[0]
-        player = GamePlayer(GAME_ID, given)
+        player = GameRunner(GAME_ID, given)
         assert player.overdue_s is None  # it has not begun
         player._due = 100.0, 5.0
         assert player.overdue_s is None  # it is not our turn

@@ -16,8 +16,8 @@ from bot.alarms.samples import HealthSample
 from bot.base.config import AlarmsConfig, DashboardConfig
 from bot.base.metrics import Metrics
 from bot.control.control_socket import ControlError
-from bot.control.desk import OperatorDesk
 from bot.control.live_games import BaitStatus, LiveGame
+from bot.control.operator_services import OperatorServices
 from bot.control.status import (
     AccountStatus,
     Admission,
@@ -151,11 +151,11 @@ class FakeWatch:
 
 def desk_of(
     actions: FakeActions, watch: FakeWatch | None = None, metrics: Metrics | None = None
-) -> OperatorDesk:
+) -> OperatorServices:
     """A desk with fakes behind it."""
     given: Any = actions
     watching: Any = watch or FakeWatch()
-    return OperatorDesk(given, watching, actions.board, ModelRegistry(), metrics or Metrics())
+    return OperatorServices(given, watching, actions.board, ModelRegistry(), metrics or Metrics())
 
 
 async def sample_now(_database: Database, _query: Query) -> NowView:

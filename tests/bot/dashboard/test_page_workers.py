@@ -11,7 +11,7 @@ import pytest
 
 from bot.base.config import DashboardConfig
 from bot.base.errors import DesdemonaError
-from bot.control.actions import ControlActions
+from bot.control.actions import OperatorActions
 from bot.dashboard.answers import PageForm, PageRequest
 from bot.dashboard.menu import pages
 from bot.dashboard.page import BadQuery, NoSuchThing, Query
@@ -34,7 +34,7 @@ async def workers(database: Database) -> AsyncIterator[PageWorkers]:
 async def test_every_page_is_the_same_as_in_this_process(database: Database, workers: PageWorkers) -> None:
     """The numbers are compared; the HTML has times in it."""
     actions = FakeActions(sample_status())
-    shown = pages(CONFIG, f"sqlite:///{database.url}", cast(ControlActions, actions))
+    shown = pages(CONFIG, f"sqlite:///{database.url}", cast(OperatorActions, actions))
     here = Dashboard(CONFIG, database, shown, desk_of(actions))
     there = Dashboard(CONFIG, database, shown, desk_of(actions), workers=workers)
     async with here.running() as first, there.running() as second, aiohttp.ClientSession() as http:

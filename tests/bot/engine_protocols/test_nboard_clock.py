@@ -17,7 +17,7 @@ BLACK_BEGINS = "8 -------- -------- -------- ---O*--- ---*O--- -------- --------
 WHITE_BEGINS = BLACK_BEGINS.removesuffix("*") + "O"
 
 
-class Watched(SearchDriver):
+class MonitoredParts(SearchDriver):
     """Tells what it was asked for, and thinks no longer than it must.
 
     Args:
@@ -49,7 +49,7 @@ class Watched(SearchDriver):
         return super().decide(position, Limits(2), stop)
 
 
-def go(watched: Watched, game: str, *more: str) -> None:
+def go(watched: MonitoredParts, game: str, *more: str) -> None:
     """Ask for a move."""
     with Driver(NBoard, watched) as gui:
         gui.tell(f"set game {game}", *more, "go")
@@ -76,7 +76,7 @@ def game_text(
 def test_each_side_has_a_clock_and_pays_for_its_own_moves(
     moves: str, left_s: float, increment_s: float
 ) -> None:
-    watched = Watched()
+    watched = MonitoredParts()
     go(watched, game_text(moves))
     assert watched.clocks == [(left_s, increment_s, 3, OVERHEAD_S)]
 
@@ -86,13 +86,13 @@ def test_each_side_has_a_clock_and_pays_for_its_own_moves(
     [("", 180, 5), ("W[F4//30]", 300, 10), ("W[F4//30]B[D3//4]", 155, 5)],
 )
 def test_white_may_begin(moves: str, left_s: float, increment_s: float) -> None:
-    watched = Watched()
+    watched = MonitoredParts()
     go(watched, game_text(moves, board=WHITE_BEGINS))
     assert watched.clocks == [(left_s, increment_s, 3, OVERHEAD_S)]
 
 
 def test_moves_told_one_by_one_count_like_those_of_the_game() -> None:
-    watched = Watched()
+    watched = MonitoredParts()
     go(watched, game_text("B[F5//20]"), "move d6//7.5", "move c3/2.5/100", "move d3")
     assert watched.clocks == [(200, 10, 3, OVERHEAD_S)]
 
@@ -101,28 +101,28 @@ def test_a_pass_is_a_move_with_its_increment() -> None:
     """White can never move here: its passes stand in the game, or are left out."""
     board = "8 *O------ -------- -------- *O------ -------- -------- *O------ -------- *"
     for told in ("W[PA//3]", "W[PA]", ""):
-        watched = Watched()
+        watched = MonitoredParts()
         go(watched, game_text(f"B[C1//20]{told}B[C4//1]W[PA]", board=board))
         assert watched.clocks == [(300 - 21 + 2 * 10, 10, 3, OVERHEAD_S)]
     for moves in ("B[C1//20]", "B[C1//20]W[PA]B[C4//1]"):
-        watched = Watched()
+        watched = MonitoredParts()
         go(watched, game_text(moves, board=board))
         assert watched.clocks == [], "a pass takes no thinking"
 
 
 def test_a_side_without_a_clock_is_bounded_by_time_or_depth_as_usual() -> None:
     only_black = game_text("B[F5//20]", clocks="TB[05:00]")
-    watched = Watched()
+    watched = MonitoredParts()
     go(watched, only_black)
     assert watched.limits == [Limits(3, 0.125)]
-    watched = Watched()
+    watched = MonitoredParts()
     go(watched, only_black, "set depth 5")
     assert watched.limits == [Limits(5)]
     assert watched.clocks == []
 
 
 def test_a_depth_bounds_a_move_with_a_clock_too() -> None:
-    watched = Watched()
+    watched = MonitoredParts()
     go(watched, game_text("B[F5//20]"), "set depth 7")
     assert watched.clocks == [(180, 5, 7, OVERHEAD_S)]
     [limits] = watched.limits
@@ -155,7 +155,7 @@ def test_the_strong_player_solves_what_is_little_deeper(
     kind: str, empties: int, depth: int, clocks: str, is_solved: bool
 ) -> None:
     """And more of it with a clock, which would break it off."""
-    watched = Watched(strategy=strategy_named(kind))
+    watched = MonitoredParts(kind=strategy_named(kind))
     go(watched, game_text(board=ending(empties), clocks=clocks), f"set depth {depth}")
     [limits] = watched.limits
     game = watched.game

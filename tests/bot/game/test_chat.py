@@ -13,18 +13,18 @@ import pytest
 from bot.base.config import ChatConfig, Config, SelectionConfig, SelectionMethod
 from bot.base.errors import AuthError, TransientError
 from bot.base.events import EndReason, Room
+from bot.game.assignment import DRAW_BITS
 from bot.game.chat import LAST_S
 from bot.game.chat_commands import PAUSE_S
-from bot.game.player import GamePlayer
-from bot.game.selection import NUMBER_BITS
-from bot.game.services import Services
+from bot.game.game_runner import GameRunner
+from bot.game.services import GameServices
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.games import finish_game, open_game
 from storage.records import GameResult, NewGame
 from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
-from tests.bot.game.test_player import play, playing
+from tests.bot.game.test_game_runner import play, playing
 from tests.bot.ledger_samples import check_books, stored_game
 from tests.patience import PATIENCE_S
 
@@ -50,7 +50,7 @@ async def talking(server: FakeServer, database: Any, settings: Config | None = N
     """A game in which we have moved once; it is played to its end afterwards."""
     time = Time()
     async with services(server, database, settings=settings or quiet()) as given:
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, clock=time)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, replace(given, clock=time)).run())
         await server.until(lambda: len(server.moves) == 1)
         yield time
         server.pick = picker(1)
@@ -89,8 +89,8 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
     settings = config(
         selection=SelectionConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
     )
-    number = 0 if player == "standard" else (1 << NUMBER_BITS) - 1
-    monkeypatch.setattr(Services, "draw_number", lambda _: number)
+    number = 0 if player == "standard" else (1 << DRAW_BITS) - 1
+    monkeypatch.setattr(GameServices, "draw_number", lambda _: number)
     server = FakeServer(pick=picker(1))
     await play(server, database, settings=settings)
     assert (await stored_game(database)).player == player
@@ -234,7 +234,7 @@ async def test_what_was_before_this_game(database: Database) -> None:
     again = FakeServer()
     again.game_id = "game0002"
     async with services(again, database, settings=quiet()) as given:
-        running = asyncio.create_task(GamePlayer("game0002", given).run())
+        running = asyncio.create_task(GameRunner("game0002", given).run())
         await again.until(lambda: len(again.moves) == 1)
         again.say("!stats")
         await said(again, 1)

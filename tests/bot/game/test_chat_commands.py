@@ -6,7 +6,7 @@ import pytest
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT, ChatLine, Room
-from bot.game.chat_commands import ChatFacts, Command, answer, heard, may_tell
+from bot.game.chat_commands import ChatFacts, Command, answer, command_of, may_tell
 from engine import ENGINE_VERSION
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.decision import Candidate, Decision, ModelInfo, Pick
@@ -47,21 +47,21 @@ def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
 @pytest.mark.parametrize("command", Command)
 @pytest.mark.parametrize("form", ["{}", " {} ", "{} please", "{}\n"])
 def test_questions(command: Command, form: str) -> None:
-    assert heard(line(form.format(command)), "Desdemona") is command
-    assert heard(line(form.format(command.upper())), "Desdemona") is command
+    assert command_of(line(form.format(command)), "Desdemona") is command
+    assert command_of(line(form.format(command.upper())), "Desdemona") is command
 
 
 @pytest.mark.parametrize(
     "text", ["", "   ", "hello", "help", "!", "!helpme", "! help", "say !help", "!ping", "‮!help"]
 )
 def test_no_questions(text: str) -> None:
-    assert heard(line(text), "Desdemona") is None
+    assert command_of(line(text), "Desdemona") is None
 
 
 @pytest.mark.parametrize("name", ["Desdemona", "desdemona"])
 def test_own_lines_and_those_of_the_site(name: str) -> None:
-    assert heard(line("!help", name), "Desdemona") is None
-    assert heard(replace(line("!help"), by_site=True), "Desdemona") is None
+    assert command_of(line("!help", name), "Desdemona") is None
+    assert command_of(replace(line("!help"), by_site=True), "Desdemona") is None
 
 
 def test_help_names_the_others() -> None:
@@ -165,7 +165,7 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
         )
         told = answer(command, facts)
         assert len(told) <= CHAT_LIMIT
-        assert heard(line(told, "another bot"), "Desdemona") is None
+        assert command_of(line(told, "another bot"), "Desdemona") is None
 
 
 def test_a_lot_is_told_only_when_it_is_no_secret() -> None:

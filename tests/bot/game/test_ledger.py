@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from bot.base.events import EndReason, GameEnd
+from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
-from bot.game.selection import Selection
 from engine.bait_rule import forecast
 from engine.decision import Decision
 from engine.judgement import expected_scale_centi
@@ -60,7 +60,7 @@ class Counted:
 async def begun(database: Any) -> GameLedger:
     """The ledger of a game in which we move first."""
     ledger = GameLedger(database, ARENA, Role(""), GAME_ID)
-    await ledger.open(FakeServer("othello").snapshot, lambda _: Selection("trappy", {}), TrapParams())
+    await ledger.open(FakeServer("othello").snapshot, lambda _: Assignment("trappy", {}), TrapParams())
     await ledger.record((), 0)
     return ledger
 

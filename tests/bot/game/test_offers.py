@@ -13,14 +13,14 @@ from bot.base.config import Config, MannersConfig, SelectionConfig
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
+from bot.game.game_runner import GameRunner
 from bot.game.offer_policy import PLIES_BETWEEN_OFFERS
-from bot.game.player import GamePlayer
 from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
 from storage.records import DecisionState, GameResult, GameStatus
 from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, HeldPool, config, picker, services
-from tests.bot.game.test_player import leave, live_until, moves_sent, play, playing
+from tests.bot.game.test_game_runner import leave, live_until, moves_sent, play, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
 from tests.patience import PATIENCE_S
@@ -246,7 +246,7 @@ async def test_the_server_knows_better_how_a_resigned_game_ended(
 
     server = lost_game(Lingering)
     async with services(server, database, settings=RESIGNS) as given, asyncio.timeout(PATIENCE_S):
-        player = GamePlayer(GAME_ID, given)
+        player = GameRunner(GAME_ID, given)
 
         async def resign(game_id: str) -> None:  # noqa: ARG001
             if is_adjourned:
@@ -389,7 +389,7 @@ async def test_a_reply_that_is_taken_back_is_the_one_that_counts(database: Datab
     server = casual("othello", initial_position=late_othello(8, 5))
     async with services(server, database, settings=mannered(takebacks=1)) as given:
         pool = HeldPool()
-        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.reply()
         first = server.moves[-1]
@@ -412,7 +412,7 @@ async def test_a_takeback_while_we_think(database: Database) -> None:
     server = casual()
     async with services(server, database, settings=mannered(takebacks=1)) as given:
         pool = HeldPool(lambda _: len(server.moves) == 2)
-        running = asyncio.create_task(GamePlayer(GAME_ID, pool.held(given)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, pool.held(given)).run())
         await server.until(lambda: len(server.moves) == 1)
         server.reply()
         first = server.moves[-1]
@@ -599,7 +599,7 @@ async def test_a_move_that_the_server_did_not_take_is_not_added(database: Databa
         await server.until(lambda: moves_sent(server) == 2)
         server.finish(EndReason.RESIGNATION, 0)
     game = await stored_game(database)
-    assert (game.result, game.end_reason, game.moves) == (None, "untold", server.moves)
+    assert (game.result, game.end_reason, game.moves) == (None, "unknown", server.moves)
     assert [stored.state for stored in await stored_decisions(database)] == [DecisionState.DROPPED]
 
 
@@ -610,7 +610,7 @@ async def test_nobody_explains_an_end(database: Database) -> None:
         await server.until(lambda: len(server.moves) == 1)
         server.finish(EndReason.RESIGNATION, 0)
     game = await stored_game(database)
-    assert (game.state, game.result, game.end_reason) == (GameStatus.FINISHED, None, "untold")
+    assert (game.state, game.result, game.end_reason) == (GameStatus.FINISHED, None, "unknown")
 
 
 async def test_a_resigned_game_whose_end_nobody_explains(database: Database) -> None:

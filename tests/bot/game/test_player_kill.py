@@ -15,7 +15,7 @@ import pytest
 
 from bot.base.config import Config, EngineConfig, MannersConfig, SelectionConfig, SelectionMethod
 from bot.base.events import EndReason
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from engine.decision import Decision
 from engine.games import get_game as get_rules
 from storage.database import Database
@@ -62,7 +62,7 @@ async def play(
 ) -> bool:
     """One life of the program; True when the game's player came to its end."""
     async with services(server, database, settings=settings) as given:
-        running = asyncio.create_task(GamePlayer(GAME_ID, killer.wrap(given)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, killer.wrap(given)).run())
         dead = asyncio.create_task(killer.killed.wait())
         async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)

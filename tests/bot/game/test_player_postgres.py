@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.base.errors import RefusedError, TransientError
-from bot.game.player import UNKNOWN_TRIES, GamePlayer
+from bot.game.game_runner import UNKNOWN_TRIES, GameRunner
 from storage.database import Database
 from storage.ledger.events import list_events
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
@@ -40,7 +40,7 @@ async def test_words_that_no_database_takes(database: Database) -> None:
     words = "gone\x00\ud800"
     server = FakeServer()
     async with services(server, database) as given:
-        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, given).run())
         await server.until(lambda: len(server.moves) == 1)
         server.faults["stream"] = [
             TransientError(words),

@@ -8,8 +8,8 @@ from alembic import command
 from sqlalchemy import Connection, delete, select, text, update
 
 from bot.game import recheck as module
+from bot.game.game_runner import GameRunner
 from bot.game.ledger import TAKEBACK_GRANTED
-from bot.game.player import GamePlayer
 from bot.game.recheck import Findings, recheck
 from engine.decision import Candidate, ReplyProfile
 from storage import migrate
@@ -28,7 +28,7 @@ from storage.tables.games import (
 )
 from storage.tables.summaries import GameBaitRow, GameSummaryRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
-from tests.bot.game.test_player import judged, playing
+from tests.bot.game.test_game_runner import judged, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, stored_decisions
 from tests.storage.conftest import backend, database, url
@@ -42,7 +42,7 @@ async def play(database: Database, seed: int = 1) -> FakeServer:
     """The end of a game of Othello, with some five decisions."""
     server = FakeServer("othello", initial_position=late_othello(10, seed), pick=picker(seed))
     async with services(server, database) as given:
-        await GamePlayer(GAME_ID, given).run()
+        await GameRunner(GAME_ID, given).run()
     await check_books(database, server)
     return server
 
@@ -57,7 +57,7 @@ async def play_with_crashes(database: Database, monkeypatch: pytest.MonkeyPatch)
         patched.setattr("engine.completion.whole_profile", crash)
         server = FakeServer("othello", initial_position=late_othello(10, 1), pick=picker(1))
         async with services(server, database) as given:
-            await GamePlayer(GAME_ID, given).run()
+            await GameRunner(GAME_ID, given).run()
     assert not all(stored.is_complete for stored in await stored_decisions(database))
     return server
 

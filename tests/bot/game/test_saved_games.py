@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.base.events import EndReason
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from bot.game.saved_games import SavedGames
 from engine.formats import files
 from engine.formats.files import GameFormat
@@ -26,7 +26,7 @@ async def play(database: Database, game: str, folder: Path, *, moves: int = 2, a
     server = FakeServer(game, pick=picker(3))
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
         given = replace(given, saved_games=SavedGames(folder, "Desdemona"))
-        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, given).run())
         await server.until(lambda: sum(call.startswith("move") for call in server.calls) == moves)
         server.finish(EndReason.ABORTED if aborted else EndReason.RESIGNATION, None if aborted else 0)
         await running

@@ -31,7 +31,7 @@ from bot.game.session import (
     AnswerTakeback,
     ClaimGame,
     Finish,
-    Hear,
+    HandleChat,
     Join,
     KeepPlaying,
     Kind,
@@ -237,7 +237,7 @@ def test_reading_again_starts_our_turn_anew() -> None:
 )
 def test_the_rules_tell_an_untold_end(moves: str, winner: int | None) -> None:
     played = tuple(moves.split())
-    told = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+    told = GameEnd(EndReason.UNKNOWN, None, "gameEnd")
     found = Finish(played, GameEnd(EndReason.NORMAL, winner, "gameEnd"))
     before = joined(" ".join(played[:-1]))
     assert actions(before, state(moves), state(moves, told)) == [found]
@@ -246,7 +246,7 @@ def test_the_rules_tell_an_untold_end(moves: str, winner: int | None) -> None:
 
 
 def test_an_untold_end_stays_untold_in_the_middle() -> None:
-    told = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+    told = GameEnd(EndReason.UNKNOWN, None, "gameEnd")
     assert actions(joined("a1"), state("a1", told)) == [Finish(("a1",), told)]
 
 
@@ -282,7 +282,7 @@ def test_two_plies_are_taken_back_while_we_think() -> None:
 def test_who_left_and_who_talks() -> None:
     session = joined("a1")
     said = ChatLine("anna", Room.PLAYER, "hello")
-    assert actions(session, said) == [Hear(said)]
+    assert actions(session, said) == [HandleChat(said)]
     assert actions(Session(), said) == []
     assert actions(session, OpponentGone(True, 8)) == [ClaimGame(8)]
     assert actions(session, OpponentGone(True, None)) == []

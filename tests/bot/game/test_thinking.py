@@ -14,9 +14,9 @@ import pytest
 from bot.base.config import EngineConfig, TrialConfig
 from bot.base.dialects import Ability
 from bot.game import thinking
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from bot.game.search_pool import JobStop, Rank, SearchPool
-from bot.game.services import Services
+from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, Turn, expected_reply
 from engine.decision import Decision, Person, Pick, SearchMode
 from engine.game import positions
@@ -107,7 +107,7 @@ class Scene:
     """Games that think on one thread."""
 
     def __init__(
-        self, tasks: asyncio.TaskGroup, given: Services, searcher: GatedSearcher, clock: Clock
+        self, tasks: asyncio.TaskGroup, given: GameServices, searcher: GatedSearcher, clock: Clock
     ) -> None:
         self.tasks = tasks
         self.given = given
@@ -144,7 +144,7 @@ async def scene(**engine: Any) -> AsyncIterator[Scene]:
     make: Any = lambda *_: searcher  # noqa: E731
     settings = {"max_depth": 4, "max_time_s": 30, "workers": 1, "ponder": True, "variety_centi": 0} | engine
     async with SearchPool(1, 1, make) as pool, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-        given = Services(
+        given = GameServices(
             server=FakeServer(),
             database=None,  # type: ignore[arg-type]
             pool=pool,
@@ -604,7 +604,7 @@ async def test_a_whole_game_is_decided_the_same(database: Database, our_side: in
         asyncio.timeout(PATIENCE_S),
     ):
         before = asyncio.all_tasks()
-        await GamePlayer(GAME_ID, given).run()
+        await GameRunner(GAME_ID, given).run()
         assert asyncio.all_tasks() == before
     await check_books(database, server)
     for stored in await stored_decisions(database):
@@ -624,7 +624,7 @@ async def test_killed_while_thinking_ahead(database: Database, seed: int) -> Non
         """Whether this life came to the game's end."""
         async with services(server, database, settings=config(engine=engine)) as given:
             mortal = killer.wrap(given)
-            running = asyncio.create_task(GamePlayer(GAME_ID, mortal).run())
+            running = asyncio.create_task(GameRunner(GAME_ID, mortal).run())
             dead = asyncio.create_task(killer.killed.wait())
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.wait([running, dead], return_when=asyncio.FIRST_COMPLETED)

@@ -27,7 +27,7 @@ from bot.base.errors import ConfigError
 from bot.base.events import EndReason, GameSnapshot, GameState
 from bot.cli.check import check
 from bot.cli.rich_tables import game_view
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
 from engine.bait_rule import ReplyForecast
 from engine.uci.settings import EngineSettings, MoveLimit
@@ -222,7 +222,7 @@ async def test_a_game_on_another_engines_scores(
     engines = EnginePool([fake("chess", "uci", "crash=2", once, depth=3, candidates=2)])
     server = Untimed("chess", pick=picker(3))
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, replace(given, engines=engines)).run())
         await server.until(lambda: sum(call.startswith("move") for call in server.calls) == 4)
         server.finish(EndReason.RESIGNATION, 0)
         await running
@@ -260,7 +260,7 @@ async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path
     engines = EnginePool([fake("chess", "uci", f"log={path}", depth=3, limit=MoveLimit.CLOCK)])
     server = (FakeServer if has_clock else Untimed)("chess", pick=picker(3))
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, replace(given, engines=engines)).run())
         await server.until(lambda: sum(call.startswith("move") for call in server.calls) == 3)
         server.finish(EndReason.RESIGNATION, 0)
         await running
@@ -292,7 +292,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     engines = EnginePool([fake("atomic", "uci", depth=2, candidates=1)])
     server = Untimed("atomic", pick=picker(3), initial_position=initial)
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
-        running = asyncio.create_task(GamePlayer(GAME_ID, replace(given, engines=engines)).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, replace(given, engines=engines)).run())
         # From the second start an explosion wins at once.
         await server.until(
             lambda: sum(call.startswith("move") for call in server.calls) == 3 or not server.legal
@@ -319,7 +319,7 @@ async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database)
     given_settings = config(selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci"))
     server = FakeServer("tictactoe", pick=picker(1))
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
-        await GamePlayer(GAME_ID, given).run()
+        await GameRunner(GAME_ID, given).run()
     await check_books(database, server)
     assert "engine" not in (await stored_game(database)).selection
 

@@ -23,7 +23,7 @@ from storage.records import AccountKey, GameResult, GameStatus, StoredGame
 from tests.bot.fakes import config, services
 from tests.bot.virtual_time import run
 from tests.ggs.client import Client, Habits
-from tests.ggs.faults import Fault, Script, Strike, holding
+from tests.ggs.faults import Fault, MoveCodec, Strike, holding
 from tests.ggs.server import FakeGgs
 from tests.system.daemon import free_port
 
@@ -347,12 +347,12 @@ def test_signing_in_again_opens_another_connection(template: Path, tmp_path: Pat
         assert site.server.connections == 2
         await server.close()
 
-    play(template, tmp_path, story, plan=Script(Strike(Fault.CLOSE, needs=holding("/os: finger"))))
+    play(template, tmp_path, story, plan=MoveCodec(Strike(Fault.CLOSE, needs=holding("/os: finger"))))
 
 
 def test_a_lost_connection_is_no_answer(template: Path, tmp_path: Path) -> None:
     """Neither to a question nor to a request, and nobody waits for one any longer."""
-    plan = Script()
+    plan = MoveCodec()
 
     async def story(site: Site) -> None:
         client = Client("alice", "apw", accepts=lambda _: False)
@@ -437,7 +437,9 @@ def test_a_dead_connection_is_noticed(template: Path, tmp_path: Path) -> None:
             await until(lambda: site.server.connections > before, 5)
             await until(lambda: server._state.is_settled)
 
-    play(template, tmp_path, story, plan=Script(Strike(Fault.SILENCE, needs=holding("match 0/0"), after=1)))
+    play(
+        template, tmp_path, story, plan=MoveCodec(Strike(Fault.SILENCE, needs=holding("match 0/0"), after=1))
+    )
 
 
 def test_how_long_to_keep_away() -> None:

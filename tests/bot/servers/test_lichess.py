@@ -53,7 +53,7 @@ from bot.servers.lag import Lag
 from bot.servers.lichess import (
     FULL_STATE_S,
     LOOK_UPS,
-    UNTOLD_SLACK_S,
+    UNKNOWN_END_SLACK_S,
     LichessServer,
     RefusalCounter,
     StreamRateLimiter,
@@ -1240,13 +1240,13 @@ async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
         events = server.game_events(GAME)
         assert await anext(events) is None
         assert isinstance(await anext(events), GameSnapshot)
-        for seconds in (60.0, UNTOLD_SLACK_S):
+        for seconds in (60.0, UNKNOWN_END_SLACK_S):
             hands.now += seconds
             assert await anext(events) is None
         hands.now += 1
         over = await anext(events)
         assert isinstance(over, GameState)
-        assert over.end == GameEnd(EndReason.UNTOLD, None, "untold")
+        assert over.end == GameEnd(EndReason.UNKNOWN, None, "unknown")
         await events.aclose()
     finally:
         await server.close()
@@ -1275,7 +1275,7 @@ def pychess_game(moves: str) -> dict[str, Any]:
 
 GAME_END = {"type": "gameEnd", "game": {"id": GAME}}
 PING = {"type": "ping"}
-UNTOLD = GameEnd(EndReason.UNTOLD, None, "gameEnd")
+UNKNOWN = GameEnd(EndReason.UNKNOWN, None, "gameEnd")
 RESIGNED = GameEnd(EndReason.RESIGNATION, 0, "resign")
 
 
@@ -1321,10 +1321,10 @@ LOST = answer(502, "Bad Gateway")
     ("pages", "asked", "end"),
     [
         ([LOST, GOES_ON, hang_up, pychess_page(2, "1-0", "h3e3")], 4, RESIGNED),
-        ([LOST], LOOK_UPS, UNTOLD),
-        ([answer(404, "<html>404")], 1, UNTOLD),
-        ([answer(200, "<html>")], 1, UNTOLD),
-        ([pychess_page(2, "1-0", "h3e3", game_id="another1")], 1, UNTOLD),
+        ([LOST], LOOK_UPS, UNKNOWN),
+        ([answer(404, "<html>404")], 1, UNKNOWN),
+        ([answer(200, "<html>")], 1, UNKNOWN),
+        ([pychess_page(2, "1-0", "h3e3", game_id="another1")], 1, UNKNOWN),
     ],
     ids=["later", "never", "too short to be kept", "without a game", "of another game"],
 )
@@ -1340,7 +1340,7 @@ async def test_a_page_that_does_not_say_how_a_game_ended(
 async def test_the_stream_ends_before_the_page_answers(peer: Peer) -> None:
     peer.script(f"/{GAME}", LOST)
     (over,) = await pychess_ends(peer, pychess_game(""), state("h3e3"), GAME_END)
-    assert over.end == UNTOLD
+    assert over.end == UNKNOWN
 
 
 async def test_a_game_that_ended_while_we_were_away(peer: Peer) -> None:

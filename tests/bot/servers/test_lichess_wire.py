@@ -759,7 +759,7 @@ def test_a_game_at_pychess() -> None:
     assert (moved.moves, moved.remaining_s, moved.end) == (("h3e3",), (298.5, 59.5), None)
     over = reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}})
     assert isinstance(over, GameState)
-    assert (over.moves, over.end) == (("h3e3",), GameEnd(EndReason.UNTOLD, None, "gameEnd"))
+    assert (over.moves, over.end) == (("h3e3",), GameEnd(EndReason.UNKNOWN, None, "gameEnd"))
     assert reader.is_over
     assert reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}}) == over
 
@@ -815,7 +815,7 @@ def test_how_long_a_turn_can_last_where_the_end_is_not_told() -> None:
     assert reader.longest_turn_s == 300.0
     reader.read(pychess_state(wtime=5000, btime=9000))
     assert reader.longest_turn_s == 9.0
-    reader.ended("untold")
+    reader.ended("unknown")
     assert reader.longest_turn_s is None
     told = GameReader(ARENA, "desdemona")
     told.read(full())

@@ -196,7 +196,7 @@ def read_game_lines(sent: Sequence[bytes], dialect: Dialect) -> None:
             message = read_line(line)
             if message is not None:
                 reader.read(message)
-    reader.ended("untold")
+    reader.ended("unknown")
     assert reader.longest_turn_s is None
 
 

@@ -19,7 +19,7 @@ from aiohttp import web
 from bot.base.config import Config, EngineConfig, OnlineConfig, SelectionConfig, SelectionMethod, ServerConfig
 from bot.base.events import EndReason
 from bot.cli.check import check
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from bot.servers.online_lookup import (
     CLOCK_SHARE,
     FAILURES,
@@ -403,7 +403,7 @@ async def play(
         asyncio.timeout(PATIENCE_S),
     ):
         given = replace(given, online=online, strong=strong or StrongOptions(depth=2))
-        running = asyncio.create_task(GamePlayer(GAME_ID, given).run())
+        running = asyncio.create_task(GameRunner(GAME_ID, given).run())
         await server.until(lambda: sum(call.startswith("move") for call in server.calls) == 3)
         server.finish(EndReason.RESIGNATION, 0)
         await running

@@ -22,7 +22,7 @@ from engine.strategies.registry import STRATEGIES, strategies_for, strategy_name
 from engine.time_management import Limits
 from engine.uci.settings import EngineSettings
 from engine.uci.source import EngineSource
-from engine.variety import Detour
+from engine.variety import RepetitionAvoidance
 from engine.verification import verify
 from tests.engine.uci.fake_uci import NAME
 from tests.engine.uci.test_links import LONG_S, fake
@@ -181,11 +181,13 @@ def sources() -> Iterator[list[EngineSource]]:
         source.close()
 
 
-def decide(game: Any, position: Any, source: EngineSource | None, detour: Detour | None = None) -> Decision:
+def decide(
+    game: Any, position: Any, source: EngineSource | None, avoidance: RepetitionAvoidance | None = None
+) -> Decision:
     player = MoveChooser(
         strategy_named("trappy_uci"), game, TrapParams(), make_searcher(game.name, 1), source=source
     )
-    return player.choose(position, Limits(2), StopFlag(), detour)
+    return player.choose(position, Limits(2), StopFlag(), avoidance)
 
 
 @every_variant
@@ -201,7 +203,7 @@ def test_a_variant_on_another_engines_scores(name: str, sources: list[EngineSour
     position = game.initial()
     for _ in range(3):
         # A line that was played before is no reason to search without the engine.
-        decision = decide(game, position, sources[0], Detour(("e2e4",), 1000))
+        decision = decide(game, position, sources[0], RepetitionAvoidance(("e2e4",), 1000))
         verify(decision)
         assert (decision.search_mode, decision.profile_source) == ("engine", NAME)
         position = game.play(position, game.parse_move(position, decision.move))

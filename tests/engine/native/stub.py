@@ -1,4 +1,4 @@
-"""Generates the C++ core's stub from the built module: `python -m tests.engine.native.stub FILE`."""
+"""Generates the stubs of the C++ modules from what was built: `python -m tests.engine.native.stub`."""
 
 import re
 import subprocess
@@ -6,19 +6,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-PATH = Path(__file__).parents[3] / "engine" / "_native.pyi"
+ROOT = Path(__file__).parents[3]
+STUBS = {"engine._native": ROOT / "engine" / "_native.pyi", "lab._training": ROOT / "lab" / "_training.pyi"}
+"""Where each module's stub lies."""
 
 
-def generated() -> str:
+def generated(module: str) -> str:
     """What nanobind's stubgen writes, without the values of constants (one is the processor's), formatted."""
     with tempfile.TemporaryDirectory() as folder:
-        raw = Path(folder) / "_native.pyi"
-        stubgen = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "engine._native", "-o", str(raw)]
+        raw = Path(folder) / STUBS[module].name
+        stubgen = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", module, "-o", str(raw)]
         subprocess.run(stubgen, check=True)
         text = re.sub(r"^(\w+: \w+) = .*$", r"\1", raw.read_text(), flags=re.MULTILINE)
-    ruff = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", str(PATH), "-"]
+    ruff = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", str(STUBS[module]), "-"]
     return subprocess.run(ruff, check=True, input=text, capture_output=True, text=True).stdout
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(generated())
+    for name, path in STUBS.items():
+        path.write_text(generated(name))

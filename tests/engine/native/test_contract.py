@@ -16,6 +16,7 @@ from engine import _native
 from engine.expected import expected_table
 from engine.games import get_game
 from engine.games.othello import Othello
+from engine.games.othello_evaluation import weight_bytes
 from engine.search.reference import INFINITY
 from engine.search.searchers import NativeSearcher, make_searcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
@@ -24,7 +25,6 @@ from tests.engine.positions import positions
 
 FULL = (1 << 64) - 1
 core = _native.OthelloSearch(1, othello_evaluation())
-trainer = _native.OthelloTrainer(1, 1)
 
 numbers = st.one_of(
     st.integers(-(1 << 70), 1 << 70),
@@ -295,9 +295,8 @@ def test_searches_in_threads_share_an_evaluation() -> None:
 
 @pytest.mark.parametrize("weights", [b"", b"abc", bytes(100), "text", None, 3, [1, 2]])
 def test_weights_are_bytes_of_one_length(weights: Any) -> None:
-    for call in (_native.OthelloEvaluation, trainer.set_weights):
-        with pytest.raises((ValueError, TypeError)):
-            call(weights)
+    with pytest.raises((ValueError, TypeError)):
+        _native.OthelloEvaluation(weights)
 
 
 @pytest.mark.parametrize("table_mb", [0, -1, 65_537, 1 << 63, 1 << 64, "1", None, 1.5])
@@ -314,52 +313,6 @@ def test_an_evaluation_is_one(evaluation: Any) -> None:
 
 def test_a_search_keeps_its_evaluation() -> None:
     """The last reference to the evaluation is the search's own."""
-    weights = bytes(2) * (len(trainer.weights) // 2)
+    weights = bytes(len(weight_bytes()))
     own = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
     assert [own.evaluate((1, 2)), own.search((1, 2), 0, -INFINITY, INFINITY, StopFlag())] == [0, 0]
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: _native.OthelloTrainer(1, 0),
-        lambda: _native.OthelloTrainer(1, 257),
-        lambda: _native.OthelloTrainer(-1, 1),
-        lambda: trainer.play(0, 2, 0.5),
-        lambda: trainer.play(10**9, 2, 0.5),
-        lambda: trainer.play(1, 11, 0.5),
-        lambda: trainer.play(1, 2, -0.1),
-        lambda: trainer.play(1, 2, 1.1),
-        lambda: trainer.play(1, 2, math.nan),
-        lambda: trainer.settle_parity(0, 3),
-        lambda: trainer.settle_parity(10**7, 3),
-        lambda: trainer.settle_parity(1, 0),
-        lambda: trainer.settle_parity(1, 4),
-        lambda: trainer.settle_parity(1, 13),
-        lambda: trainer.error(-1),
-        lambda: trainer.error(60),
-        lambda: trainer.check(0, 1),
-        lambda: trainer.check(31, 1),
-        lambda: trainer.check(4, -1),
-        lambda: trainer.learn(60, 4, 12, 1, 0.01, 0.001, 1.0, 0.5, 0.4),
-        lambda: trainer.learn(0, 2, 12, 1, 0.01, 0.001, 1.0, 0.5, 0.4),
-        lambda: trainer.learn(0, 4, 25, 1, 0.01, 0.001, 1.0, 0.5, 0.4),
-        lambda: trainer.learn(0, 4, 12, 0, 0.01, 0.001, 1.0, 0.5, 0.4),
-        lambda: trainer.learn(0, 4, 12, 1, math.nan, 0.001, 1.0, 0.5, 0.4),
-        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, math.nan, 0.5, 0.4),
-        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, math.inf, 0.4),
-        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, 0.5, -0.1),
-        lambda: trainer.learn(0, 4, 12, 1, 0.01, 0.001, 1.0, 0.5, math.nan),
-    ],
-)
-def test_the_training_refuses_nonsense(call: Callable[[], object]) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        call()
-
-
-def test_the_training_without_games() -> None:
-    """Nothing to learn from is nothing learned."""
-    own = _native.OthelloTrainer(1, 1)
-    positions_learned, held_out, *_ = own.learn(0, 4, 4, 1, 0.01, 0.001, 1.0, 0.5, 0.4)
-    assert (positions_learned, held_out) == (0, 0)
-    assert own.check(4, 0) == []

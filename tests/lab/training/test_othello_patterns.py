@@ -11,6 +11,7 @@ import pytest
 from engine import _native
 from engine.games import othello_evaluation
 from engine.games.othello_evaluation import MOBILITIES
+from lab import _training
 from lab.training import othello_patterns, othello_probcut
 
 TINY = ("--sweeps", "300", "--play-depth", "1", "--well-played", "0.2", "--exact-empties", "6",
@@ -44,7 +45,7 @@ def units_of(weights: bytes) -> tuple[int, ...]:
 
 def error_discs(weights: bytes) -> float:
     """Mean absolute error close to the end of games, played by the weights themselves."""
-    trainer = _native.OthelloTrainer(99, 1)
+    trainer = _training.OthelloTrainer(99, 1)
     trainer.set_weights(weights)
     pairs = trainer.check(6, 200)
     return sum(abs(evaluation - exact) for evaluation, exact in pairs) / len(pairs) / 100
@@ -52,7 +53,7 @@ def error_discs(weights: bytes) -> float:
 
 def test_learns(tiny: bytes) -> None:
     """300 positions a stage are next to nothing, and yet better than rules of thumb."""
-    assert error_discs(tiny) < 0.8 * error_discs(_native.OthelloTrainer(1, 1).weights)
+    assert error_discs(tiny) < 0.8 * error_discs(_training.OthelloTrainer(1, 1).weights)
 
 
 def test_is_an_evaluation_for_searches(tiny: bytes) -> None:
@@ -60,7 +61,7 @@ def test_is_an_evaluation_for_searches(tiny: bytes) -> None:
     search = _native.OthelloSearch(1, _native.OthelloEvaluation(weights))
     corner_to_take, corner_to_lose = (1 << 9 | 1 << 18, 1 << 27), (1 << 27, 1 << 9 | 1 << 18)
     assert search.evaluate(corner_to_take) != search.evaluate(corner_to_lose)
-    trainer = _native.OthelloTrainer(1, 1)
+    trainer = _training.OthelloTrainer(1, 1)
     trainer.set_weights(weights)
     assert trainer.weights == weights
 
@@ -98,7 +99,7 @@ def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> No
 
 def test_a_parity_constant_is_added_for_every_number_of_moves(tiny: bytes) -> None:
     """And to nothing else: each position reads one entry of the table of its mover's moves."""
-    trainer = _native.OthelloTrainer(3, 1)
+    trainer = _training.OthelloTrainer(3, 1)
     trainer.set_weights(tiny)
     constants = trainer.settle_parity(2, 3)
     shift = [after - before for before, after in zip(units_of(tiny), units_of(trainer.weights), strict=True)]
@@ -113,7 +114,7 @@ def test_a_parity_constant_is_added_for_every_number_of_moves(tiny: bytes) -> No
 
 def test_odd_and_even_depths_agree_on_average_in_the_end(tiny: bytes) -> None:
     """A constant changes no choice of a player: measured again, the same games leave nothing to add."""
-    trainer = _native.OthelloTrainer(3, 1)
+    trainer = _training.OthelloTrainer(3, 1)
     biased = list(units_of(tiny))
     for stage in range(othello_patterns.STAGES):  # two discs against the side that is to move
         start = stage * othello_evaluation.STAGE_SIZE + othello_evaluation.PATTERN_WEIGHTS
@@ -133,7 +134,7 @@ def test_results_of_well_played_games_count() -> None:
 
 def learned_error(result_share: float) -> float:
     """Error at 7 empty squares, the first labels that are not exact here."""
-    trainer = _native.OthelloTrainer(1, 1)
+    trainer = _training.OthelloTrainer(1, 1)
     trainer.play(100, 1, 0.2)
     error = 0.0
     for stage in range(7):
@@ -167,12 +168,12 @@ def test_bad_settings_are_refused(
 
 def test_the_core_refuses_bad_settings_too() -> None:
     with pytest.raises(ValueError, match="depth must be odd"):
-        _native.OthelloTrainer(1, 1).settle_parity(1, 4)
+        _training.OthelloTrainer(1, 1).settle_parity(1, 4)
 
 
 def test_weights_of_a_wrong_length_are_refused() -> None:
     with pytest.raises(ValueError, match="bytes, not 3"):
-        _native.OthelloTrainer(1, 1).set_weights(b"abc")
+        _training.OthelloTrainer(1, 1).set_weights(b"abc")
 
 
 def test_only_the_first_of_equal_entries_has_a_weight(tiny: bytes) -> None:

@@ -3,17 +3,30 @@
 from pathlib import Path
 
 from storage.ask.examples import EXAMPLES
-from storage.ask.views import VIEWS
+from storage.ask.views import VIEWS, AskView
+from storage.evidence.exports.rows import EXPORTS, What
 
 PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
 
 
 def _views() -> str:
-    parts = []
-    for name, view in VIEWS.items():
-        rows = "\n".join(f"| `{column}` | {meaning} |" for column, meaning in view.columns.items())
-        parts.append(f"### {name}\n\n{view.about}\n\n| Column | Meaning |\n|---|---|\n{rows}\n")
+    parts = [f"### {name}\n\n{view.about}\n\n{_columns(name, view)}\n" for name, view in VIEWS.items()]
     return "\n".join(parts)
+
+
+def _columns(name: str, view: AskView) -> str:
+    """A table of the columns; those that the export of that name has too are only said to be there."""
+    what = name.removeprefix("ask_")
+    exported = {each.name for each in EXPORTS[What(what)].columns} if what in set(What) else set()
+    told = ""
+    if exported:
+        lacking = sorted(exported - set(view.columns))
+        without = f", without {', '.join(f'`{column}`' for column in lacking)}" if lacking else ""
+        told = f"The columns of the export [`{what}`](formats.md#{what}){without}."
+    own = {column: meaning for column, meaning in view.columns.items() if column not in exported}
+    rows = "\n".join(f"| `{column}` | {meaning} |" for column, meaning in own.items())
+    table = f"| Column | Meaning |\n|---|---|\n{rows}" if own else ""
+    return "\n\n".join(filter(None, (told, table)))
 
 
 def _questions() -> str:

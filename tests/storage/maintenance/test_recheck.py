@@ -69,8 +69,8 @@ async def test_decisions_come_in_batches(database: Database) -> None:
     assert (first.site, first.site_game_id, first.ply, first.moves) == ("arena", "game0001", 0, MOVES)
     assert (first.game_state, first.state) == (GameStatus.FINISHED, DecisionState.CONFIRMED)
     assert Decision.from_record(unpack(first.record)) == decision(quality=225.0, complete=False)
-    assert (first.search_mode, first.replies, second.search_mode) == ("exact", None, "exact")
-    assert second.replies == reply_scores(Decision.from_record(unpack(second.record)).chosen)
+    assert (first.derived["search_mode"], first.derived["replies"]) == ("exact", None)
+    assert second.derived["replies"] == reply_scores(Decision.from_record(unpack(second.record)).chosen)
 
 
 async def test_nothing_is_settled_later_in_a_game_that_is_still_judged(database: Database) -> None:

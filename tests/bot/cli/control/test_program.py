@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.arena.accounts import add_bot
-from bot.control.control_socket import NoProgram
+from bot.control.control_socket import NotRunning
 from storage.database import Database
 from tests.bot.conftest import Command
 
@@ -75,7 +75,7 @@ def test_status_for_scripts(desdemona: Command, requests: list[Mapping[str, Any]
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def ask(*_: object) -> Iterator[str]:
-        raise NoProgram("no running program")
+        raise NotRunning("no running program")
         yield ""
 
     monkeypatch.setattr("bot.control.control_socket.ask", ask)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from bot.game.player import GamePlayer
+from bot.game.game_runner import GameRunner
 from storage.database import Database
 from storage.evidence.statistics.summaries import summarise
 from storage.tables.games import GameRow
@@ -24,7 +24,7 @@ def played(migrated_file: Path) -> Path:
         database = await Database.open(f"sqlite:///{migrated_file}")
         server = FakeServer(pick=picker(1))
         async with services(server, database) as given:
-            await GamePlayer(GAME_ID, given).run()
+            await GameRunner(GAME_ID, given).run()
         async with database.write() as session:
             await session.execute(update(GameRow).values(ended_at=datetime.now(UTC) - timedelta(days=400)))
             await summarise(session, list(await session.scalars(select(GameRow.id))))

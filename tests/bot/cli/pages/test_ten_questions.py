@@ -25,7 +25,7 @@ from tests.storage.samples import ARENA, decision, opened, settled
 START = (datetime.now(UTC) - timedelta(hours=2)).replace(minute=0, second=0, microsecond=0)
 """When the games begin, all within one day."""
 EVEN = {"method": "balanced", "blind": True, "chances": {"standard": 0.5, "trappy": 0.5}}
-GUIDE = Path(__file__).parents[4] / "docs" / "operators-guide.md"
+GUIDE = Path(__file__).parents[4] / "docs" / "operator" / "monitor.md"
 GAMES = 300
 
 

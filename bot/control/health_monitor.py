@@ -1,0 +1,305 @@
+"""Watches the program's health: takes a sample every few seconds, evaluates the alarms, and sends notices.
+
+Whatever cannot be found out is left out of the sample, and an alarm without data fires by itself; so nothing
+that fails here stops the watch.
+"""
+
+import asyncio
+import logging
+import math
+import shutil
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bot.alarms.board import AlarmBoard, AlarmChange, AlarmNotice
+from bot.alarms.hooks import AlarmHooks
+from bot.alarms.lifecycle import AlarmState
+from bot.alarms.samples import DiskSample, HealthSample, RatingSample
+from bot.base.event_log import log_event
+from bot.base.metrics import Metrics
+from bot.control.status import AccountStatus, Status
+from engine.human.registry import ModelRegistry
+from storage.database import Database
+from storage.errors import StorageError
+from storage.evidence.queries.losing_streaks import losing_streaks
+from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
+from storage.filters import Filters
+from storage.ledger.events import PROGRAM
+from storage.maintenance.unfinished_files import UNFINISHED
+from storage.tables.types import now_utc
+
+logger = logging.getLogger(__name__)
+
+EVERY_S = 15.0
+"""Seconds between two samples."""
+WRITE_S = 10.0
+"""Seconds after which the database counts as not to be written."""
+WRITTEN_S = 60.0
+"""The program is well as long as the database could be written within so many seconds."""
+RECENT_EVERY_S = 600.0
+"""Ratings and results are read when a game has ended, and at least so often, in seconds."""
+RATING_DAYS = 30
+ALARM = "alarm"
+"""Kind of the events of alarms."""
+
+_LEVELS = {
+    AlarmState.OK: logging.INFO,
+    AlarmState.PENDING: logging.DEBUG,
+    AlarmState.FIRING: logging.WARNING,
+    AlarmState.RECOVERING: logging.INFO,
+}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RecentResults:
+    """How we have done of late."""
+
+    curves: tuple[RatingCurve, ...]
+    """Of the last `RATING_DAYS` days."""
+    losses: dict[str, int]
+    """Games lost in a row, by account and site."""
+
+
+@dataclass(frozen=True)
+class MonitoredParts:
+    """What the watch looks at."""
+
+    status: Callable[[], Awaitable[Status]]
+    database: Database
+    database_url: str
+    models: ModelRegistry
+    metrics: Metrics
+    backup_folder: str = ""
+
+
+class HealthMonitor:
+    """Takes samples, gives them to the alarms, records changes and tells of them.
+
+    Args:
+        watched: What it looks at.
+        board: The alarms.
+        hooks: Who is told.
+        clock: Seconds of a monotonic clock.
+        pinged: Called after each sample that found the program well, for a watchdog.
+    """
+
+    def __init__(
+        self,
+        watched: MonitoredParts,
+        board: AlarmBoard,
+        hooks: AlarmHooks,
+        clock: Callable[[], float] = time.monotonic,
+        pinged: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._watched = watched
+        self._board = board
+        self._hooks = hooks
+        self._clock = clock
+        self._pinged = pinged
+        self._written_s = clock()
+        self._write_trouble = ""
+        self.recent: RecentResults | None = None
+        """As read last; None: not yet."""
+        self._recent_as_of = (-1, -math.inf)
+        """Games that had ended when the form was read, and when that was."""
+        self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()
+        self._failing: set[str] = set()
+
+    @property
+    def trouble(self) -> str:
+        """Why the program is not well; empty: it is.  Who gets an answer knows that the event loop runs."""
+        silent_s = self._clock() - self._written_s
+        if silent_s <= WRITTEN_S:
+            return ""
+        why = f": {self._write_trouble}" if self._write_trouble else ""
+        return f"the database could not be written for {silent_s:.0f} s{why}"
+
+    async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        """Watch until cancelled.
+
+        Args:
+            sleep: Waits that many seconds.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._notify())
+            while True:
+                await self.check()
+                await sleep(EVERY_S)
+
+    async def check(self) -> None:
+        """Take one sample and follow it."""
+        sample = await self._sample()
+        for change in self._board.take(sample):
+            await self._record(change)
+        for notice in self._board.due_notices():
+            self._notices.put_nowait(notice)
+        if not self.trouble:
+            self._pinged()
+
+    async def _notify(self) -> None:
+        while True:
+            await self._hooks.notify(await self._notices.get())
+
+    async def _record(self, change: AlarmChange) -> None:
+        level = _LEVELS[change.state] if change.is_notable else logging.DEBUG
+        logger.log(level, "alarm %s: %s: %s", change.name, change.state.value, change.text)
+        if not change.is_notable:
+            return
+        detail = {"alarm": change.name, "state": change.state.value, "reason": change.text}
+        try:
+            async with self._watched.database.write() as session:
+                await log_event(session, PROGRAM, ALARM, detail, metrics=self._watched.metrics)
+        except StorageError as error:
+            logger.error("cannot record the alarm %s: %s", change.name, error)
+
+    # --- The sample -------------------------------------------------------------------------------------
+
+    async def _sample(self) -> HealthSample:
+        watched = self._watched
+        status = await self._found("status", watched.status())
+        written = await self._found("database", self._write())
+        form = await self._found("form", self._read_recent())
+        disk = await self._found("disk", asyncio.to_thread(disk_sample, watched.database_url))
+        backup_age_s = None
+        if watched.backup_folder:
+            backup_age_s = await self._found("backup", asyncio.to_thread(backup_age, watched.backup_folder))
+        failures = watched.models.failures()
+        return HealthSample(
+            at_s=self._clock(),
+            tally=watched.metrics.tally,
+            links=None
+            if status is None
+            else {each.name: link_trouble(each) for each in status.accounts if not each.is_standby},
+            overdue_s=None
+            if status is None
+            else {game.key: game.overdue_s for game in status.games if game.overdue_s is not None},
+            database_trouble=written,
+            model_failures={game: total for game, (total, _) in failures.items()},
+            disk=disk,
+            backup_age_s=backup_age_s,
+            losses=None if form is None else form.losses,
+            ratings=None if form is None else {rating_name(c): _rating(c) for c in form.curves},
+        )
+
+    async def _found(self, what: str, work: Awaitable[T]) -> T | None:
+        """A part of the sample; None: it failed, which is logged once."""
+        try:
+            found = await work
+        except Exception as error:  # no failure of the watch may stop it
+            level = logging.DEBUG if what in self._failing else logging.ERROR
+            self._failing.add(what)
+            logger.log(level, "health: cannot find out the %s: %r", what, error)
+            return None
+        self._failing.discard(what)
+        return found
+
+    async def _write(self) -> str:
+        """Why the database cannot be written; empty: it can."""
+        try:
+            async with asyncio.timeout(WRITE_S):
+                await self._watched.database.try_writing()
+        except TimeoutError:
+            self._write_trouble = f"no answer in {WRITE_S:g} s"
+        except StorageError as error:
+            self._write_trouble = str(error)
+        else:
+            self._write_trouble, self._written_s = "", self._clock()
+        return self._write_trouble
+
+    async def _read_recent(self) -> RecentResults:
+        games, at_s = self._watched.metrics.tally.games, self._clock()
+        if (
+            self.recent is not None
+            and self._recent_as_of[0] == games
+            and at_s - self._recent_as_of[1] < RECENT_EVERY_S
+        ):
+            return self.recent
+        since = now_utc() - timedelta(days=RATING_DAYS)
+        async with self._watched.database.read() as session:
+            curves = await rating_curves(session, Filters(since=since))
+            streaks = await losing_streaks(session)
+        self.recent = RecentResults(
+            tuple(curves), {f"{account} at {site}": n for (site, account), n in streaks.items()}
+        )
+        self._recent_as_of = games, at_s
+        return self.recent
+
+
+def link_trouble(account: AccountStatus) -> str:
+    """Why an account has no link to its site; empty: it has one."""
+    if account.link is None:
+        return account.trouble or "signing in"
+    return "" if account.link.is_up else account.link.trouble or "not up yet"
+
+
+def rating_name(curve: RatingCurve) -> str:
+    """What a rating is called in alarms."""
+    return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}"
+
+
+def _rating(curve: RatingCurve) -> RatingSample:
+    return RatingSample(curve.now, curve.highest)
+
+
+def disk_sample(database_url: str) -> DiskSample:
+    """The disk that the database is on, or without SQLite the one of the working directory.
+
+    Raises:
+        OSError: It cannot be asked.
+    """
+    prefix = "sqlite:///"
+    if not database_url.startswith(prefix):
+        return DiskSample(shutil.disk_usage(".").free, 0)
+    file = Path(database_url.removeprefix(prefix))
+    journal = file.with_name(f"{file.name}-wal")
+    size = file.stat().st_size + (journal.stat().st_size if journal.exists() else 0)
+    return DiskSample(shutil.disk_usage(file.parent).free, size)
+
+
+def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
+    """Seconds since the newest file in a folder was written; infinite: there is none.
+
+    What a killed backup has left does not count.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    left = (UNFINISHED, f"{UNFINISHED}-journal")
+    files = [each for each in Path(folder).iterdir() if each.is_file() and not each.name.endswith(left)]
+    times = [each.stat().st_mtime for each in files]
+    return max(0.0, now() - max(times)) if times else math.inf
+
+
+def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dict[str, Any]:
+    """Which part of the program is ready, as plain JSON values: for each whether, and why not.
+
+    Args:
+        status: What the program does.
+        failures: As `engine.human.registry.ModelRegistry.failures`.
+    """
+    troubles = {f"account {each.name}": link_trouble(each) for each in status.accounts}
+    troubles["database"] = status.database.trouble
+    load = status.workers
+    is_full = load.busy == load.threads and load.waiting_moves > 2 * load.threads
+    troubles["workers"] = f"{load.waiting_moves} moves wait for {load.threads} threads" if is_full else ""
+    silent = [game for game, (_, in_a_row) in failures.items() if in_a_row]
+    troubles["models"] = f"the model of {', '.join(silent)} fails" if silent else ""
+    return {
+        "ok": not any(troubles.values()),
+        "parts": {name: {"ok": not why, "reason": why} for name, why in troubles.items()},
+        "alarms": [
+            {
+                "name": alarm.name,
+                "state": alarm.state.value,
+                "since": alarm.since.isoformat(timespec="seconds"),
+                "text": alarm.text,
+            }
+            for alarm in status.alarms
+        ],
+    }

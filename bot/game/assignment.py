@@ -1,0 +1,150 @@
+"""Chooses the player for an opponent: fixed, by rule, or in a randomised, balanced comparison.  Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
+from bot.base.events import Speed
+from engine.strategies.registry import strategies_for, strategy_named
+
+BIASED_COIN_PROBABILITY = 0.75
+"""Probability of choosing among the players that are behind, when people may know which player they met.
+Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponent plays few games, so balance
+must come sooner, yet the next player stays uncertain."""
+
+BLIND_COIN_PROBABILITY = 0.6
+"""The same while people must not learn it: even somebody who knew every earlier draw could predict the next
+one in 60 % of the games at most.  It is also nearly as precise as a fair coin: the variance of an effect that
+is weighted by the inverse chance grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
+
+DRAW_BITS = 64
+"""Bits of the random number of a draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentContext:
+    """The facts known before the first move."""
+
+    site: str
+    game: str
+    speed: Speed
+    opponent_rating: int | None
+    against_opponent: Mapping[str, int]
+    """Games so far of each player against this opponent; missing players have none."""
+    overall: Mapping[str, int]
+    """The same against all opponents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A player, and how it came to be chosen."""
+
+    player: str
+    detail: dict[str, Any]
+    """Plain JSON values, stored with the game."""
+
+
+def assign(
+    context: AssignmentContext,
+    config: SelectionConfig,
+    number: int,
+    coin_probability: float = BIASED_COIN_PROBABILITY,
+) -> Assignment:
+    """Choose the player of a game; if the settings choose none that can play it, the first that can.
+
+    Args:
+        context: The game.
+        config: The settings.
+        number: Random, uniform from 0 to 2^`DRAW_BITS` - 1; only method ``balanced`` uses it.
+        coin_probability: `BIASED_COIN_PROBABILITY` or `BLIND_COIN_PROBABILITY`.
+    """
+    kinds = strategies_for(context.game)
+    only = Assignment(kinds[0], {"method": "only"})
+    match config.method:
+        case SelectionMethod.FIXED:
+            found = Assignment(config.player, {"method": "fixed"})
+        case SelectionMethod.RULES:
+            found = _by_rules(context, config)
+        case SelectionMethod.BALANCED:
+            players = [player for player in config.players if player in kinds]
+            found = _balanced(context, players, number, coin_probability) if players else only
+    found = found if found.player in kinds else only
+    if strategy_named(found.player).has_level:
+        return Assignment(found.player, found.detail | {"level": config.level})
+    return found
+
+
+def _by_rules(context: AssignmentContext, config: SelectionConfig) -> Assignment:
+    for number, rule in enumerate(config.rules, start=1):
+        if _matches(rule, context):
+            return Assignment(rule.player, {"method": "rules", "rule": number})
+    return Assignment(config.player, {"method": "rules", "rule": None})
+
+
+def _matches(rule: SelectionRule, context: AssignmentContext) -> bool:
+    rating = context.opponent_rating
+    return (
+        rule.game in (None, context.game)
+        and rule.site in (None, context.site)
+        and rule.speed in (None, context.speed)
+        and (rule.min_rating is None or (rating is not None and rating >= rule.min_rating))
+        and (rule.max_rating is None or (rating is not None and rating <= rule.max_rating))
+    )
+
+
+def drawn_player(chances: Mapping[str, float], number: int) -> str:
+    """The player that a draw's random number selects, for recomputing a draw from its record.
+
+    Args:
+        chances: Probability of each player; they add up to 1.  Their order does not matter: databases do not
+            keep it.
+        number: From 0 to 2^`DRAW_BITS` - 1.
+
+    Raises:
+        ValueError: Nobody has a chance, or the number is out of range.
+    """
+    if not 0 <= number < 1 << DRAW_BITS:
+        raise ValueError(f"number is {number}, must have at most {DRAW_BITS} bits")
+    players = sorted(player for player, chance in chances.items() if chance > 0)
+    if not players:
+        raise ValueError(f"no player has a chance: {dict(chances)}")
+    share = number / (1 << DRAW_BITS)
+    for player in players[:-1]:
+        share -= chances[player]
+        if share < 0:
+            return player
+    return players[-1]
+
+
+def _balanced(
+    context: AssignmentContext, players: Sequence[str], number: int, coin_probability: float
+) -> Assignment:
+    """Toss a biased coin that favours the players behind against this opponent, or else overall.
+
+    A fair coin often leaves an opponent's few games lopsided; with a fixed order the opponent could predict
+    the player.
+    """
+    against = [context.against_opponent.get(player, 0) for player in players]
+    overall = [context.overall.get(player, 0) for player in players]
+    counts = against if min(against) < max(against) else overall
+    behind = [player for player, count in zip(players, counts, strict=True) if count == min(counts)]
+    ahead = [player for player in players if player not in behind]
+    # Never less than an even share, which several players behind may have.
+    for_behind = max(coin_probability, len(behind) / len(players)) if ahead else 1.0
+    chances = {player: for_behind / len(behind) for player in behind}
+    chances |= {player: (1 - for_behind) / len(ahead) for player in ahead}
+    player = drawn_player(chances, number)
+    return Assignment(
+        player,
+        {
+            "method": "balanced",
+            "against_opponent": dict(zip(players, against, strict=True)),
+            "overall": dict(zip(players, overall, strict=True)),
+            "coin_probability": coin_probability,
+            "chances": chances,
+            "chance": chances[player],
+            # As text: databases and JSON readers round integers of this size.
+            "number": f"{number:016x}",
+        },
+    )

@@ -1,0 +1,75 @@
+"""What a game's ledger remembers of its standing decisions, so that it need not read what it wrote.
+
+Only one program writes a game's decisions, and of its tasks only the ledger does; so what its transactions
+wrote stands until the next one.  A transaction works on a copy, which replaces the original once it is
+committed: nothing that might not be stored is ever taken for stored.  After a failure nothing is known.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from engine.bait_rule import ReplyForecast
+from storage.records import StoredDecision
+
+MOST = 4
+"""Decisions remembered as a whole: a chess decision takes some hundred kilobytes of memory."""
+
+
+@dataclass(slots=True)
+class CurrentDecisions:
+    """Which decisions of a game stand, and the latest of them."""
+
+    plies: frozenset[int] | None = None
+    """Where a decision stands; None: not known."""
+    latest: dict[int, StoredDecision] = field(default_factory=dict)
+    """The latest ones, by ply."""
+    forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
+    """The forecasts stored with the latest ones, by the decision's key."""
+
+    def copy(self) -> "CurrentDecisions":
+        """A copy for a transaction to change."""
+        return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
+
+    def knows(self, ply: int) -> bool:
+        """Whether `latest` says which decision stands at a ply, or that none does."""
+        return ply in self.latest or (self.plies is not None and ply not in self.plies)
+
+    def learn(self, stored: Iterable[StoredDecision]) -> None:
+        """Remember all standing decisions of the game."""
+        found = sorted(stored, key=lambda each: each.ply)
+        self.plies = frozenset(each.ply for each in found)
+        self.latest = {each.ply: each for each in found[-MOST:]}
+        self.forecasts = {}
+
+    def add(self, stored: StoredDecision) -> None:
+        """Remember a new decision."""
+        if self.plies is not None:
+            self.plies |= {stored.ply}
+        self.latest[stored.ply] = stored
+        for ply in sorted(self.latest)[:-MOST]:
+            self.forecasts.pop(self.latest.pop(ply).id, None)
+
+    def update(self, stored: StoredDecision) -> None:
+        """Remember a change of a decision that may have been taken back or forgotten meanwhile."""
+        if self._remembers(stored):
+            self.latest[stored.ply] = stored
+
+    def current(self, stored: StoredDecision) -> StoredDecision:
+        """A decision as it is now, if that is remembered; as it was given otherwise."""
+        return self.latest[stored.ply] if self._remembers(stored) else stored
+
+    def add_forecast(self, stored: StoredDecision, made: ReplyForecast) -> None:
+        """Remember the forecast stored with a decision."""
+        if self._remembers(stored):
+            self.forecasts[stored.id] = made
+
+    def void(self, ply: int) -> None:
+        """Forget the decisions from a ply on: they were taken back."""
+        if self.plies is not None:
+            self.plies = frozenset(each for each in self.plies if each < ply)
+        for each in [known for known in self.latest if known >= ply]:
+            self.forecasts.pop(self.latest.pop(each).id, None)
+
+    def _remembers(self, stored: StoredDecision) -> bool:
+        known = self.latest.get(stored.ply)
+        return known is not None and known.id == stored.id

@@ -1,0 +1,712 @@
+"""Plays one game from its first message to its closed ledger: think, record, send, judge.
+
+All state that matters is in the ledger (`bot.game.ledger`) and on the server, so a player can be killed at
+any moment and another one can resume the game.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+from bot.base import log
+from bot.base.errors import AuthError, RefusedError, TransientError
+from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
+from bot.base.game_server import goes_on
+from bot.base.reconnect import delays, stay_connected
+from bot.game.assignment import (
+    BIASED_COIN_PROBABILITY,
+    BLIND_COIN_PROBABILITY,
+    Assignment,
+    AssignmentContext,
+    assign,
+)
+from bot.game.chat import GameChat
+from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
+from bot.game.offer_policy import BEGUN_PLIES, score_centi
+from bot.game.offers import GameOffers
+from bot.game.reply_times import ReplyTimer
+from bot.game.search_pool import Rank
+from bot.game.services import GameServices
+from bot.game.session import (
+    Action,
+    Adjourn,
+    AnswerDraw,
+    AnswerTakeback,
+    ClaimGame,
+    Finish,
+    HandleChat,
+    Join,
+    KeepPlaying,
+    Record,
+    Session,
+    SessionState,
+    StopThinking,
+    TakenBack,
+    Think,
+    end_by_rules,
+    position_of,
+    step,
+)
+from bot.game.side_tasks import SideTasks
+from bot.game.thinking import GameThinker
+from engine.completion import LONGEST_COMPLETION_S, complete
+from engine.decision import Decision
+from engine.errors import EngineMismatch
+from engine.forecasts import forecast_job
+from engine.game import IllegalMove, if_it_goes_on, positions, replay
+from engine.games import get_game
+from engine.search.reference import Searcher
+from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
+from storage.records import StoredDecision, StoredGame
+
+logger = logging.getLogger(__name__)
+
+QUICK_TRIES = 8
+"""Reconnection attempts less than half a second apart, since the clock runs on while the stream is lost."""
+MOVE_CAP_S = 4.0
+"""Longest wait before a move is sent again, in seconds: shorter than others, since our clock runs."""
+WARN_REFUSALS = 5
+"""Refusals of a move in one position after which the operator is warned."""
+UNKNOWN_TRIES = 4
+"""Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
+REFUSED_TRIES = 40
+"""The same, over two minutes, after refusals for another reason: the server may know how the game ended."""
+LIST_S = 2.0
+"""How long the list of running games may take, in seconds; meanwhile the stream is not asked for."""
+STREAM_CAP_S = 3.0
+"""Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingBait:
+    """A confirmed bait that a move of ours sets."""
+
+    ply: int
+    """Of our move: the moves made before it."""
+    reply: str
+    """In the game's notation for programs."""
+    odds: float
+    """How probably this opponent plays it, from 0 to 1."""
+    cost: int
+    """What it costs them, in hundredths of a per cent of expected score."""
+
+
+class GameRunner:
+    """Plays one game; `run` it once."""
+
+    def __init__(self, game_id: str, services: GameServices) -> None:
+        self.game_id = game_id
+        self._services = services
+        self._server = services.server
+        self._ledger = GameLedger(services.database, services.owner, services.role, game_id, services.metrics)
+        self._session = Session()
+        self._handling = asyncio.Lock()
+        self._end: GameEnd | None = None
+        self._is_adjourned = False
+        self._was_running = False
+        self._turn: asyncio.Task[None] | None = None
+        """Our latest turn: finds a move and sends it."""
+        self._search: asyncio.Task[Decision] | None = None
+        self._profiles: dict[int, asyncio.Task[None]] = {}
+        """By the decision's key."""
+        self._refusals = 0
+        """Of the move in this position, each time with the game read again."""
+        self._refusal_waits = self._move_waits()
+        self._timer = ReplyTimer()
+        self._increment_s = 0.0
+        self._clocks_s: tuple[float, float] | None = None
+        """As the server showed them last, and when by our clock."""
+        self._clocks_at = 0.0
+        self._due: tuple[float, float] | None = None
+        """Of our latest turn: when it began, by our clock, and how many seconds it may take."""
+        self._pending_bait: PendingBait | None = None
+        """Of our latest move with a forecast."""
+        self._unknown = 0
+        """Consecutive answers of the server that it has no such game."""
+        self._tasks: asyncio.TaskGroup
+        self._mind: GameThinker
+        self._side_tasks: SideTasks
+        self._offers: GameOffers
+        self._chat: GameChat
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the server has ended or adjourned the game; its ledger may stay open for a while."""
+        return self._end is not None or self._is_adjourned
+
+    @property
+    def was_running(self) -> bool:
+        """Whether the game was still running when we joined it."""
+        return self._was_running
+
+    @property
+    def is_adjourned(self) -> bool:
+        """Whether another `GameRunner` is to resume the game."""
+        return self._is_adjourned
+
+    @property
+    def opponent_id(self) -> str:
+        """Empty before the first message."""
+        return self._ledger.game.opponent_id if self._ledger.is_known else ""
+
+    @property
+    def stored(self) -> StoredGame | None:
+        """The game as the ledger opened it; None before the first message."""
+        return self._ledger.game if self._ledger.is_known else None
+
+    @property
+    def session(self) -> Session:
+        """What is on the board."""
+        return self._session
+
+    @property
+    def clocks_s(self) -> tuple[float, float] | None:
+        """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
+
+        What the server said last, less the time since then for the side to move once both have moved.
+        """
+        session = self._session
+        if self._clocks_s is None or session.moves is None:
+            return None
+        left = list(self._clocks_s)
+        if len(session.moves) >= BEGUN_PLIES and not self.is_over:
+            mover = get_game(session.game).side_to_move(session.position)
+            left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
+        return left[0], left[1]
+
+    @property
+    def overdue_s(self) -> float | None:
+        """By how many seconds our turn has lasted longer than a move may take; None: it is not our turn."""
+        if self._due is None or self.is_over or self._session.state is not SessionState.THINKING:
+            return None
+        began_s, longest_s = self._due
+        return max(0.0, self._services.clock() - began_s - longest_s)
+
+    @property
+    def pending_bait(self) -> PendingBait | None:
+        """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
+        found = self._pending_bait
+        if found is None or self.is_over or len(self._session.moves or ()) != found.ply + 1:
+            return None
+        return found
+
+    # --- The operator's orders --------------------------------------------------------------------------
+
+    async def abort(self) -> None:
+        """Ask the server to abort the game.
+
+        Raises:
+            RefusedError: It does not allow that (any more).
+            ServerError: The exchange failed.
+        """
+        await self._server.abort(self.game_id)
+
+    async def resign(self) -> None:
+        """Resign.
+
+        Raises:
+            RefusedError: The game has not begun or is over, or the server refuses.
+            ServerError: The exchange failed.
+        """
+        if self.is_over:
+            raise RefusedError("the game is over", HTTPStatus.CONFLICT)
+        if len(self._session.moves or ()) < BEGUN_PLIES:
+            raise RefusedError("not both players have moved: abort the game instead", HTTPStatus.CONFLICT)
+        await self._server.resign(self.game_id)
+        if self._end is None:  # some servers do not report it
+            self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
+
+    async def say(self, text: str) -> None:
+        """Send the opponent a message; raises as `bot.servers.Server.chat`."""
+        await self._server.chat(self.game_id, text)
+
+    async def run(self) -> None:
+        """Play until the server ends the game, then settle every decision and close the ledger.
+
+        A game that the server adjourns leaves its ledger open.  Of a game that is over in the ledger, and
+        not settled, the server is not asked.
+
+        Raises:
+            AuthError: The server does not accept us any more.
+            ProtocolError: The game cannot be read; it stays open in the ledger.
+            Exception: Any other failure; another `GameRunner` may resume the game.
+        """
+        log.game.set(self.game_id)
+        try:
+            async with asyncio.TaskGroup() as self._tasks:
+                self._set_up()
+                self._end = await self._ledger.resume_end()
+                if self._end is None:
+                    try:
+                        await self._listen()
+                    except RefusedError as error:
+                        await self._server_forgot(error)
+                self._leave()
+                if self._end is not None and self._ledger.is_open:
+                    await self._finish(self._end)
+        except BaseExceptionGroup as group:
+            raise first_error(group) from group
+
+    def _set_up(self) -> None:
+        services, ledger = self._services, self._ledger
+        self._mind = GameThinker(services, self._tasks)
+        self._side_tasks = SideTasks(self.game_id, services, self._tasks)
+        self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
+        self._chat = GameChat(
+            self.game_id,
+            services,
+            ledger,
+            self._side_tasks,
+            moves=lambda: self._session.moves or (),
+            is_over=lambda: self._end is not None,
+        )
+
+    # --- Events in, actions out -------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        """Handle the game's events until it is over.
+
+        Raises:
+            RefusedError: The server keeps refusing the stream, and does not list the game as running;
+                status 404 means that it has no such game.
+        """
+        waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
+        while True:
+            try:
+                await stay_connected(
+                    lambda: self._server.game_events(self.game_id),
+                    self._handle,
+                    name=f"{self._server.site} game {self.game_id}",
+                    done=lambda: self.is_over,
+                    on_change=self._link_changed,
+                    sleep=self._services.sleep,
+                    clock=self._services.clock,
+                    rng=self._services.rng,
+                    quick=QUICK_TRIES,
+                    cap_s=STREAM_CAP_S,
+                )
+            except RefusedError as error:  # a site that is shaky refuses what it knows a moment later
+                self._unknown += 1
+                tries = UNKNOWN_TRIES if error.status == HTTPStatus.NOT_FOUND else REFUSED_TRIES
+                if self._unknown > tries and await self._is_gone():
+                    raise
+                if self._unknown == 1:
+                    waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
+                wait_s = next(waits)
+                logger.info("game %s: %s; retrying in %.1f s", self.game_id, error, wait_s)
+                await self._services.sleep(wait_s)
+            else:
+                return
+
+    async def _is_gone(self) -> bool:
+        """Whether the server lists its running games, and not this one."""
+        try:
+            async with asyncio.timeout(LIST_S):
+                return await goes_on(self._server, self.game_id) is False
+        except TimeoutError:
+            return False
+
+    async def _handle(self, event: GameEvent) -> None:
+        self._unknown = 0
+        async with self._handling:
+            await self._take(event)
+
+    async def _take(self, event: GameEvent) -> None:
+        if isinstance(event, GameState) and self._session.is_ahead_of(event):
+            raise TransientError("an older state of the game came after a newer one")  # ask for the newest
+        self._session, actions = step(self._session, event)
+        self._time_reply(event)
+        for action in actions:
+            await self._perform(action)
+            if isinstance(action, Join) and not self._ledger.is_open:  # settled by an earlier run
+                self._end = GameEnd(EndReason.OTHER, None, "settled")
+                return
+        self._offers.watch_beginning()
+
+    async def _perform(self, action: Action) -> None:
+        match action:
+            case Join(snapshot):
+                await self._join(snapshot)
+            case StopThinking():
+                if self._search is not None:
+                    self._search.cancel()
+            case TakenBack(ply):
+                self._mind.forget()
+                await self._ledger.take_back(ply)
+            case Think():
+                self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
+            case Record(moves, since_ply):
+                await self._record(moves, since_ply)
+            case AnswerDraw():
+                self._offers.answer_draw()
+            case AnswerTakeback():
+                self._offers.answer_takeback()
+            case ClaimGame(in_s):
+                self._offers.claim(in_s)
+            case KeepPlaying():
+                self._offers.keep_playing()
+            case HandleChat(line):
+                self._chat.on_message(line)
+            case Adjourn(reason):
+                logger.info("game %s: adjourned: %s", self.game_id, reason)
+                await self._ledger.record_event("game_adjourned", {"reason": reason})
+                self._is_adjourned = True
+            case Finish(_, end):
+                self._finished(end)
+
+    def _time_reply(self, event: GameEvent) -> None:
+        """Follow the clocks of a state that the session has taken."""
+        session = self._session
+        if isinstance(event, GameSnapshot):
+            self._increment_s = 0.0 if event.clock is None else event.clock.increment_s
+        state = event.state if isinstance(event, GameSnapshot) else event
+        if not isinstance(state, GameState) or state.moves != session.moves:
+            return
+        clocks_s = state.remaining_s
+        self._clocks_s, self._clocks_at = clocks_s, self._services.clock()
+        self._timer.see(
+            state.moves,
+            is_theirs=get_game(session.game).side_to_move(session.position) == session.their_side,
+            clock_s=None if clocks_s is None else clocks_s[session.their_side],
+            increment_s=self._increment_s,
+            now=self._services.clock(),
+            lag_s=self._server.lag_s,
+            is_prompt=event is state,
+        )
+
+    async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
+        """Record what the server shows, and complete what is lacking."""
+        lacking = await self._ledger.record(moves, since_ply, end, self._timer.times)
+        self._timer.times.clear()
+        for stored in lacking:
+            self._complete_later(stored)
+
+    async def _join(self, snapshot: GameSnapshot) -> None:
+        self._was_running = snapshot.state.end is None
+        config = self._services.config
+
+        def choose(context: AssignmentContext) -> Assignment:
+            is_blind = not config.trial.reveal
+            coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
+            found = assign(context, config.selection, self._services.draw_number(), coin_probability)
+            detail, kind = dict(found.detail), strategy_named(found.player)
+            if kind.draws_decisions:
+                detail["randomised"] = asdict(config.randomised.params())
+            if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
+                detail["blind"] = is_blind
+                detail |= {"seed": config.selection.seed} if config.selection.seed else {}
+            engine = self._services.engines.settings(context.game)
+            if kind.asks_engine and engine is not None:
+                detail["engine"] = engine.asked()
+                if kind.plays_engine_moves:
+                    detail["engine"] |= engine.asked_for_moves()
+            if kind.models_opponent:
+                detail["value"] = asdict(config.human.value())
+            return replace(found, detail=detail)
+
+        is_new = await self._ledger.open(snapshot, choose, config.trap.params())
+        game = self._ledger.game
+        logger.info(
+            "game %s: %s as %s against %s (%s)",
+            self.game_id,
+            "playing" if is_new else "taking up",
+            game.player,
+            game.opponent_name,
+            game.opponent_rating or "unrated",
+            extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
+        )
+        if is_new:
+            self._chat.greet()
+
+    def _is_explained(self) -> bool:
+        """Whether the server has reported how the game ended; otherwise we may know more than it reports."""
+        return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
+
+    def _finished(self, end: GameEnd) -> None:
+        # On an untold end we know more than the server reports.
+        if self._end is None or end.reason is not EndReason.UNKNOWN:
+            self._end = end
+
+    async def _link_changed(self, reason: str | None) -> None:
+        if reason is None:
+            await self._ledger.record_event("game_link_back", {})
+        else:
+            await self._ledger.record_event("game_link_lost", {"reason": reason})
+
+    # --- Our move ---------------------------------------------------------------------------------------
+
+    async def _act(self, think: Think, received_at: float) -> None:
+        stored = await self._decide(think, received_at)
+        if stored is not None:
+            await self._send(think, stored, received_at)
+
+    def _is_current(self, think: Think) -> bool:
+        session = self._session
+        return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
+
+    async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
+        """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
+        game, position = position_of(self._session, think.moves)
+        position = if_it_goes_on(game, position)
+        longest_s = self._mind.longest_s(self._ledger.game, game, position, think.remaining_s)
+        self._due = received_at, longest_s
+        stored = await self._ledger.find(think.ply, game.position_text(position))
+        if stored is not None or not self._is_current(think):
+            return stored
+        found = self._tasks.create_task(
+            self._mind.decide(
+                self._ledger.game,
+                game,
+                position,
+                think.remaining_s,
+                received_at,
+                think.moves,
+                think.their_remaining_s,
+            )
+        )
+        self._search = found
+        await asyncio.wait([found])
+        if found.cancelled():
+            return None
+        committed = await self._ledger.commit(think.moves, found.result())
+        if committed is not None:
+            stored_game = self._ledger.game
+            took_s = self._services.clock() - received_at
+            self._services.metrics.decided(stored_game.game, stored_game.player, took_s, longest_s)
+        return committed
+
+    async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
+        """Send a committed move until the server accepts it or shows that the turn has passed.
+
+        Resigning or agreeing on a draw may end the game instead and leave the move unsent; that is tried only
+        once per move, so that a game always goes on.
+        """
+        if self._refusals == 0 and self._is_current(think):
+            given_up = await self._offers.resign_or_agree()
+            if given_up is not None and not self._is_explained():
+                self._end = given_up
+        offers_draw = self._offers.offers_draw()
+        waits = self._move_waits()
+        while self._is_current(think):
+            took_s = self._services.clock() - received_at
+            self._timer.sent(think.ply, self._services.clock())
+            try:
+                await self._server.move(
+                    self.game_id,
+                    stored.decision.move,
+                    offer_draw=offers_draw,
+                    info=self._move_info(stored.decision, took_s),
+                )
+            except TransientError as error:
+                # The move may have been played all the same; then the stream shows it and this loop ends.
+                wait_s = max(next(waits), error.retry_after_s or 0.0)
+                logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
+                await self._services.sleep(wait_s)
+            except RefusedError as error:
+                if not self._is_current(think) or await self._read_again(think, error):
+                    return
+            else:
+                self._refusals, self._refusal_waits = 0, self._move_waits()
+                self._expect(think, stored)
+                await self._ledger.sent(stored)
+                self._complete_later(stored)
+                return
+
+    def _move_info(self, decision: Decision, took_s: float) -> MoveInfo:
+        """What a site that wants it is told with the move, for everybody to see."""
+        is_blind = self._services.is_blind(self._ledger.game)
+        # A score shows whose search it is from: its depth, and whether the move is the best by it.
+        return MoveInfo(None if is_blind else score_centi(decision), took_s)
+
+    def _move_waits(self) -> Iterator[float]:
+        return delays(self._services.rng, cap_s=MOVE_CAP_S)
+
+    def _expect(self, think: Think, stored: StoredDecision) -> None:
+        """Start pondering when the opponent's time begins."""
+        moves = (*think.moves, stored.decision.move)
+        if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
+            game, position = position_of(self._session, moves)
+            if game.legal_moves(position):
+                self._mind.expect(self._ledger.game, game, position, stored.decision, moves)
+
+    async def _read_again(self, think: Think, error: RefusedError) -> bool:
+        """After a refused move, read the game again, which restarts the turn if it is still ours.
+
+        A server in trouble may refuse a move for a while, so this goes on until the game is over.
+
+        Returns:
+            Whether the state arrived, here or meanwhile through the game's stream.
+        """
+        wait_s = next(self._refusal_waits)
+        logger.info("game %s: %s; reading the game again in %.1f s", self.game_id, error, wait_s)
+        await self._services.sleep(wait_s)
+        if not self._is_current(think):  # the stream has shown it meanwhile
+            return True
+        # Servers end an older stream of the same account; `stay_connected` opens the next one.
+        events = self._server.game_events(self.game_id)
+        try:
+            async for event in events:
+                if isinstance(event, GameSnapshot):
+                    self._refusals += 1
+                    if self._refusals == WARN_REFUSALS:
+                        logger.warning("game %s: the server keeps refusing our move: %s", self.game_id, error)
+                        await self._ledger.record_event(
+                            "move_refused", {"ply": think.ply, "reason": str(error)}
+                        )
+                    async with self._handling:
+                        self._session = self._session.rejoin()
+                        await self._take(event)
+                    return True
+        except (TransientError, RefusedError) as lost:
+            logger.info("game %s: %s", self.game_id, lost)
+        finally:
+            aclose = getattr(events, "aclose", None)
+            if aclose is not None:
+                await aclose()
+        return False
+
+    # --- On the opponent's time -------------------------------------------------------------------------
+
+    def _complete_later(self, stored: StoredDecision) -> None:
+        if stored.id not in self._profiles:
+            self._profiles[stored.id] = self._tasks.create_task(self._complete(stored))
+
+    async def _complete(self, stored: StoredDecision) -> None:
+        """Complete the chosen move's profile so that the reply can be judged, and forecast the reply."""
+        decision = stored.decision if stored.is_complete else await self._completed(stored)
+        if decision is not None:
+            await self._forecast(stored, decision)
+
+    async def _completed(self, stored: StoredDecision) -> Decision | None:
+        """The decision with its chosen move's profile completed and stored; None: that failed."""
+
+        def search(searcher: Searcher, stop: StopFlag) -> Decision:
+            stop.set_deadline(LONGEST_COMPLETION_S)
+            return complete(stored.decision, searcher, stop)
+
+        try:
+            decision = await self._services.pool.run(
+                search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
+            )
+        except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
+            is_long = isinstance(error, Stopped)
+            reason = f"it takes more than {LONGEST_COMPLETION_S:g} s" if is_long else str(error)
+            logger.error("game %s, ply %d: no whole profile: %s", self.game_id, stored.ply, reason)
+            await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": reason})
+            return None
+        except Exception as error:
+            # The game matters more and goes on; `desdemona db recheck` judges the move later.
+            logger.exception("game %s, ply %d: completing the profile crashed", self.game_id, stored.ply)
+            await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
+            return None
+        await self._ledger.complete(stored, decision)
+        return decision
+
+    async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
+        """Store what people are expected to reply, whether or not the reply is known by now."""
+        game = self._ledger.game
+        job = forecast_job(
+            self._services.models,
+            decision,
+            self._positions_before(stored),
+            rating=game.opponent_rating,
+            initial_s=game.clock_initial_s,
+            increment_s=game.clock_increment_s,
+            engines=self._services.engines,
+        )
+        try:
+            made = await self._services.pool.run(
+                job, decision.game, self._services.clock(), rank=Rank.BACKGROUND
+            )
+        except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
+            logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
+            await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
+            return
+        await self._ledger.forecast(stored, decision, made)
+        bait = made.bait if sets_bait(decision, made) else None
+        if bait is not None and (self._pending_bait is None or self._pending_bait.ply <= stored.ply):
+            self._pending_bait = PendingBait(stored.ply, bait.reply, bait.odds, bait.cost)
+
+    def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
+        """The game's positions up to that of a decision; empty if the server shows other moves by now."""
+        moves = (self._session.moves or self._ledger.game.moves)[: stored.ply]
+        text = self._ledger.game.initial_position
+        game = get_game(self._ledger.game.game)
+        try:
+            known = tuple(positions(game, moves, None if text is None else game.parse_position(text)))
+        except IllegalMove:
+            return ()
+        return known if game.position_text(known[-1]) == stored.decision.position else ()
+
+    # --- The end ----------------------------------------------------------------------------------------
+
+    def _leave(self) -> None:
+        """Cancel what is still under way: the game is over."""
+        self._mind.forget()
+        if self._search is not None:
+            self._search.cancel()
+        self._side_tasks.cancel()
+
+    async def _with_accepted_move(
+        self, moves: tuple[str, ...], end: GameEnd
+    ) -> tuple[tuple[str, ...], GameEnd]:
+        """Add our last move if the server accepted it but never showed it: it may have ended the game."""
+        if self._turn is not None:
+            await asyncio.wait([self._turn])  # the answer to our move may still be under way
+        move = await self._ledger.accepted_move(len(moves))
+        if move is None:
+            return moves, end
+        moves = (*moves, move)
+        stored = self._ledger.game
+        rules = get_game(stored.game)
+        start = None if stored.initial_position is None else rules.parse_position(stored.initial_position)
+        return moves, end_by_rules(end, rules, replay(rules, moves, start))
+
+    async def _server_forgot(self, error: RefusedError) -> None:
+        """Finish a game that the server no longer has, with what we know of it."""
+        if error.status != 404 or not await self._ledger.reopen():
+            raise error
+        logger.warning("game %s: %s; closing its ledger", self.game_id, error)
+        await self._ledger.record_event("game_unknown", {"reason": str(error)})
+        has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
+        self._end = GameEnd(EndReason.UNKNOWN if has_begun else EndReason.ABORTED, None, "unknown")
+
+    async def _finish(self, end: GameEnd) -> None:
+        ended_at = datetime.now(UTC)
+        moves = self._session.moves or self._ledger.game.moves
+        if end.reason is EndReason.UNKNOWN:
+            moves, end = await self._with_accepted_move(moves, end)
+        await self._record(moves, 0, end)
+        result = await self._ledger.finish(end, ended_at)
+        self._services.non_wins.add(self._ledger.game, moves, result)
+        # Completing the last profiles may take minutes beside other games.
+        while pending := [task for task in self._profiles.values() if not task.done()]:
+            await asyncio.wait(pending)
+        closed = await self._ledger.close(end)
+        if (saved := self._services.saved_games) is not None:
+            await saved.save(self._services.database, self._services.owner, self.game_id)
+        game = self._ledger.game
+        logger.info(
+            "game %s: %s (%s) against %s; traps set: %d, fell: %d",
+            self.game_id,
+            closed.verdict,
+            end.status,
+            game.opponent_name,
+            closed.counts.baits_set,
+            closed.counts.baits_taken,
+            extra={"game_id": self.game_id, "result": closed.verdict.value},
+        )
+        await self._chat.say_farewell(closed)
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the error of a group to act on: a refused account takes precedence."""
+    leaves = [
+        first_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions
+    ]
+    return next((error for error in leaves if isinstance(error, AuthError)), leaves[0])

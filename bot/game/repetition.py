@@ -1,0 +1,180 @@
+"""The moves of recent games, so that we can avoid playing the same game twice.
+
+lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
+plies and the same winner.  Besides, an opponent who has found a weak line would keep playing it, and so would
+everybody else who reads of it, since games are public.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
+from engine.variety import RepetitionAvoidance
+from storage.database import Database
+from storage.errors import StorageError
+from storage.filters import Filters
+from storage.ledger.games import list_games, list_non_win_lines
+from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
+
+logger = logging.getLogger(__name__)
+
+GAMES = 2
+"""Number of latest games with an opponent, of those with a result, that are not to be repeated."""
+PLIES = 20
+"""A game counts as different if it deviates within this many plies."""
+
+OPENING_PLIES = 8
+"""A game that is like an unwon one for fewer plies shares an opening with it, and is no copy."""
+NON_WINS = 300
+"""Number of latest games of a kind that are not to be repeated, of those that an account did not win."""
+MOST_DOUBLINGS = 3
+"""A move may be worse by twice as much each time that a line was repeated, but no more than so often."""
+
+Paths = Mapping[str, tuple[str, ...]]
+"""Recently played moves, by the text of their position."""
+
+
+async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
+    """The openings of the latest games against a game's opponent; none when they cannot be read.
+
+    Games without a result do not count, as on the server: otherwise two aborted games would hide those that
+    must not be repeated.
+    """
+    filters = Filters(
+        site=stored.site,
+        account=stored.account,
+        game=stored.game,
+        opponent_id=stored.opponent_id,
+        has_result=True,
+    )
+    try:
+        async with database.read() as session:
+            latest = await list_games(session, filters, limit=GAMES)
+    except StorageError as error:  # finding a move matters more
+        logger.warning("game %s: %s; it may repeat an opening", stored.site_game_id, error)
+        return {}
+    return paths(game, latest)
+
+
+def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
+    """The moves of games in their first `PLIES` plies, by position."""
+    found: dict[str, tuple[str, ...]] = {}
+    for stored in games:
+        try:
+            text = stored.initial_position
+            position = game.initial() if text is None else game.parse_position(text)
+            for move in stored.moves[:PLIES]:
+                here = game.position_text(position)
+                found[here] = tuple(dict.fromkeys((*found.get(here, ()), move)))
+                position = if_it_goes_on(game, game.play(position, game.parse_move(position, move)))
+        except (BadPosition, IllegalMove) as error:
+            logger.warning("game %s cannot be read any more: %s", stored.site_game_id, error)
+    return found
+
+
+class NonWins:
+    """An account's latest games that it did not win, against anybody: a published win must not be copied.
+
+    They are read once, and each game that ends meanwhile is added, so that a game under way cannot be copied
+    by one that is a few moves behind.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
+        """By game: by the key of a game, and with its moves in normal form, each followed by a space."""
+        self._read: set[str] = set()
+        """Games whose lines have been read."""
+
+    async def load(self, database: Database, owner: AccountKey, game: str) -> None:
+        """Read the lines of a game, unless that has been done; none when they cannot be read."""
+        if game in self._read:
+            return
+        try:
+            async with database.read() as session:
+                lines = await list_non_win_lines(session, owner, game, NON_WINS)
+        except StorageError as error:  # finding a move matters more
+            logger.warning("%s; games may be repeated", error)
+            return
+        self._read.add(game)
+        for line in lines:
+            self._keep(game, line)
+
+    def add(self, stored: StoredGame, moves: Sequence[str], result: GameResult | None) -> None:
+        """Remember a game that has just ended, unless we won it or it has no result."""
+        if result in (GameResult.LOSS, GameResult.DRAW):
+            line = NonWinLine(stored.id, stored.initial_position, stored.our_side, tuple(moves))
+            self._keep(stored.game, line)
+
+    def _keep(self, game: str, line: NonWinLine) -> None:
+        known = self._lines.setdefault(game, {})
+        known[line.game_id] = line, _joined(_turned(game, line.initial_position, line.moves))
+        if len(known) > NON_WINS:
+            del known[min(known)]
+
+    def avoidance(
+        self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
+    ) -> RepetitionAvoidance | None:
+        """How to leave the lines that a game has followed so far; None: there is nothing to avoid.
+
+        Args:
+            stored: The game.
+            moves: Its moves so far.
+            avoid: Moves to avoid anyway.
+            within_centi: How much worse than the best a move may be.  It may be twice as much where the next
+                20 plies were repeated once, four times as much where twice, and so on.
+        """
+        nexts: Counter[tuple[str, ...]] = Counter()
+        if len(moves) >= OPENING_PLIES:
+            now = _joined(_turned(stored.game, stored.initial_position, moves))
+            for line, text in self._lines.get(stored.game, {}).values():
+                is_alike = (line.initial_position, line.our_side) == (
+                    stored.initial_position,
+                    stored.our_side,
+                )
+                if is_alike and len(text) > len(now) and text.startswith(now):
+                    nexts[tuple(text[len(now) :].split(maxsplit=PLIES)[:PLIES])] += 1
+        found = [_turned(stored.game, stored.initial_position, moves, (each[0],))[0] for each in nexts]
+        avoided = tuple(dict.fromkeys((*avoid, *found)))
+        if not avoided:
+            return None
+        doublings = min(max(nexts.values(), default=1) - 1, MOST_DOUBLINGS)
+        return RepetitionAvoidance(avoided, within_centi, within_centi << doublings)
+
+
+def _joined(moves: Sequence[str]) -> str:
+    return "".join(f"{move} " for move in moves)
+
+
+_FIRST_MOVES = {"f5": (False, False), "e6": (True, False), "c4": (False, True), "d3": (True, True)}
+"""For each first move of Othello, whether to swap rows and columns, and whether to turn the board by half, to
+make it the first of them.  Each of these is its own inverse."""
+
+
+def _turned(
+    game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Moves in normal form: those of Othello as if the game had begun with f5, since four starts are one.
+
+    Args:
+        game: The game's name.
+        start: Its initial position, if it is not the usual one.
+        moves: Those of the game, from the first on.
+        after: Moves of a game that began so, to be turned, forth or back; None: these.
+    """
+    turned = tuple(moves if after is None else after)
+    is_usual = game == "othello" and start is None
+    swap, turn = _FIRST_MOVES.get(moves[0], (False, False)) if is_usual and moves else (False, False)
+    return tuple(_turned_move(move, swap, turn) for move in turned) if swap or turn else turned
+
+
+def _turned_move(move: str, swap: bool, turn: bool) -> str:
+    if len(move) != 2:  # a pass
+        return move
+    column, row = ord(move[0]) - ord("a"), ord(move[1]) - ord("1")
+    if swap:
+        column, row = row, column
+    if turn:
+        column, row = 7 - column, 7 - row
+    return chr(ord("a") + column) + chr(ord("1") + row)

@@ -1,0 +1,59 @@
+"""Limits the games of all accounts together.  No I/O."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+
+class SharedGameLimit:
+    """Counts the games with a real-time clock of each account.
+
+    Args:
+        max_games: The most at all accounts together; 0: no limit.
+    """
+
+    def __init__(self, max_games: int = 0) -> None:
+        self._max_games = max_games or math.inf
+        self._games: Counter[object] = Counter()
+        self._waiters: dict[object, Callable[[], None]] = {}
+        self._wanting: set[object] = set()
+        """Accounts at which somebody waits for a game."""
+
+    def free(self, account: object) -> float:
+        """How many games one account may have now, those that it has included."""
+        return self._max_games - (self._games.total() - self._games[account])
+
+    def is_wanted(self, account: object) -> bool:
+        """Whether somebody waits at another account, so that one's own challenges have to give way."""
+        return self._max_games < math.inf and bool(self._wanting - {account})
+
+    def count(
+        self, account: object, games: int, on_change: Callable[[], None], *, is_wanted: bool = False
+    ) -> None:
+        """Note how many games an account has.
+
+        Args:
+            account: Any key.
+            games: Running or accepted games with a real-time clock.
+            on_change: Called whenever another account has fewer games than before, or begins to want one.
+            is_wanted: Somebody waits there for a game.
+        """
+        is_news = games < self._games[account] or (is_wanted and account not in self._wanting)
+        self._games[account] = games
+        self._waiters[account] = on_change
+        (self._wanting.add if is_wanted else self._wanting.discard)(account)
+        if is_news:
+            self._wake_others(account)
+
+    def forget(self, account: object) -> None:
+        """Forget an account that does not play any more."""
+        self._waiters.pop(account, None)
+        self._wanting.discard(account)
+        if self._games.pop(account, 0):
+            self._wake_others(account)
+
+    def _wake_others(self, account: object) -> None:
+        if self._max_games < math.inf:
+            for other, wake in list(self._waiters.items()):
+                if other != account:
+                    wake()

@@ -1,0 +1,94 @@
+"""Databases of released versions: upgraded, rechecked, and counted in full, on both databases."""
+
+import asyncio
+import json
+from collections import defaultdict
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from bot.base.game_summaries import unjudged_notice
+from bot.game.recheck import Findings, recheck
+from engine.decision import Decision, OutcomeKind
+from engine.expected import WHOLE
+from engine.judgement import classify_reply, judge_decision
+from storage.database import Database
+from tests.bot.conftest import Command
+from tests.storage.conftest import backend, empty_url
+from tests.storage.maintenance.old_databases import DAMAGED, RELEASED, read_old, restore
+
+__all__ = ["backend", "empty_url"]  # fixtures
+
+DECISIONS, LOST = 154, 147
+"""Of each database, and of those the ones that the first migration 0012 took the replies from."""
+
+
+def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int]]]:
+    """What the old tables say of each reply of a person, by player and game.
+
+    Read from the records that the old program wrote as JSON: whether the position was decided, whether the
+    reply was one of the best, and its cost.
+    """
+    query = """SELECT games.player, games.game, games.moves, decisions.ply, decisions.record
+    FROM decisions JOIN games ON games.id = decisions.game_id
+    WHERE games.site <> 'match' AND games.state = 'finished' AND takeback = 0
+    AND decisions.state = 'confirmed'"""
+    found = defaultdict(list)
+    with closing(read_old(name)) as old:
+        for row in old.execute(query):
+            decision, moves = Decision.from_record(json.loads(row["record"])), row["moves"].split()
+            if row["ply"] + 1 < len(moves) and len(decision.chosen.replies) > 1:
+                outcome = classify_reply(decision, moves[row["ply"] + 1])
+                is_best = outcome.kind is OutcomeKind.OPTIMAL
+                is_decided = judge_decision(decision).is_decided
+                found[row["player"], row["game"]].append((is_decided, is_best, outcome.cost))
+    return dict(found)
+
+
+def judged_in_statistics(told: str) -> dict[tuple[str, str], list[Any]]:
+    """The same as ``stats`` counts it: replies, decided ones, best ones, mean cost."""
+    return {
+        (row["group"]["player"], row["group"]["game"]): [
+            row["replies"],
+            row["decided"],
+            row["optimal"],
+            row["cost"]["happened"],
+        ]
+        for row in json.loads(told)
+        if row["replies"]
+    }
+
+
+def counts(found: Findings) -> tuple[int, ...]:
+    return (found.verified, found.judged, found.forecast, found.completed, found.restored)
+
+
+@pytest.mark.parametrize("name", [*RELEASED, DAMAGED])
+async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
+    empty_url: str, name: str, desdemona: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESDEMONA_STORAGE__URL", empty_url)
+    await restore(name, empty_url)
+    status, out, _ = await asyncio.to_thread(desdemona, "db", "upgrade")
+    (line,) = [each for each in out.splitlines() if "recheck" in each]
+    assert (status, "no statistic counts them: run `desdemona db recheck`" in line) == (0, True)
+
+    database = await Database.open(empty_url)
+    found, again = await recheck(database), await recheck(database)
+    assert await unjudged_notice(database) == ""
+    await database.close()
+    assert (found.wrong, found.damaged, found.left) == ([], [], {})
+    assert counts(found) == (DECISIONS, DECISIONS, DECISIONS, 0, LOST if name == DAMAGED else 0)
+    assert (counts(again), again.wrong, again.summaries) == ((DECISIONS, 0, 0, 0, 0), [], 0)
+
+    status, out, err = await asyncio.to_thread(desdemona, "stats", "--format", "json")
+    assert (status, err) == (0, "")
+    expected = {}
+    for group, replies in judged_of_old(name).items():
+        open_ones = [(is_best, cost) for is_decided, is_best, cost in replies if not is_decided]
+        decided, best = len(replies) - len(open_ones), sum(is_best for is_best, _ in open_ones)
+        mean = sum(cost for _, cost in open_ones) / len(open_ones) / WHOLE
+        expected[group] = [len(open_ones), decided, best, pytest.approx(mean)]
+    assert judged_in_statistics(out) == expected
+    assert len(expected) >= 5
