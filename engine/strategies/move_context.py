@@ -203,7 +203,7 @@ class MoveContext:
     # --- Moves found elsewhere --------------------------------------------------------------------------
 
     def look_up(self) -> LookupMove | None:
-        """The move of a book or table that has the position; to avoid a repetition, a book gets several draws."""
+        """The move of a book or table that has the position; a book gets several draws to avoid a line."""
         avoided = () if self.avoidance is None else self.avoidance.avoid
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):

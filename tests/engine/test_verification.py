@@ -145,7 +145,9 @@ def test_other_modes_have_a_pick_and_an_exact_score() -> None:
         refuses(replace(strong, pick=None), "left no exact score")
         refuses(replace(strong, candidates=(plain("a", 5), bound("b", 2))), "left no exact score")
         refuses(replace(strong, player="standard"), "do not choose by")
-    refuses(standard(*moves, player="strong", search_mode="dice", pick=PICK), "do not choose by")
+    refuses(
+        standard(*moves, player="strong", search_mode=SearchMode.ENGINE_MOVE, pick=PICK), "do not choose by"
+    )
 
 
 def test_a_draw_is_among_all_that_are_near() -> None:
