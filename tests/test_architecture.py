@@ -110,7 +110,7 @@ BOT = {
     "bot.views": {"base"},
     "bot.workers": {"base"},
     "bot.account": {"base", "game", "servers"},
-    "bot.arena": {"base", "charts"},
+    "bot.arena": {"base", "charts", "views"},
     "bot.match": {"base", "game", "workers"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},

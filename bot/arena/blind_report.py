@@ -11,6 +11,9 @@ deeper, and at the full depth.  Three points are enough to draw the trap, and th
 from collections.abc import Sequence
 from typing import Any
 
+from bot.views.moment_text import judge_moment
+from bot.views.report_text import summarise_report
+from engine.games import get_game
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
@@ -21,6 +24,7 @@ def blind_report(report: GameReport) -> dict[str, Any]:
     `blind` is true, which no other report has.
     """
     game = report.header
+    share = plain_share(game.drawn_from)
     return {
         "blind": True,
         "site_game_id": game.site_game_id,
@@ -36,8 +40,63 @@ def blind_report(report: GameReport) -> dict[str, Any]:
         "moves": game.moves,
         "sides": report.sides,
         "names": report.names,
-        "plain_share": plain_share(game.drawn_from),
-        "decisions": [blind_decision(each) for each in report.decisions],
+        "plain_share": share,
+        **report_texts(
+            report,
+            [blind_decision(each) for each in report.decisions],
+            is_blind=True,
+            plain_share=share,
+        ),
+    }
+
+
+def open_report(report: GameReport) -> dict[str, Any]:
+    """The whole report in plain JSON values, with its sentences."""
+    found = report.to_json()
+    return {**found, **report_texts(report, found["decisions"])}
+
+
+def report_texts(
+    report: GameReport,
+    decisions: Sequence[dict[str, Any]],
+    *,
+    is_blind: bool = False,
+    plain_share: float = 0.0,
+) -> dict[str, Any]:
+    """The decisions of a report, each with its verdict, and the summary of the game.
+
+    Args:
+        report: The game.
+        decisions: Its decisions in plain JSON values.
+        is_blind: Nothing may tell which player it was.
+        plain_share: See `plain_share`.
+    """
+    header, unit = report.header, get_game(report.header.game).score_unit
+    name, bot = header.opponent_name, header.account or "the bot"
+    verdicts = [
+        judge_moment(each, name, bot, unit, is_blind=is_blind, steps=shown_depths(each) if is_blind else ())
+        for each in report.decisions
+    ]
+    played = [
+        (made, verdict)
+        for made, verdict in zip(report.decisions, verdicts, strict=True)
+        if made.state != "dropped"
+    ]
+    summary = summarise_report(
+        [made for made, _ in played],
+        [verdict for _, verdict in played],
+        name,
+        bot,
+        sets_traps=report.sets_traps,
+        is_blind=is_blind,
+        plain_share=plain_share,
+    )
+    return {
+        "decisions": [
+            {**plain, "verdict": verdict.to_json()}
+            for plain, verdict in zip(decisions, verdicts, strict=True)
+        ],
+        "summary": summary.to_json(),
     }
 
 
@@ -57,7 +116,7 @@ def blind_decision(decision: DecisionReport) -> dict[str, Any]:
     trap = decision.trap if decision.is_trap else None
     candidates = sorted(decision.candidates, key=lambda each: each.move)
     replies = sorted(decision.replies, key=lambda each: (each.final_centi, each.reply))
-    shown = _shown_depths(decision)
+    shown = shown_depths(decision)
     return {
         "ply": decision.ply,
         "number": decision.number,
@@ -105,7 +164,7 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
 
 
-def _shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
+def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Places in the lists of scores by depth: the first, one between, the last.
 
     The one between is where the bait deceives, if it does not do so at the first; otherwise the middle.
@@ -122,7 +181,7 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
     """Without the scores by depth, whose number is the depth of the player's search.
 
     Args:
-        shown: Of `_shown_depths`.
+        shown: Of `shown_depths`.
         has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()

@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 
 from bot.arena.accounts import Accounts, add_bot
-from bot.arena.blind_report import blind_report
+from bot.arena.blind_report import blind_report, open_report
 from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.fairness.arena_time import ArenaTime
 from bot.arena.fairness.freeze_watch import FreezeWatch
@@ -404,7 +404,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             if found is None:
                 return None
             if reveal or not found.is_drawn:
-                return (await game_report(session, found)).to_json()
+                return open_report(await game_report(session, found))
             # Not before every reply is judged: how long that takes depends on the player.
             return blind_report(await game_report(session, found)) if found.is_settled else None
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.charts.boards import board_svg
-from bot.dashboard.trap_words import short_name
-from bot.dashboard.verdicts import MomentVerdict, judge_moment
+from bot.charts.boards import BoardMark, MarkKind, board_svg
+from bot.views.bait_text import short_name
+from bot.views.moment_text import MomentVerdict, judge_moment
 from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE, expected_score
 from engine.games import get_game
@@ -20,6 +20,15 @@ from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
 from storage.ledger.games import get_game_by_id, require_readable
 from storage.records import StoredDecision, StoredGame
+
+_MARKS = {
+    "trap": MarkKind.BAIT,
+    "fell": MarkKind.BAIT,
+    "best": MarkKind.SOUND,
+    "good": MarkKind.SOUND,
+    "played": MarkKind.PLAYED,
+}
+_ORDER = (MarkKind.PLAYED, MarkKind.SOUND, MarkKind.BAIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,12 @@ class Moment:
     """For each reply its worth to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
 
     @property
+    def marks(self) -> tuple[BoardMark, ...]:
+        """The replies that are marked on the board; later ones lie on top."""
+        found = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
+        return tuple(sorted(found, key=lambda mark: [*_ORDER].index(mark.kind)))
+
+    @property
     def board(self) -> Markup:
         """The board that the opponent faced, with bait, sound reply and what was played."""
         return self._drawn(is_large=True)
@@ -54,7 +69,7 @@ class Moment:
             title=f"After {self.decision.name}",
             side=self.our_side,
             last_move=self.decision.squares,
-            marks=self.verdict.marks,
+            marks=self.marks,
             is_large=is_large,
         )
 
@@ -118,7 +133,9 @@ def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | 
         unit=game.score_unit,
         opponent=stored.opponent_name,
         decision=report,
-        verdict=judge_moment(report, short_name(stored.opponent_name), game.score_unit),
+        verdict=judge_moment(
+            report, short_name(stored.opponent_name), stored.account or "the bot", game.score_unit
+        ),
         worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
     )
     _ = found.board, found.board_before  # rows or squares that are none are damage, too

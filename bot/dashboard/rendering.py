@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from bot.base.rounding import counted
 from bot.charts.boards import board_shapes
 from bot.charts.markup import tag
-from bot.dashboard.trap_words import odds_text, score_text
+from bot.views.bait_text import probability_text, score_text
 from bot.views.values_text import ago, moment, number, percent, signed, span, title_of
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -37,7 +37,7 @@ def environment() -> Environment:
         span=span,
         title_of=title_of,
         score_text=score_text,
-        odds_text=odds_text,
+        odds_text=probability_text,
         with_code=with_code,
     )
     return made

@@ -19,7 +19,7 @@ from ask_opponents where baits_met >= 10 and is_program = 0 order by percent des
 select g.player, count(*) first_games, sum(case when o.days > 1 then 1 else 0 end) returned
 from ask_opponents o join ask_games g on g.opponent_id = o.opponent_id and g.started_at = o.first_at
 where o.is_program = 0 group by g.player order by g.player""",
-    "Do people err more where a bait stands than chance says?": """
+    "Do people err more after a bait than random moves would?": """
 select g.game, o.has_bait, count(*) replies, round(100.0 * avg(o.is_error)) erred,
   round(cast(100 * avg(o.random_error) as numeric)) at_random, round(cast(100 * avg(o.expected_error) as numeric)) forecast
 from ask_outcomes o join ask_games g on g.game_id = o.game_id

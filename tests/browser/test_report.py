@@ -13,6 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser import axe
 from tests.browser.host import Host
 from tests.browser.page import Page
+from tests.browser.rejudged import rejudged
 
 WIDTHS = (360, 820, 1280)
 IS_TOO_WIDE = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -371,7 +372,7 @@ def test_in_a_lost_game_nothing_is_a_slip(finished: Page) -> None:
     assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "slipped")] == ["0", "0", "0"]
 
 
-def test_in_a_decided_game_a_costly_reply_counts_nowhere(finished: Page) -> None:
+def test_a_reply_that_throws_away_a_won_game_is_a_slip(finished: Page) -> None:
     """The person wins by force, and lets the win slip by taking what would be a bait elsewhere."""
     report = untempting(report_of(finished))
     report["decisions"] = [report["decisions"][answered(report)[0]]]
@@ -381,9 +382,9 @@ def test_in_a_decided_game_a_costly_reply_counts_nowhere(finished: Page) -> None
     best |= {"final_centi": -100_400}
     decision |= {"is_decided": True}
     show_report(finished, report)
-    assert finished.text(".moment-head h3") == "Already decided"
+    assert finished.text(".moment-head h3") == "A slip"
     assert "You could win by force here." in finished.text(".moment-words")
-    assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "slipped")] == ["0", "0", "0"]
+    assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "slipped")] == ["0", "0", "1"]
     decision["forecast"]["is_confirmed"] = False
     show_report(finished, report)
     assert "not known" not in finished.text(".summary")
@@ -404,7 +405,7 @@ def show_report(page: Page, report: Any, *, is_turned: bool = False, person: str
         "  const about = {id: 'other', game, opponent: 'Desdemona', person, isTurned, onVerdicts};"
         "  new ReportSection(box, about).open();"
         "})",
-        report,
+        rejudged(report),
         is_turned,
         person,
     )

@@ -42,6 +42,20 @@ def commands(page: Path) -> Iterator[str]:
             yield found[1]
 
 
+def settings(page: Path) -> Iterator[str]:
+    """Blocks of settings: indented paragraphs from a line `[section]` on, up to other text."""
+    for block in re.findall(r"(?:^(?: {4,}.*)?\n)+", _FENCE.sub("", page.read_text()) + "\n", re.MULTILINE):
+        lines = [line.strip() for line in block.splitlines()]
+        if (start := next((n for n, line in enumerate(lines) if re.match(r"\[+[a-z]", line)), None)) is None:
+            continue
+        kept = []
+        for line in lines[start:]:
+            if line and not re.match(r"#|\[|[a-z_]+ = ", line):
+                break
+            kept.append(line)
+        yield "\n".join(kept)
+
+
 def with_part(page: Path, name: str, part: str) -> str:
     """A page's text with the part between two marks replaced.
 

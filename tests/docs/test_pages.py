@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,9 +12,10 @@ import typer
 import yaml
 from typer.core import TyperGroup
 
+from bot.base.config import load_config
 from bot.cli.main import app
 from tests.docs.generated import page_texts
-from tests.docs.pages import DOCS, ROOT, anchors, commands, links, pages
+from tests.docs.pages import DOCS, ROOT, anchors, commands, links, pages, settings
 
 MOST_WORDS = 60_000
 
@@ -63,6 +65,24 @@ def test_generated_parts_are_current() -> None:
 def test_the_documentation_is_not_too_long() -> None:
     """Counted as `cat docs/**/*.md README.md | wc -w` counts."""
     assert sum(len(page.read_text().split()) for page in pages()) <= MOST_WORDS
+
+
+SETTINGS = sorted({(page.stem, block) for page in pages() for block in settings(page)})
+
+
+def test_settings_are_found() -> None:
+    assert {page for page, _ in SETTINGS} >= {"accounts", "configure", "ggs", "install", "lichess", "trials"}
+
+
+@pytest.mark.parametrize(("page", "block"), SETTINGS)
+def test_settings_are_valid(page: str, block: str, tmp_path: Path) -> None:
+    """Examples of settings have known keys and values, all under their present names."""
+    path = tmp_path / f"{page}.toml"
+    site = "" if page != "ggs" or "[server]" in block else '[server]\ndialect = "ggs"\nname = "MYBOT"\n'
+    path.write_text(site + block)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_config(path)
 
 
 def parsed(words: list[str]) -> None:

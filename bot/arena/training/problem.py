@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.arena import board_view
-from bot.arena.blind_report import blind_decision
+from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
+from bot.views.bait_text import how_it_looks
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
@@ -22,7 +23,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from storage.arena.puzzles.positions import TOLERANCE, FallSource
 from storage.damage import VALUE_ERRORS, reason_of
-from storage.evidence.trap_report import decision_report
+from storage.evidence.trap_report import DecisionReport, decision_report
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
@@ -80,6 +81,7 @@ class Problem:
                 **self._named(self.bait.reply),
                 "odds": self.bait.odds,
                 "cost": self.bait.cost,
+                "looks": _looks(report, self.bait.reply, sound[0][1]),
                 "line": self._steps((self.bait.reply, *line)),
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
@@ -106,6 +108,16 @@ class Problem:
 
     def _rows(self, position: Any) -> list[str]:
         return list(self.rules.board_rows(position))
+
+
+def _looks(report: DecisionReport, bait: str, best: str) -> Json | None:
+    """How the bait looks beside the best reply; None: it is not known, or it looks worse at each depth."""
+    replies = {each.reply: each for each in report.replies}
+    least = min(each.final_centi for each in report.replies)
+    bests = [each for each in report.replies if each.final_centi == least]
+    shown = next((each for each in bests if each.reply == best), bests[0])
+    found = how_it_looks(replies[bait], shown, bests, shown_depths(report))
+    return None if found is None else found.to_json()
 
 
 def make_problem(

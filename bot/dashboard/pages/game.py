@@ -17,7 +17,7 @@ from bot.charts.numbers import NumberStyle
 from bot.dashboard.moments import Moment, read_moment_of
 from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
 from bot.dashboard.pages.games import ended
-from bot.dashboard.trap_words import cost_text
+from bot.views.bait_text import cost_text
 from bot.views.values_text import moment as moment_text
 from engine.errors import EngineFault
 from engine.expected import WHOLE
@@ -255,7 +255,7 @@ class GameView:
             "ply": self.ply,
             "our_moves": [_mark_row(mark) for mark in self.marks],
             "decision": None if told is None else asdict(told.decision),
-            "verdict": None if told is None else {**asdict(told.verdict), "kind": told.verdict.kind.value},
+            "verdict": None if told is None else told.verdict.texts(),
             "decision_damage": self.moment_damage,
         }
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.dashboard.moments import Moment, read_moment
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
-from bot.dashboard.trap_words import game_share
+from bot.views.bait_text import game_share
 from bot.views.values_text import moment as moment_text
 from bot.views.values_text import number, percent
 from engine.expected import WHOLE
@@ -91,7 +91,11 @@ class TrapCard:
     @property
     def told(self) -> str:
         """How tempting the bait is, how it looks, and what it costs."""
-        said = [] if self.moment is None else [line for line in self.moment.verdict.story if _is_trap(line)]
+        said = (
+            []
+            if self.moment is None
+            else [line for line in map(str, self.moment.verdict.story) if _is_trap(line)]
+        )
         return said[0] if said else f"It costs {game_share(self.bait.cost)}."
 
     @property

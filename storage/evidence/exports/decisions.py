@@ -92,7 +92,7 @@ DECISIONS = export_of(
         (
             "is_trap",
             _WHOLE,
-            "1: a trap in the paper's sense (Figure 9)",
+            "1: it sets the paper's trap (Figure 9)",
             lambda row: flag(row.is_trap),
         ),
         (
@@ -157,7 +157,7 @@ OUTCOMES = export_of(
         (
             "kind",
             _TEXT,
-            "optimal, fell or erred_elsewhere, in the paper's sense; unanswered",
+            "optimal, fell, erred_elsewhere (Figure 9) or unanswered",
             lambda row: text_of(row.kind),
         ),
         ("reply", _TEXT, "null: the game ended first", named("reply")),
@@ -177,14 +177,14 @@ OUTCOMES = export_of(
         (
             "is_decided",
             _WHOLE,
-            "1: our move won or lost by force; leave such out",
+            "1: our move won or lost by force; exclude these",
             lambda row: flag(row.is_decided),
         ),
-        ("reply_count", _WHOLE, "replies that there were", named("reply_count")),
+        ("reply_count", _WHOLE, "number of legal replies", named("reply_count")),
         (
             "random_error",
             _NUMBER,
-            "chance of an error for somebody who moves at random",
+            "probability that a random reply is an error",
             lambda row: number(row.error_uniform),
         ),
         (
@@ -211,29 +211,29 @@ OUTCOMES = export_of(
         (
             "reply_time_s",
             _NUMBER,
-            "seconds that the reply took; null: nobody timed it",
+            "seconds that the reply took; null: not timed",
             lambda row: number(row.time_s),
         ),
         ("at", _TEXT, "moment of the judgement", lambda row: moment_text(row.at)),
-        ("is_trap", _WHOLE, "1: our move set a trap in the paper's sense", lambda row: flag(row.is_trap)),
+        ("is_trap", _WHOLE, "1: our move set the paper's trap", lambda row: flag(row.is_trap)),
         (
             "random_bait",
             _NUMBER,
-            "chance that somebody who moves at random takes a bait",
+            "probability that a random reply takes a bait",
             lambda row: number(row.bait_uniform),
         ),
         ("expected_bait", _NUMBER, "the same by the forecast", lambda row: number(row.bait_expected)),
         (
             "random_fall",
             _NUMBER,
-            "chance of a fall into a trap in the paper's sense, at random",
+            "probability that a random reply falls for the paper's trap",
             lambda row: number(row.fall_uniform),
         ),
         ("expected_fall", _NUMBER, "the same by the forecast", lambda row: number(row.fall_expected)),
         (
             "expected_optimal",
             _NUMBER,
-            "chance of one of the best replies by the forecast",
+            "probability of an optimal reply by the forecast",
             lambda row: number(row.optimal_expected),
         ),
         (
@@ -340,7 +340,7 @@ def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
 
 
 REPLIES = Export(
-    "One row for each reply that there was to each of our moves, as it looked and as it is.",
+    "One row for each legal reply to each of our moves, with shallow and full scores.",
     (
         *(ExportColumn(name, kind, about) for name, kind, about, _ in _KEYS),
         ExportColumn("reply", _TEXT, "in the game's notation for programs"),

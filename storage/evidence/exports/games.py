@@ -129,7 +129,7 @@ GAMES = export_of(
         ("our_side", _WHOLE, "0: we moved first; 1: the opponent did", named("our_side")),
         ("engine_version", _TEXT, "version of our engine", named("engine_version")),
         ("trial", _TEXT, "name of the trial that it belongs to; null: none", named("trial")),
-        ("chance", _NUMBER, "of our player, where one was drawn by lot", _chance),
+        ("chance", _NUMBER, "probability with which our player was drawn at random", _chance),
         ("our_rating", _WHOLE, "at the start; null: none", named("our_rating")),
         (
             "rating_band",

@@ -101,7 +101,7 @@ class MoveMark:
     cost: float | None
     """Of the reply, as a share of the game; None: it is not judged."""
     is_slip: bool
-    """The reply cost a tenth of the game or more and took no bait."""
+    """The reply cost a tenth of the game or more and took no bait, in decided positions too."""
     created_at: datetime
     sent_at: datetime | None
     confirmed_at: datetime | None
@@ -229,7 +229,7 @@ def _mark(row: Any) -> MoveMark:
         bait=row.bait if counts else None,
         is_taken=is_taken,
         cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
-        is_slip=counts and (row.cost or 0) >= ERROR and not is_taken,
+        is_slip=(row.cost or 0) >= ERROR and not is_taken,
         created_at=row.created_at,
         sent_at=row.sent_at,
         confirmed_at=row.confirmed_at,

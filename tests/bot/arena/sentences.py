@@ -66,12 +66,33 @@ def said() -> dict[str, bool]:
         found |= dict.fromkeys(plain, False) | dict.fromkeys(counted, True)
     for path in (*STATIC.glob("*.html"), *TEMPLATES.glob("*.html")):
         found |= {text or label: False for text, label in _IN_HTML.findall(path.read_text())}
-    return found | dict.fromkeys(of_server(), False)
+    return found | made_by_server() | dict.fromkeys(of_server(), False)
+
+
+@cache
+def made_by_server() -> dict[str, bool]:
+    """The keys of `bot.views.sentence.Sentence`, each with whether it has plural forms."""
+    found: dict[str, bool] = {}
+    for path in sources():
+        if path.as_posix().startswith("bot/views/"):
+            for node in ast.walk(tree_of(path)):
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Name)
+                    and node.func.id == "Sentence"
+                ):
+                    given = {each.arg: each.value for each in node.keywords}
+                    keys = [*node.args[:1], *(given[name] for name in ("you",) if name in given)]
+                    texts = [each.value for each in keys if isinstance(each, ast.Constant)]
+                    found |= dict.fromkeys((str(each) for each in texts), "one" in given)
+    return found
 
 
 def said_both_ways() -> set[str]:
     """Sentences that are said with plural forms in one place and without them in another."""
     plain, counted = set(of_server()), set[str]()
+    plain |= {key for key, has_forms in made_by_server().items() if not has_forms}
+    counted |= {key for key, has_forms in made_by_server().items() if has_forms}
     for path in scripts():
         more_plain, more_counted = _said_in(path.read_text())
         plain.update(more_plain)

@@ -118,6 +118,39 @@ export function fromServer(text) {
   return text;
 }
 
+/**
+ * What the server has made of sentences, in the page's language: {key, places, you, one, you_one, capital}, or what may
+ * stand in a place (bot/views/sentence.py).  `who`: {bot, person}: the names that the page shows; a `person` of null
+ * reads it themselves.
+ */
+export function sayMade(made, who = {}) {
+  const say_ = (each) => sayMade(each, who);
+  if (made === null || typeof made !== "object") return String(made ?? "");
+  if ("key" in made) return sentenceMade(made, who);
+  if ("share" in made) return percentText(made.share);
+  if ("score" in made) return withFractions(made.score.replace(/^-/, "−"));
+  if ("move" in made) return translated(made.move);
+  if ("who" in made) return who[made.who] ?? "";
+  if ("brackets" in made) return ` (${say_(made.brackets)})`;
+  if ("list" in made) return sayList(made.list.map(say_));
+  if ("commas" in made) return made.commas.map(say_).filter(Boolean).join(say(", "));
+  return sayAll(made.all.map(say_));
+}
+
+function sentenceMade({ key, places = {}, you, one, you_one: yourOne, capital }, who) {
+  const isReader = who.person === null;
+  const words = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, sayMade(place, who)]));
+  const many = (isReader && you) || key;
+  const text = one ? sayCount((isReader && yourOne) || one, many, places.n, { ...words, n: number(places.n) }) : say(many, words);
+  return capital ? text[0].toUpperCase() + text.slice(1) : text;
+}
+
+/** A share from 0 to 1 as text: "41 %", "under 1 %". */
+export function percentText(share) {
+  const text = share > 0 && share < 0.01 ? say("under 1 %") : say("{n} %", { n: number(Math.round(100 * share)) });
+  return text.replace(" %", "\u00a0%"); // a line never begins with the sign
+}
+
 /** Sentences one after the other; empty ones are skipped. */
 export function sayAll(sentences) {
   const all = sentences.filter(Boolean);

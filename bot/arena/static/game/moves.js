@@ -2,7 +2,6 @@
 
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { labelOf } from "/static/report/verdict.js";
 import { moveName } from "/static/board/games.js";
 import { say } from "/static/common/language.js";
 
@@ -84,15 +83,15 @@ export class Moves {
   }
 
   /**
-   * Colour the replies by the verdicts on the bot's moves before them: [{ply, kind, isTrap}]; a move without a reply
+   * Colour the replies by the verdicts on the bot's moves before them: [{ply, kind, label}]; a move without a reply
    * itself. `person`: the replies' player, for somebody else; null: they look at it themselves.
    */
-  judge(verdicts, person = null) {
-    for (const { ply, kind } of verdicts) {
+  judge(verdicts) {
+    for (const { ply, kind, label } of verdicts) {
       const place = this.#place(ply + 1) ?? this.#place(ply);
       if (!place) continue;
       place.dataset.verdict = kind;
-      place.title = labelOf(kind, person);
+      place.title = label;
     }
   }
 

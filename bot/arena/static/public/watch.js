@@ -172,7 +172,7 @@ export class WatchScreen {
       opponent: bot,
       person,
       isTurned: this.view.board.isTurned,
-      onVerdicts: (verdicts) => this.view.moves.judge(verdicts, person),
+      onVerdicts: (verdicts) => this.view.moves.judge(verdicts),
     });
     this.report.open();
   }

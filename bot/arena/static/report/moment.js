@@ -5,7 +5,7 @@ import { depthChart } from "/static/report/chart.js";
 import { el, icon } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { candidateTable, replyTable } from "/static/report/tables.js";
-import { VERDICTS } from "/static/report/verdict.js";
+import { ICONS } from "/static/report/verdict.js";
 import { say } from "/static/common/language.js";
 
 const MARKS = {
@@ -87,7 +87,7 @@ export function momentParts(context) {
         "div",
         { class: "moment-title" },
         el("p", { class: "moment-number" }, say("Move {n} · {name} played {move}", { n: decision.number, name: opponent, move: decision.name })),
-        el("h3", {}, icon(VERDICTS[verdict.kind].icon), verdict.title),
+        el("h3", {}, icon(ICONS[verdict.kind]), verdict.title),
       ),
       stepButton("right", say("Later move"), 1),
     ),

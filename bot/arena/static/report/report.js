@@ -4,12 +4,11 @@ import { moveName } from "/static/board/games.js";
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
-import { baitsOf, gameShare, isUnknown, peoplePlay, percentText, surprise, whyNone } from "/static/report/bait.js";
-import { ICON_MEANINGS, judge, labelOf, VERDICTS } from "/static/report/verdict.js";
-import { say, sayAll, sayCount, sayList } from "/static/common/language.js";
+import { baitsOf, isUnknown, surprise } from "/static/report/bait.js";
+import { ICON_MEANINGS, ICONS } from "/static/report/verdict.js";
+import { say, sayAll, sayCount, sayMade } from "/static/common/language.js";
 
 const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
-const SHORT_GAME = 20; // moves of the bot
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 /** A decision with its moves named in the page's language. */
@@ -89,7 +88,7 @@ export class ReportSection {
   #show(found, isWhole) {
     const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped").map(inWords) };
     this.report = report;
-    this.verdicts = report.decisions.map((decision) => judge(decision, this.opponent, this.game, report.blind, this.person));
+    this.verdicts = report.decisions.map(({ verdict }) => this.#inWords(verdict));
     if (!report.decisions.length) return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
     if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": say("Moves of the bot") });
@@ -107,6 +106,27 @@ export class ReportSection {
     this.#drawMoment();
     this.onVerdicts(this.verdicts.map((verdict, i) => ({ ...verdict, ply: report.decisions[i].ply })));
     return undefined;
+  }
+
+  /** A sentence of the server's in the reader's language. */
+  #say(made) {
+    return sayMade(made, { bot: this.opponent, person: this.person });
+  }
+
+  /** A verdict with its sentences in the reader's language. */
+  #inWords(verdict) {
+    const { label, title, story, facts, marks, entry } = verdict;
+    return {
+      ...verdict,
+      isTrap: verdict.is_trap,
+      isSlip: verdict.is_slip,
+      label: this.#say(label),
+      title: this.#say(title),
+      story: story.map((each) => this.#say(each)),
+      facts: facts.map(({ kind, term, move, text }) => ({ kind, term: this.#say(term), move: this.#say(move), text: this.#say(text) })),
+      marks: marks.map(({ kind, squares, move }) => ({ kind, squares, name: this.#say(move) })),
+      entry: entry && this.#say(entry),
+    };
   }
 
   #indices(test) {
@@ -133,30 +153,13 @@ export class ReportSection {
   // --- The whole game ------------------------------------------------------------------------------------
 
   #summary(isWhole) {
-    const traps = this.verdicts.filter(({ isTrap }) => isTrap).length;
-    const [fell, saw] = ["fell", "saw"].map((wanted) => this.verdicts.filter(({ kind }) => kind === wanted).length);
-    const slips = this.verdicts.filter(({ isSlip }) => isSlip).length;
-    const unchecked = this.report.decisions.filter(isUnknown).length;
-    const tile = (kind, count, label) => el("div", { class: `tile tile-${kind}` }, icon(VERDICTS[kind].icon), el("strong", {}, String(count)), el("span", {}, label));
-    const lost = this.report.decisions.reduce((sum, { cost }, i) => sum + (this.verdicts[i].kind === "fell" ? cost : 0), 0);
+    const { traps, saw, fell, slips, story } = this.report.summary;
+    const tile = (kind, count, label) => el("div", { class: `tile tile-${kind}` }, icon(ICONS[kind]), el("strong", {}, String(count)), el("span", {}, label));
     const { sets_traps: isMeant, blind: isBlind } = this.report;
-    const some = { name: this.opponent };
-    const story = [];
-    const engines = [...new Set(this.report.decisions.map(({ source }) => source?.name).filter(Boolean))];
-    if (isBlind) story.push(traps ? sayCount("There was {n} trap in this game.", "There were {n} traps in this game.", traps) : say("There was no trap in this game."));
-    else if (isMeant) story.push(traps ? sayCount("{name} set {n} trap.", "{name} set {n} traps.", traps, some) : say("{name} set no trap in this game.", some));
-    else story.push(traps ? sayCount("In this game {name} did not mean to set traps; {n} trap arose by accident.", "In this game {name} did not mean to set traps; {n} traps arose by accident.", traps, some) : say("In this game {name} did not mean to set traps; no trap arose by accident.", some));
-    if (!traps && (isBlind || isMeant)) story.push(whyNone(this.opponent, this.report.plain_share, this.report.decisions.length < SHORT_GAME));
-    if (engines.length) story.push(say("The scores are from {engines}.", { engines: sayList(engines) }));
-    if (traps) {
-      const share = say("{share} of a game", { share: percentText(lost / 10_000) });
-      story.push(this.#falls({ traps, fell, share, name: this.person }));
-    }
-    if (unchecked) story.push(sayCount("Whether people are tempted is not known for one move.", "Whether people are tempted is not known for {n} moves.", unchecked));
     return el(
       "div",
       { class: "summary" },
-      el("p", { class: "summary-story" }, sayAll(story), isWhole ? "" : el("span", { class: "hint" }, ` ${say("(the last moves are still being analysed)")}`)),
+      el("p", { class: "summary-story" }, this.#say(story), isWhole ? "" : el("span", { class: "hint" }, ` ${say("(the last moves are still being analysed)")}`)),
       el(
         "div",
         { class: "tiles" },
@@ -171,20 +174,6 @@ export class ReportSection {
     );
   }
 
-  /** How often the player fell, in a sentence. */
-  #falls({ traps, fell, share, name }) {
-    if (name !== null) {
-      if (fell === 0) return traps === 1 ? say("{name} did not fall into it.", { name }) : say("{name} fell into none of them.", { name });
-      if (traps === 1) return say("{name} fell into it, which cost {share}.", { name, share });
-      if (fell === traps) return say("{name} fell into all of them, which cost {share} in all.", { name, share });
-      return sayCount("{name} fell into {n}, which cost {share}.", "{name} fell into {n}, which cost {share} in all.", fell, { name, share });
-    }
-    if (fell === 0) return traps === 1 ? say("You did not fall into it.") : say("You fell into none of them.");
-    if (traps === 1) return say("You fell into it, which cost {share}.", { share });
-    if (fell === traps) return say("You fell into all of them, which cost {share} in all.", { share });
-    return sayCount("You fell into {n}, which cost {share}.", "You fell into {n}, which cost {share} in all.", fell, { share });
-  }
-
   /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
   #toFind() {
     const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
@@ -196,9 +185,7 @@ export class ReportSection {
   #trapList() {
     const entry = (i) => {
       const decision = this.report.decisions[i];
-      const [{ name, odds, cost }] = baitsOf(decision);
-      const line = say("{people} {move}, which costs {share}: {verdict}.", { people: peoplePlay(odds), move: name, share: gameShare(cost), verdict: labelOf(this.verdicts[i].kind, this.person) });
-      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, say("Move {n}, {move}", { n: decision.number, move: decision.name })), `: ${line}`);
+      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, say("Move {n}, {move}", { n: decision.number, move: decision.name })), `: ${this.verdicts[i].entry}`);
     };
     const traps = this.#traps();
     return traps.length ? el("ol", { class: "trap-list", "aria-label": say("Traps, the costliest and likeliest first") }, traps.map(entry)) : null;
@@ -233,13 +220,13 @@ export class ReportSection {
             "data-index": i,
             "data-focus": `chip-${i}`,
             "aria-current": i === this.index ? "true" : null,
-            "aria-label": say("Move {n}, {move}: {verdict}", { n: number, move: [name, answer].filter(Boolean).join(" "), verdict: labelOf(verdict.kind, this.person) }),
-            title: labelOf(verdict.kind, this.person),
+            "aria-label": say("Move {n}, {move}: {verdict}", { n: number, move: [name, answer].filter(Boolean).join(" "), verdict: verdict.label }),
+            title: verdict.label,
             onclick: () => this.#select(i),
           },
           el("span", { class: "chip-move" }, name),
           " ",
-          el("span", { class: "chip-answer" }, answer, icon(VERDICTS[verdict.kind].icon)),
+          el("span", { class: "chip-answer" }, answer, icon(ICONS[verdict.kind])),
         );
       }),
     );
@@ -247,7 +234,7 @@ export class ReportSection {
 
   /** The signs of this game's moves, with what they mean. */
   #signs() {
-    const shown = new Set(this.verdicts.map(({ kind }) => VERDICTS[kind].icon));
+    const shown = new Set(this.verdicts.map(({ kind }) => ICONS[kind]));
     const signs = Object.entries(ICON_MEANINGS).filter(([name]) => shown.has(name));
     return el("ul", { class: "chip-keys" }, el("li", {}, say("Above the bot’s move, below it the reply with its sign:")), signs.map(([name, text]) => el("li", {}, icon(name), text)));
   }

@@ -1,8 +1,8 @@
 // Every sentence of the trainer, from what the server tells.
 
 import { looks } from "/static/board/games.js";
-import { number, say, sayAll, sayCount, sayList } from "/static/common/language.js";
-import { gameShare, howItLooks } from "/static/report/bait.js";
+import { number, say, sayAll, sayCount, sayList, sayMade } from "/static/common/language.js";
+import { gameShare } from "/static/report/bait.js";
 
 const DAY_MS = 86_400_000;
 const AS_GOOD = 50; // half a per cent of the game: no more than rounding
@@ -60,14 +60,10 @@ export function soundOf({ right, decision, sound }) {
 }
 
 /** Why the bait tempts, and what it costs. */
-export function baitWords({ bait, decision, sound }) {
-  const least = Math.min(...decision.replies.map(({ final_centi: score }) => score));
-  const bests = decision.replies.filter(({ final_centi: score }) => score === least);
-  const best = bests.find(({ reply }) => reply === sound[0].move) ?? bests[0];
-  const taken = decision.replies.find(({ reply }) => reply === bait.move);
+export function baitWords({ bait }) {
   return sayAll([
     say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.odds) }),
-    taken.looks_centi.length ? howItLooks(taken, best, bests) : "",
+    bait.looks ? sayMade(bait.looks) : "",
     say("It costs {share}.", { share: gameShare(bait.cost) }),
   ]);
 }

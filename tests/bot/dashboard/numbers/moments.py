@@ -141,8 +141,7 @@ class Moment:
         size = self.scores[reply][-1] - self.raw_centi
         if size <= 0:
             return DASH
-        text = str(rounded(size / 100, 2))
-        return text[:-1] if text.endswith("0") and not text.endswith(".0") else text
+        return str(rounded(size / 100, 2))
 
     def cost(self, reply: str) -> float:
         """What a reply loses in expected score."""

@@ -1,5 +1,6 @@
 """Every number of a game's page is that of a recomputation from its exported records."""
 
+import re
 from collections import Counter
 from datetime import timedelta
 from typing import Any
@@ -15,7 +16,6 @@ from tests.bot.dashboard.numbers.recount import (
     TITLES,
     at,
     counts,
-    is_slip,
     of_day,
     percent,
     plural,
@@ -78,7 +78,7 @@ class Story:
         many = len(self.baits) > 1
         is_slip = self.moment.played is not None and self.moment.cost(self.moment.played) >= 0.1
         return {
-            "pending": "Not judged yet",
+            "pending": "Still being analysed",
             "open": "A trap that was never answered",
             "rest": "The last move",
             "fell": f"{self.who} fell into {'a' if many else 'the'} trap",
@@ -92,7 +92,17 @@ class Story:
     def lines(self) -> list[str]:
         moment, kind = self.moment, self.kind
         traps = [moment.told(number) for number in range(len(self.baits))]
-        return [*traps, *self._outcome(kind), *self._for_what(), *self._facts(kind)]
+        return [*self._drawn(), *traps, *self._outcome(kind), *self._for_what(), *self._facts(kind)]
+
+    def _drawn(self) -> list[str]:
+        moment, draw = self.moment, self.moment.record.get("draw")
+        if draw is None:
+            return []
+        other = next(each for each in (draw["trap"], draw["sound"]) if each != moment.record["move"])
+        return [
+            f"A lot decided between this move and {moment.name(other)}: one of them sets a trap, the other "
+            "does not."
+        ]
 
     def _outcome(self, kind: str) -> list[str]:
         moment = self.moment
@@ -126,9 +136,9 @@ class Story:
             moment.score(centi, moment.before) for centi in (standard["raw_centi"], moment.raw_centi)
         )
         return [
-            f"Plain minimax would have played {moment.name(standard['move'])} ({theirs}); the "
-            f"{moment.record['player']} player took {moment.name(moment.record['move'])} ({ours}) "
-            "for what people reply to it."
+            f"Plain minimax would have played {moment.name(standard['move'])} ({theirs}); "
+            f"{self.game['account']} took {moment.name(moment.record['move'])} ({ours}) for what people "
+            "reply to it."
         ]
 
     def _looks(self, reply: str) -> str:
@@ -146,6 +156,10 @@ class Story:
                 parts.append(f"cost {moment.price(moment.played)}")
             elif kind != "fell":
                 parts.append(self._looks(moment.played))
+            if (odds := moment.odds(moment.played)) is not None:
+                parts.append(f"expected in {odds_text(odds)}")
+            term = f"{self.who} {'took the bait' if kind == 'fell' else 'played'}"
+            found += [term] if re.search("[0-9]", term) else []
             found.append(f"{moment.reply_name(moment.played)} {', '.join(parts)}")
         if moment.bests and moment.best != moment.played:
             found.append(f"{moment.reply_name(moment.best)} {self._looks(moment.best)}")
@@ -305,7 +319,7 @@ def _marks(data: Exported, game: int) -> list[Row]:
                 "bait": None if bait is None else bait["bait"],
                 "is_taken": is_taken,
                 "cost": judged["cost"] if judged is not None and judged["reply"] is not None else None,
-                "is_slip": judged is not None and bool(is_slip(judged)),
+                "is_slip": judged is not None and bool(judged["is_error"] and not is_taken),
                 **{
                     name: None if time is None else f"{time:%Y-%m-%dT%H:%M:%SZ}"
                     for name, time in zip(("created_at", "sent_at", "confirmed_at"), times, strict=True)

@@ -107,7 +107,7 @@ async def test_a_lot_is_told(database: Database, visitor: Visitor) -> None:
     assert "drawn: <strong>f7</strong>" in page
 
 
-async def test_a_slip_and_a_decided_position(database: Database, visitor: Visitor) -> None:
+async def test_a_slip_and_a_won_game_thrown_away(database: Database, visitor: Visitor) -> None:
     async with database.write() as session:
         slip = await plain_game(session, "d8f6")
         lost = await lost_game(session, "d7d5")
@@ -115,7 +115,10 @@ async def test_a_slip_and_a_decided_position(database: Database, visitor: Visito
     assert "A slip" in page
     assert "There was no bait here. Qf6 cost" in page
     assert "<strong>1</strong> slip<" in page
-    assert "Already decided" in await visitor.text(f"/dash/games/{lost.id}")
+    thrown = await visitor.text(f"/dash/games/{lost.id}")
+    assert "A slip" in thrown
+    assert "Anna could win by force here. d5 cost" in thrown
+    assert "<strong>1</strong> slip<" in thrown
 
 
 async def test_a_damaged_decision_leaves_the_others(database: Database, visitor: Visitor) -> None:

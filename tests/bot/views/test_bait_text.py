@@ -2,13 +2,13 @@ import math
 
 import pytest
 
-from bot.dashboard.trap_words import (
+from bot.views.bait_text import (
     cost_text,
     game_share,
     how_it_looks,
-    odds_text,
     people_play,
     price,
+    probability_text,
     score_text,
     short_name,
 )
@@ -34,28 +34,33 @@ DASH = "\N{EN DASH}"
     ],
 )
 def test_shares_are_said_as_the_arena_says_them(odds: float, words: str) -> None:
-    assert people_play(odds) == words
+    assert str(people_play(odds)) == words
 
 
 def test_costs() -> None:
-    assert [game_share(cost) for cost in (0.0, 0.004, 0.294, 0.295, 1.0)] == [
+    assert [str(game_share(cost)) for cost in (0.0, 0.004, 0.294, 0.295, 1.0)] == [
         "0 % of the game", "under 1 % of the game", "29 % of the game", "30 % of the game",
         "100 % of the game",
     ]  # fmt: skip
     assert [cost_text(text, "discs") for text in ("", None, "3.50", "3.00", "2.96", "the game")] == [
-        DASH, DASH, "3.5 discs", "3.0 discs", "2.96 discs", "the game",
+        DASH, DASH, "3.50 discs", "3.00 discs", "2.96 discs", "the game",
     ]  # fmt: skip
-    assert cost_text("3.50", "") == "3.5"
-    assert price(0.29, "3.50", "discs") == "29 % of the game (3.5 discs)"
-    assert price(0.29, "the game", "discs") == "29 % of the game"
-    assert price(0.0, "0.40", "discs") == "0.4 discs"
+    assert cost_text("3.50", "") == "3.50"
+    assert str(price(0.29, "3.50", "discs")) == "29 % of the game (3.50 discs)"
+    assert str(price(0.29, "the game", "discs")) == "29 % of the game"
+    assert str(price(0.0, "0.40", "discs")) == "0.40 discs"
 
 
 def test_scores_and_odds() -> None:
     assert [score_text(text) for text in ("-1.2", "+0.5", "#3", "#-4", "", None, "won by 3")] == [
         "\N{MINUS SIGN}1.2", "+0.5", "mate in 3", "mated in 4", DASH, DASH, "won by 3",
     ]  # fmt: skip
-    assert [odds_text(odds) for odds in (None, 0.001, 0.01, 0.405)] == [DASH, "under 1 %", "1 %", "41 %"]
+    assert [probability_text(odds) for odds in (None, 0.001, 0.01, 0.405)] == [
+        DASH,
+        "under 1 %",
+        "1 %",
+        "41 %",
+    ]
 
 
 def _reply(name: str, *scores: int) -> ReplyReport:
@@ -77,13 +82,14 @@ def _reply(name: str, *scores: int) -> ReplyReport:
 )
 def test_looks(bait: tuple[int, ...], best: tuple[int, ...], words: str) -> None:
     sound = _reply("best", *best)
-    assert how_it_looks(_reply("bait", *bait), sound, [sound]) == words
+    found = how_it_looks(_reply("bait", *bait), sound, [sound])
+    assert ("" if found is None else str(found)) == words
 
 
 def test_it_has_to_look_good_beside_every_best_reply() -> None:
     one, other = _reply("one", 10, 10, 0), _reply("other", -5, 10, 0)
     said = how_it_looks(_reply("bait", 0, 0, 90), one, [one, other])
-    assert said == "Looking 3 plies ahead it looks better than one."
+    assert str(said) == "Looking 3 plies ahead it looks better than one."
 
 
 def test_names_within_sentences_stay_short_and_turn_nothing_around() -> None:
