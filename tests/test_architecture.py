@@ -277,6 +277,7 @@ MAY_NAME_SITES = (
     "bot/servers/",
     "bot/arena/",
     "bot/base/config.py",
+    "bot/base/old_settings.py",
     "bot/base/dialects.py",
     "bot/base/notation.py",
 )

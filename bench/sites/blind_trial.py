@@ -16,8 +16,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from bot.base.config import AssignmentConfig as Selection
 from bot.base.config import EngineConfig, TrialConfig
-from bot.base.config import SelectionConfig as Selection
 from bot.cli.trial import plan
 from storage.database import Database
 from storage.evidence.trials import list_trials, start_trial

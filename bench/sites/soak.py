@@ -79,7 +79,7 @@ min_initial_s = 0
 max_games_per_bot_per_day = 1000
 [chat]
 enabled = false
-[selection]
+[assignment]
 seed = 2006
 [[accounts]]
 name = "home"

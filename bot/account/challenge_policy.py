@@ -236,7 +236,7 @@ def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot 
     why = _full(slot, load, config)
     if why is None:
         return None
-    if len(load.ahead) >= config.waiting:
+    if len(load.ahead) >= config.max_waiting:
         return Decline(DeclineReason.LATER, f"{why}; waiting already: {len(load.ahead)}")
     # No single opponent may fill the queue.
     of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == slot.opponent_id)

@@ -147,7 +147,7 @@ def backup_old(history: SampleHistory, config: AlarmsConfig) -> Reading:
         return None
     if age_s == math.inf:
         return f"there is no backup in {config.backup_folder}"
-    if age_s <= config.backup_h * _HOUR_S:
+    if age_s <= config.max_backup_age_h * _HOUR_S:
         return ""
     return f"the newest backup is {age_s / _HOUR_S:.0f} hours old"
 
@@ -242,7 +242,7 @@ RULES = (
         backup_old,
         "The newest backup is old.",
         0.0,
-        "Run the backup by hand, and look why its timer did not (alarms.backup_folder, alarms.backup_h).",
+        "Run the backup by hand, and check its timer (alarms.backup_folder, alarms.max_backup_age_h).",
         lambda config: bool(config.backup_folder),
     ),
     AlarmRule(

@@ -34,12 +34,19 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
+from bot.base.old_settings import old_names, with_new_names, with_new_variables
 from engine.games import ENGINE_GAMES, GAMES
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
@@ -150,7 +157,7 @@ def _is_plain(text: str) -> bool:
 DialectName = Literal["arena", "lichess", "playstrategy", "pychess", "ggs"]
 
 
-class SelectionMethod(StrEnum):
+class AssignmentMethod(StrEnum):
     """Method of choosing the player for a game."""
 
     BALANCED = "balanced"
@@ -195,8 +202,8 @@ class StorageConfig(Section):
     """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
     games_folder: str = ""
-    """Folder in which each finished game is written to a file of its own, in a folder for its month: PGN,
-    Othello as GGF; empty: none. The database has every game regardless."""
+    """Folder for a file of each finished game, in one folder per month: PGN, Othello as GGF; empty: none. The
+    database stores every game in any case."""
 
     @field_validator("url")
     @classmethod
@@ -223,23 +230,24 @@ class ArenaConfig(Section):
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
     instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
     public_games: bool = True
-    """Whether anybody may watch running games, step through finished ones and see lists of games; otherwise
-    only their players."""
+    """Whether anybody may watch running games, replay finished ones and list games; otherwise only their
+    players may."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
     approve_accounts: bool = False
-    """Whether new accounts of people wait for `desdemona arena-account approve NAME` before they may play."""
+    """Whether new accounts of people need `desdemona arena-account approve NAME` before they may play."""
     open_bots: bool = False
-    """Whether anybody may turn an account that has not played into a bot's; otherwise the owner makes them:
-    `desdemona add-bot NAME`."""
+    """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
+    owner creates them: `desdemona add-bot NAME`."""
     bots_per_address: int = Field(default=3, ge=1, le=1000)
-    """With open_bots: how many accounts may become bots from one address in a day."""
+    """With open_bots: maximum number of new bot accounts per address and day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
-    """Seconds until an unanswered challenge expires."""
+    """Seconds after which an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
-    """Seconds for each side's first move before the game is aborted; 0: no limit."""
+    """Seconds for each side's first move, after which the game is aborted; 0: no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
-    """Seconds without an open stream until a player counts as gone and the opponent may claim the game."""
+    """Seconds without an open stream after which a player counts as gone and the opponent may claim the
+    game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
     """New accounts of people a day from one address. Here and below, an IPv6 address stands for its /64
     network. The limits do not apply to the bot that runs in the same program."""
@@ -248,30 +256,30 @@ class ArenaConfig(Section):
     games_per_address: int = Field(default=40, ge=1, le=10_000)
     """Games and unanswered challenges of all accounts at one address at once."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """How many of these with the same program, so that nobody takes all its places."""
+    """Games and unanswered challenges with the same bot, so that nobody occupies all its slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
     """Open streams of one account; a tab of the page has two at most."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
     """Open streams of all accounts at one address."""
     work_per_address: float = Field(default=200.0, gt=0, le=100_000)
-    """Requests a second from one address in the long run, ten times as many at once; those that cost more
-    processor time count several times."""
+    """Sustained requests per second from one address; bursts may be ten times as large. Expensive requests
+    count several times."""
     work_per_s: float = Field(default=500.0, gt=0, le=100_000)
-    """The same for all addresses together. While it is used up, those who asked least lately are answered
-    first."""
+    """The same for all addresses together. Beyond it, the clients with the fewest recent requests are
+    answered first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
-    """Least number of moves, counting both sides', for a rated game to change ratings."""
+    """Minimum number of moves, of both sides together, for a rated game to change ratings."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
-    """Hours for which earlier games of the same two players, and a shared address of two people, matter to
-    ratings."""
+    """Hours for which earlier games of the same two players, and an address that they shared, affect rating
+    changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
-    """Rated games of the same two players in a variant within these hours that count in full; each further
-    one counts half as much as the one before, from the fifth on not at all."""
+    """Rated games of the same two players in a variant that count in full within these hours. The weight then
+    halves with each game, and is 0 from the fifth further game on."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
-    """Levels at which bots of their own play at the arena, each with its own rating: 3 makes Level-3, the
-    player gentle at that level. Example: [1, 2, 3, 4, 5, 6]"""
+    """Levels of the bots that play at the arena, each with its own account and rating: 3 creates Level-3,
+    which plays the strategy gentle at that level. Example: [1, 2, 3, 4, 5, 6]"""
     outage_grace_s: float = Field(default=10.0, ge=0, le=300)
-    """Seconds for which all clocks go on standing still after the arena was down or its database away."""
+    """Seconds for which all clocks stay stopped after an outage of the arena or its database."""
 
 
 class ServerConfig(Section):
@@ -285,7 +293,7 @@ class ServerConfig(Section):
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
     """The bot's account name at the embedded arena and on GGS (there at most 8 characters)."""
     token_file: str = ""
-    """File with the account's token (on GGS its password); the embedded arena needs none. Or set the
+    """File with the account's token (on GGS its password); not needed for the embedded arena. Or set the
     environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
@@ -303,10 +311,8 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """One of several accounts that the bot plays at once, at any sites; there is no [server] then.
-
-    Its tables replace settings of the tables of the same name, one by one, for this account only.
-    """
+    """An account, if the bot plays several at once, at any sites; omit [server] then. Its tables override
+    single settings of the tables of the same name, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
     """What the log, `check` and `run --only` call it; at the arena and on GGS also the account's name."""
@@ -320,7 +326,7 @@ class AccountConfig(Section):
     """As in [server]. Or set the environment variable DESDEMONA_TOKEN_NAME, with the account's name in
     capital letters and _ for each -."""
     challenges: dict[str, Any] = Field(default_factory=dict)
-    selection: dict[str, Any] = Field(default_factory=dict)
+    assignment: dict[str, Any] = Field(default_factory=dict)
     manners: dict[str, Any] = Field(default_factory=dict)
     matchmaking: dict[str, Any] = Field(default_factory=dict)
     ggs: dict[str, Any] = Field(default_factory=dict)
@@ -348,9 +354,9 @@ EXAMPLE_ACCOUNT = (
     "max_games = 4",
 )
 """For config.toml, which has none by default."""
-ACCOUNT_SECTIONS = ("challenges", "selection", "manners", "matchmaking", "ggs", "chat")
+ACCOUNT_SECTIONS = ("challenges", "assignment", "manners", "matchmaking", "ggs", "chat")
 """The tables that an account may override."""
-RELOADABLE = ("challenges", "selection", "manners", "matchmaking", "chat")
+RELOADABLE = ("challenges", "assignment", "manners", "matchmaking", "chat")
 """The tables that may change while the program plays."""
 
 
@@ -393,42 +399,42 @@ class EngineConfig(Section):
     """Time management and search."""
 
     max_depth: int = Field(default=10, ge=2, le=60)
-    """Deepest full search, in plies."""
+    """Maximum depth of a full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
-    """Longest time for a move in seconds; the clock may allow less.  Processor time counts: on a busy
-    machine up to three times as much may pass by the clock, and ten times as much in games without one."""
+    """Longest time for a move in seconds of processor time; the clock may allow less. On a busy machine up to
+    three times as much real time may pass, ten times as much in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; after that a lower bound
     on the reserve when the clock is nearly empty."""
     ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
-    """Longest time in seconds for a move of a correspondence game, and of any game without a clock where
-    there are such; these games only use threads that no other game wants."""
+    """Longest time in seconds for a move in games without a clock, correspondence games included. These games
+    only use idle threads."""
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of the transposition table per worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
     """Concurrent searches; 0: one per core."""
     strong_depth: int = Field(default=60, ge=2, le=120)
-    """Deepest selective search of the strong player, in plies."""
+    """Maximum depth of the selective search of the strategy strong, in plies."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
-    """Confidence that the strong player's ProbCut requires, in per cent: 73, 87, 95, 99, or 100 (full
+    """Confidence required by the ProbCut of the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Concurrent games with a real-time clock at all accounts together; 0: as many as the accounts allow."""
+    """Maximum concurrent games with a real-time clock, over all accounts; 0: no limit beyond those of the
+    accounts."""
     threads: int = Field(default=0, ge=0, le=64)
-    """Threads per search of the strong player; 0: one, and up to seven more for those of `workers` that are
-    idle when it starts."""
+    """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
+    most eight, until it ends."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """When the first 20 plies repeat one of the last two games against the same opponent, or at least eight
     plies a lost or drawn game against anybody, play a random other move that is at most this much worse than
     the best, in hundredths of a disc or pawn; 0: never. lichess.org does not rate repeated games, and people
     could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
-    """Contempt: what the strong player gives up to avoid a draw, in hundredths of a pawn, in games with
-    draws."""
+    """Contempt of the strategy strong: what it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
-    """The strong player's opening book for Othello; empty: none."""
+    """Opening book of the strategy strong for Othello; empty: none."""
     books: tuple[OpeningBook, ...] = ()
     """Opening books in Polyglot's format for strong and standard_uci; the first one with a move decides.
     Required key: file. Optional: game (chess, or a variant of it), colour (both; white, black), choose
@@ -436,7 +442,7 @@ class EngineConfig(Section):
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
     max_ply = 16 }]"""
     polyglot: str = ""
-    """One such book for chess, drawn by its weights, that precedes `books`; empty: none."""
+    """One such book for chess, used before `books` with random moves by weight; empty: none."""
     syzygy: str = ""
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
@@ -478,25 +484,24 @@ class TrapConfig(Section):
     """The trap arithmetic (Gordon & Reda 2006); docs/engine.md explains it."""
 
     assessment: Assessment = _TRAP.assessment
-    """How we assume the opponent judges a reply from its scores at smaller depths: median (people), best
+    """How the opponent is assumed to judge a reply from its scores at smaller depths: median (people), best
     (optimistic people), last (programs that search one ply less)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Minimum magnitude that a score counts as, so that even positions get a bonus, too; 0 is the paper's
-    rule, and required with the expected scale."""
+    """Lower bound on the size of a score, so that even positions get a bonus too; 0 is the paper's rule, and
+    required with the expected scale."""
     decided: Decided = _TRAP.decided
-    """What to do in decided games: swindle (no bonus when winning; the trap that is hardest to see when lost)
-    or paper."""
+    """What to do in decided games: swindle (no bonus when winning; when lost, the trap that is hardest to
+    see) or paper."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
-    """Minimum quality at which a move counts as a trap, and a reply as a fall, in points of expected score
-    out of 100, so that games can be compared."""
+    """Minimum quality of a trap in the paper's sense, in points of expected score out of 100, so that games
+    can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
-    """Expected scale: at most this many points of expected score, out of 100, are given up for a trap."""
+    """Expected scale: maximum expected score to give up for a trap, in points out of 100."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
-    """Expected scale: nor more than this share of the remaining expected score, in per cent; 100: no such
-    limit."""
+    """Expected scale: the same limit in per cent of the remaining expected score; 100: no such limit."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -517,8 +522,8 @@ class TrapConfig(Section):
 
 
 class HumanConfig(Section):
-    """The players opponent_model and calibrated: which replies they expect of people, and what they risk for
-    them."""
+    """The strategies opponent_model and calibrated: the replies that they expect from people, and their
+    risk."""
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona model import`, or a folder of them
@@ -528,13 +533,13 @@ class HumanConfig(Section):
     """Calibrated models (files written by `desdemona model fit`), at most one per game, replacing the
     built-in ones; in games that have none, calibrated plays like opponent_model."""
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
-    """The most points of expected score, out of 100, that a move may lose against best play."""
+    """Maximum loss of a move against best play, in points of expected score out of 100."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
-    """Nor may it lose more than this share of the remaining expected score, in per cent, or lose by force
-    when another move does not; 100: no such limit."""
-    least_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Replies less likely than this, in per cent, are not searched, and count as the best reply. A calibrated
-    model searches all of them."""
+    """Maximum loss in per cent of the remaining expected score; nor may the move lose by force if another
+    does not. 100: no such limit."""
+    min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
+    """Replies with a lower probability, in per cent, are not searched and count as the best reply. A
+    calibrated model searches all replies."""
     scale: ValueScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
@@ -547,7 +552,7 @@ class HumanConfig(Section):
             scale=self.scale,
             budget_percent=self.budget_percent,
             share_percent=self.share_percent,
-            least_percent=self.least_percent,
+            least_percent=self.min_reply_percent,
             checkmate_centi=self.checkmate_centi,
         )
 
@@ -566,20 +571,20 @@ class HumanConfig(Section):
 
 
 class RandomisedConfig(Section):
-    """The player randomised: trappy, but against people a lot decides in some moves whether it sets its trap
-    (docs/trials.md)."""
+    """The strategy randomised: trappy, except that against people a random draw decides on some moves whether
+    to set the trap (docs/trials.md)."""
 
-    chance: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
-    """Chance of the move that sets the trap."""
+    probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
+    """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """A lot is drawn only if the best move that sets no trap is worth at most this much more or less, in
-    points of expected score out of 100."""
-    most_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
-    """So many moves at most are searched for one that sets no trap, the best ones."""
+    """Draw only if the best move without a trap differs by at most this much, in points of expected score out
+    of 100."""
+    max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
+    """Maximum number of moves to search for one without a trap, best moves first."""
 
     def params(self) -> RandomisedParams:
         """The section as the engine's own type."""
-        return RandomisedParams(self.chance, self.budget_percent, self.most_profiles)
+        return RandomisedParams(self.probability, self.budget_percent, self.max_profiles)
 
 
 class UciEngine(Section):
@@ -641,7 +646,8 @@ class UciEngine(Section):
 
 
 class UciConfig(Section):
-    """Other engines, whose scores or moves the players ending in _uci use; they must support MultiPV."""
+    """Other engines. The strategies ending in _uci use their scores or moves; the engines must support
+    MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
     """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
@@ -649,12 +655,13 @@ class UciConfig(Section):
     ucci), options, depth (10), window_centi (50: moves at most this far below the best are analysed),
     candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows); and for
     standard_uci, limit (what ends its search: depth; nodes; or clock, the engine's own time management) and
-    nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `selection` says.
+    nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `assignment` says.
     Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
     start_s: float = Field(default=10.0, gt=0, le=600)
-    """Seconds that an engine may take to start."""
+    """Timeout for an engine's start, in seconds."""
     silence_s: float = Field(default=30.0, gt=0, le=3600)
-    """Seconds of silence during a search after which we restart an engine; possibly less with a clock."""
+    """Restart an engine that has printed nothing for this many seconds during a search; sooner if the clock
+    requires it."""
 
     @model_validator(mode="after")
     def _games_differ(self) -> "UciConfig":
@@ -669,16 +676,16 @@ class UciConfig(Section):
 
 
 class OnlineConfig(Section):
-    """Look-ups at lichess.org for the players strong and standard_uci at chess, within the time for the move;
-    books and tablebases of your own come first."""
+    """Look-ups at lichess.org for the players strong and standard_uci at chess, within the time for the move,
+    after your own books and tablebases."""
 
     explorer: Literal["", "masters", "lichess"] = ""
-    """Opening explorer: masters or lichess (games of the site's players); empty: none. It demands the token
-    of a lichess.org account: that of the bot, which is sent when the bot plays at lichess.org."""
+    """Opening explorer: masters or lichess (games of the site's players); empty: none. It needs the token of
+    a lichess.org account; the bot's own token is used when it plays at lichess.org."""
     explorer_max_ply: int = Field(default=20, ge=1, le=200)
-    """Only for this many plies of a game."""
+    """Number of plies from the start of a game in which the explorer is used."""
     explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
-    """Moves with fewer games are left out; one of the others is drawn by its number of games."""
+    """Ignore moves with fewer games; choose among the others at random, weighted by their games."""
     explorer_url: WebAddress = "https://explorer.lichess.org"
     """Address of the explorer."""
     tablebase: bool = False
@@ -686,7 +693,7 @@ class OnlineConfig(Section):
     tablebase_url: WebAddress = "https://tablebase.lichess.org"
     """Address of the tablebase."""
     timeout_s: float = Field(default=1.0, gt=0, le=10)
-    """Longest time for one look-up, in seconds; with a clock at most a twentieth of what is left on it."""
+    """Timeout of a look-up in seconds; at most a twentieth of the time left on the clock."""
 
     @property
     def is_used(self) -> bool:
@@ -694,7 +701,7 @@ class OnlineConfig(Section):
         return bool(self.explorer) or self.tablebase
 
 
-class SelectionRule(Section):
+class AssignmentRule(Section):
     """A rule that chooses a player; a missing key matches every game."""
 
     player: PlayerName
@@ -705,10 +712,10 @@ class SelectionRule(Section):
     max_rating: int | None = None
 
 
-class SelectionConfig(Section):
-    """Which player plays against an opponent."""
+class AssignmentConfig(Section):
+    """Which strategy plays against an opponent."""
 
-    method: SelectionMethod = SelectionMethod.BALANCED
+    method: AssignmentMethod = AssignmentMethod.BALANCED
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
     player: PlayerName = "trappy"
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
@@ -716,23 +723,23 @@ class SelectionConfig(Section):
     (which need another engine for every game they play: see uci.engines)."""
     players: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
     """The players that `balanced` compares."""
-    rules: tuple[SelectionRule, ...] = ()
+    rules: tuple[AssignmentRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
-    max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating = 1600
-    }]"""
+    max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating =
+    1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
-    """How strongly the player gentle plays, from 1 on."""
+    """Playing strength of the strategy gentle."""
     seed: int = Field(default=0, ge=0)
-    """Random seed for `balanced`, for tests: people who know it can predict the player. 0: the operating
-    system's cryptographic generator, which a trial requires."""
+    """Random seed for `balanced`, for tests only: people who know it can predict the strategy. 0: the
+    operating system's cryptographic generator, which a trial requires."""
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
         """The players of whom a lot draws one for each game, equally often; empty: none is drawn."""
-        return self.players if self.method is SelectionMethod.BALANCED and len(self.players) > 1 else ()
+        return self.players if self.method is AssignmentMethod.BALANCED and len(self.players) > 1 else ()
 
     @model_validator(mode="after")
-    def _players_differ(self) -> "SelectionConfig":
+    def _players_differ(self) -> "AssignmentConfig":
         if len(set(self.players)) != len(self.players):
             raise ValueError("players lists one twice")
         if weak := [player for player in self.players if strategy_named(player).has_level]:
@@ -740,9 +747,9 @@ class SelectionConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _player_counts(self) -> "SelectionConfig":
+    def _player_counts(self) -> "AssignmentConfig":
         default = type(self).model_fields["player"].default
-        if self.method is SelectionMethod.BALANCED and self.player != default:
+        if self.method is AssignmentMethod.BALANCED and self.player != default:
             raise ValueError(
                 f"player is {self.player}, but method balanced draws from players: "
                 'set method = "fixed", or name it in players'
@@ -751,16 +758,14 @@ class SelectionConfig(Section):
 
 
 class TrialConfig(Section):
-    """Blind trials: what people may learn about the player that they met (docs/trials.md)."""
+    """Blind trials: what opponents may learn about the strategy that they met (docs/trials.md)."""
 
     reveal: bool = False
-    """Whether chat, reports and pages tell which player somebody met when `selection` could have drawn
-    another one, and what was drawn in single moves. False: people cannot tell, which a fair comparison needs.
-    True: `desdemona trial start` refuses."""
+    """Whether chat, reports and pages reveal the strategy of a game when `assignment` chose it at random, and
+    the draws of single moves. A fair comparison needs false; with true, `desdemona trial start` refuses."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
-    """In the games of a trial, send a move no sooner than the time planned for it by the clock, but wait at
-    most so many seconds from the beginning of our turn: otherwise the time used would tell the player. 0:
-    send at once."""
+    """In trial games, hold each move back until the time planned for it has passed, but at most this many
+    seconds; otherwise thinking times would reveal the strategy. 0: send at once."""
 
 
 CHALLENGER_SETTINGS = (
@@ -817,8 +822,8 @@ class ChallengesConfig(Section):
     """Slots among these that bots may not take."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Concurrent games without a real-time clock."""
-    waiting: int = Field(default=8, ge=0, le=1000)
-    """Challenges that may queue for a free slot, people first; we decline the rest."""
+    max_waiting: int = Field(default=8, ge=0, le=1000)
+    """Maximum challenges waiting for a free slot, people first; further challenges are declined."""
     max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
     """Concurrent games with one opponent."""
     max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
@@ -830,13 +835,13 @@ class ChallengesConfig(Section):
     block: tuple[Name, ...] = ()
     """Decline these opponents, by name or id."""
     block_file: str = ""
-    """File with more of them, one per line, reloaded when it changes; empty: none."""
+    """File with further opponents to decline, one per line, reloaded when it changes; empty: none."""
     block_urls: tuple[WebAddress, ...] = ()
-    """Addresses of lists with more of them, fetched at the start and once a day: one per line, or a JSON
+    """URLs of further such lists, fetched at the start and once a day: one opponent per line, or a JSON
     list."""
     for_people: dict[str, Any] = Field(default_factory=dict)
-    """Settings that differ for people: rated, casual, clocks, unlimited, and any min_ or max_ of initial_s,
-    increment_s, days, rating, rating_difference. Example: { casual = true, min_initial_s = 60 }"""
+    """Overrides for people: rated, casual, clocks, unlimited, and any min_ or max_ of initial_s, increment_s,
+    days, rating, rating_difference. Example: { casual = true, min_initial_s = 60 }"""
     for_bots: dict[str, Any] = Field(default_factory=dict)
     """The same for bots."""
 
@@ -914,17 +919,17 @@ class MannersConfig(Section):
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
     """Do not resign against a lower rating; an unknown rating passes."""
     takebacks: int = Field(default=5, ge=0, le=1000)
-    """Takebacks that we grant a person per casual game; bots get none, and neither do people in a trial's
-    games or where the player was drawn by lot, as `balanced` does."""
+    """Takebacks granted per casual game against a person. None against bots, in trial games, or where the
+    strategy was assigned at random (`balanced`)."""
     takebacks_rated: bool = False
     """Grant them in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
     rematches: int = Field(default=0, ge=0, le=100)
-    """Rematches in a row that we offer a person after a game with a clock, with colours in turn; none at the
-    arena, whose page shows no challenges."""
+    """Consecutive rematches to offer a person after a game with a clock, with alternating colours; none at
+    the arena, whose page shows no challenges."""
     claim: Claim = Claim.VICTORY
-    """What to claim from an opponent who left: victory, draw, or nothing."""
+    """What to claim when the opponent has left: victory, draw, or nothing."""
 
 
 class MatchmakingConfig(Section):
@@ -949,7 +954,7 @@ class MatchmakingConfig(Section):
     per_day: int = Field(default=30, ge=1, le=200)
     """Maximum challenges in 24 hours; lichess.org lets a bot send about 200 to other bots."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
-    """Seconds during which we leave a bot alone that declined or did not answer."""
+    """Seconds before a bot that declined or did not answer is challenged again."""
     block: tuple[Name, ...] = ()
     """Bots that we never challenge, by name or id."""
 
@@ -988,38 +993,39 @@ def parse_clock(text: str) -> Clock:
 
 
 class GgsConfig(Section):
-    """What only GGS needs; `matchmaking` decides whom to challenge to which games, as elsewhere."""
+    """Settings for GGS only; `matchmaking` chooses opponents and games, as on other sites."""
 
-    programs: tuple[Name, ...] = ()
-    """Bots on GGS, by name, since the site does not say who is one. They count as bots in the limits of
-    `challenges`, and `matchmaking` challenges them."""
+    bots: tuple[Name, ...] = ()
+    """Names of bots on GGS, which the site does not mark. They count as bots in the limits of `challenges`,
+    and `matchmaking` challenges them."""
     public: bool = False
     """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
-    """Overtime in games that we request, in seconds: a player who needs it has already lost, by 2 discs."""
+    """Overtime in games that we request, in seconds; using it loses the game by 2 discs."""
 
 
 class ChatConfig(Section):
     """The bot's chat; placeholders: {opponent}, {bot}, {game}, {result}, {traps}, {fell}, {slips}."""
 
     enabled: bool = True
-    """Whether the bot chats at all."""
+    """Whether the bot chats."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
-    """Message at the start of a game; empty: none. What the farewell alone knows is not known yet."""
+    """Message at the start of a game; empty: none. Placeholders about the result or the traps are for the
+    farewell only."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}; slips: {slips}.",
         max_length=CHAT_LIMIT,
     )
     """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.
-    When the player is no secret (see `trial.reveal`) and sets no traps, sentences with {traps} or {fell} are
-    left out."""
+    Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and sets
+    no traps."""
     spectators: str = Field(default="", max_length=CHAT_LIMIT)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
-    """Whether to answer !help, !engine, !eval, !trap and !stats. During a game, !engine does not reveal which
-    player is at the board, and !eval and !trap reveal nothing, except to `watchers`. While the player is a
-    secret (see `trial.reveal`), they reveal nothing at any time, to nobody."""
-    watchers: bool = False
+    """Whether to answer !help, !engine, !eval, !trap and !stats. During a game, !engine does not reveal the
+    strategy, and !eval and !trap answer only spectators, if `spectator_commands` allows it. While the
+    strategy is secret (see `trial.reveal`), neither reveals anything to anybody."""
+    spectator_commands: bool = False
     """Whether spectators may use !eval and !trap during a game. A spectator may be the opponent."""
 
     @field_validator("greeting", "farewell", "spectators")
@@ -1044,14 +1050,14 @@ class ShutdownConfig(Section):
     """Shutdown on SIGINT or SIGTERM."""
 
     drain_s: float = Field(default=5.0, ge=0, le=86_400)
-    """Seconds to wait for running games; the others resume at the next start."""
+    """Seconds to wait for running games to end; unfinished games resume at the next start."""
 
 
 class ControlConfig(Section):
-    """Commands to the running program: `desdemona status`, `reload`, `challenge`."""
+    """Commands to the running program, such as `desdemona status` and `reload`."""
 
     socket: str = ""
-    """Unix socket that it listens on; empty: beside a SQLite database, or data/control.sock with
+    """Unix socket for the commands; empty: next to a SQLite database, or data/control.sock with
     PostgreSQL."""
 
 
@@ -1061,22 +1067,22 @@ class DashboardConfig(Section):
     enabled: bool = True
     """Whether `desdemona run` serves it."""
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Address to listen on. Any but this machine's own (127.0.0.1, ::1, localhost) needs a token."""
+    """Address to listen on. Any address other than 127.0.0.1, ::1 and localhost requires a token."""
     port: int = Field(default=8766, ge=0, le=65535)
-    """Port to listen on; 0 takes any free one. The bot plays also if it is taken."""
+    """Port to listen on; 0: any free port. If the port is in use, the bot plays without the page."""
     public_url: WebAddress = ""
-    """Address of the page behind a proxy, whose name it then answers to as well; empty: none."""
+    """Public address behind a proxy; the page then also accepts requests for that host. Empty: none."""
     token_file: str = ""
-    """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` makes one).
-    Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token everybody on this machine may
-    open it."""
+    """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` makes one). Or
+    set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can open
+    the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
     ask: bool = False
-    """Whether the page answers questions in SQL. With PostgreSQL it needs `ask_url`, too."""
+    """Whether the page answers SQL queries. With PostgreSQL it also needs `ask_url`."""
     ask_url: str = ""
-    """Database URL for these questions: on PostgreSQL a login of its own that may read the views and nothing
-    else (docs/sql.md says how to make it). With a password put it in the environment:
+    """Database URL for these queries: on PostgreSQL, a separate login that may only read the views
+    (docs/sql.md explains how to create it). Put a URL with a password in the environment:
     DESDEMONA_DASHBOARD__ASK_URL."""
 
     @field_validator("ask_url")
@@ -1092,23 +1098,23 @@ class DashboardConfig(Section):
 
 
 class AlarmsConfig(Section):
-    """Alarms: what the operator is told of, and how."""
+    """Alarms and how to notify the operator."""
 
     webhook: str = ""
-    """Address to which each alarm is sent as JSON when it begins to fire, every four hours, and when it is
-    over; empty: none. One with a secret in it belongs in the environment: DESDEMONA_ALARMS__WEBHOOK."""
+    """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
+    empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
-    """Program that is run at the same times, and its arguments; no shell reads them. It gets the same JSON on
-    its standard input, and its parts in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
+    """Program to run at the same times, with its arguments, without a shell. It receives the same JSON on
+    standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
     ALARM_URL."""
     backup_folder: str = ""
-    """Folder of the database's backups, whose newest file must not be too old; empty: not watched."""
-    backup_h: float = Field(default=26.0, gt=0, le=8784)
-    """Hours after which a backup is too old."""
+    """Folder with the database's backups, for an alarm when the newest is too old; empty: no alarm."""
+    max_backup_age_h: float = Field(default=26.0, gt=0, le=8784)
+    """Maximum age of the newest backup, in hours."""
     losing_streak: int = Field(default=0, ge=0, le=1000)
-    """Games lost one after the other by an account at which an alarm fires; 0: never."""
+    """Number of consecutive losses of an account that fires an alarm; 0: never."""
     rating_drop: int = Field(default=0, ge=0, le=3000)
-    """Points below a rating's highest value of the last 30 days at which an alarm fires; 0: never."""
+    """Drop below a rating's 30-day maximum, in points, that fires an alarm; 0: never."""
 
     @field_validator("webhook")
     @classmethod
@@ -1154,7 +1160,7 @@ class Config(BaseSettings):
     randomised: RandomisedConfig = RandomisedConfig()
     uci: UciConfig = UciConfig()
     online: OnlineConfig = OnlineConfig()
-    selection: SelectionConfig = SelectionConfig()
+    assignment: AssignmentConfig = AssignmentConfig()
     trial: TrialConfig = TrialConfig()
     challenges: ChallengesConfig = ChallengesConfig()
     manners: MannersConfig = MannersConfig()
@@ -1168,6 +1174,12 @@ class Config(BaseSettings):
     log: LogConfig = LogConfig()
     accounts: tuple[AccountConfig, ...] = ()
     """Empty: the one account of `server`."""
+    _old_names: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Settings that were given under the names of the previous release, each with its new name."""
+        return self._old_names
 
     @classmethod
     def settings_customise_sources(
@@ -1179,6 +1191,8 @@ class Config(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment takes precedence; the file arrives as arguments of the constructor."""
+        if isinstance(env_settings, EnvSettingsSource):
+            env_settings.env_vars = with_new_variables(env_settings.env_vars, ENV_PREFIX)
         return env_settings, init_settings
 
     def by_account(self) -> dict[str, "Config"]:
@@ -1207,14 +1221,14 @@ class Config(BaseSettings):
 
     def _levels(self) -> dict[str, "Config"]:
         """The settings of the bots that play at the arena at a level, by name."""
-        gentle = {"method": SelectionMethod.FIXED, "player": GENTLE.name}
+        gentle = {"method": AssignmentMethod.FIXED, "player": GENTLE.name}
         names = dict(zip(self.arena.levels, self.level_names, strict=True))
         return {
             name: self.model_copy(
                 update={
                     "server": ServerConfig(name=name),
                     "accounts": (),
-                    "selection": SelectionConfig(**gentle, level=number),
+                    "assignment": AssignmentConfig(**gentle, level=number),
                     "matchmaking": MatchmakingConfig(),
                 }
             )
@@ -1291,6 +1305,11 @@ def load_config(path: Path | None = None) -> Config:
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")
     values = {} if path is None else _read(path)
+    notices = old_names(values, os.environ, ENV_PREFIX)
+    try:
+        values = with_new_names(values)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from None
     given = values.get("accounts")
     tables = [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
     if any("token" in each for each in tables):
@@ -1321,6 +1340,7 @@ def load_config(path: Path | None = None) -> Config:
             _check(each)
         except ConfigError as error:
             raise ConfigError(f"account {name}: {error}" if config.accounts else str(error)) from None
+    config._old_names = tuple(notices)
     return config
 
 
@@ -1333,18 +1353,18 @@ def _check(config: Config) -> None:
 
 
 def _refuse_missing_engines(config: Config) -> None:
-    selection, games = config.selection, config.challenges.games
+    assignment, games = config.assignment, config.challenges.games
     chosen: list[tuple[str, str, Sequence[str]]] = []
-    if selection.method is SelectionMethod.BALANCED:
-        chosen += [("selection.players", player, games) for player in selection.players]
+    if assignment.method is AssignmentMethod.BALANCED:
+        chosen += [("assignment.players", player, games) for player in assignment.players]
     else:
-        chosen += [("selection.player", selection.player, games)]
-    if selection.method is SelectionMethod.RULES:
-        for number, rule in enumerate(selection.rules):
+        chosen += [("assignment.player", assignment.player, games)]
+    if assignment.method is AssignmentMethod.RULES:
+        for number, rule in enumerate(assignment.rules):
             if rule.game and rule.player not in (kinds := strategies_for(rule.game)):
                 players = " and ".join(kinds)
-                raise ConfigError(f"selection.rules.{number}: {rule.game} is played by {players} only")
-            chosen += [(f"selection.rules.{number}", rule.player, [rule.game] if rule.game else games)]
+                raise ConfigError(f"assignment.rules.{number}: {rule.game} is played by {players} only")
+            chosen += [(f"assignment.rules.{number}", rule.player, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
     wanted = [("challenges.variants", game) for game in games]
     if config.matchmaking.enabled:
@@ -1359,7 +1379,7 @@ def _refuse_missing_engines(config: Config) -> None:
         if strategy_named(player).asks_engine and missing:
             raise ConfigError(
                 f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
-                "selection.rules can choose it for some games only"
+                "assignment.rules can choose it for some games only"
             )
 
 
@@ -1473,7 +1493,8 @@ def _refuse_unknown_variables() -> None:
     for name in sorted(os.environ):
         if name.upper().startswith(TOKEN_PREFIX):
             continue  # `_refuse_unknown_tokens`
-        if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
+        new = next(iter(with_new_variables({name: ""}, ENV_PREFIX))).upper()
+        if name.upper().startswith(ENV_PREFIX) and new not in known:
             raise ConfigError(
                 f"environment: {name} is not a setting; settings look like {_variable('engine', 'max_depth')}"
             )
@@ -1547,6 +1568,6 @@ def _known(loc: tuple[int | str, ...]) -> list[str]:
         return list(Config.model_fields)
     if loc[0] == "accounts":
         return list(AccountConfig.model_fields)
-    rows: dict[str, type[Section]] = {"selection": SelectionRule, "uci": UciEngine, "engine": OpeningBook}
+    rows: dict[str, type[Section]] = {"assignment": AssignmentRule, "uci": UciEngine, "engine": OpeningBook}
     model = rows[str(loc[0])] if len(loc) > 2 else sections()[str(loc[0])]
     return [key for key, field in model.model_fields.items() if not field.exclude]

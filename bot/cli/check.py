@@ -116,7 +116,8 @@ async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
 async def _configuration(config: Config, source: str) -> str:
     if config.dashboard.enabled:
         Access(config.dashboard, read_dashboard_token(config.dashboard))  # refuses what `run` does
-    return f"{source}: every setting is known and in range"
+    renamed = f"; renamed: {'; '.join(config.notices)}" if config.notices else ""
+    return f"{source}: every setting is known and in range{renamed}"
 
 
 async def _database(config: Config) -> str:

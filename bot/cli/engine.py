@@ -34,7 +34,9 @@ def engine(
     ] = None,
     player: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(own_strategies())}; without it selection.player."),
+        typer.Option(
+            help=f"{', '.join(own_strategies()[:-1])} or {own_strategies()[-1]}; without it assignment.player."
+        ),
     ] = None,
     depth: Annotated[
         int | None,
@@ -69,7 +71,7 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
     """The search driver's settings: the options, otherwise the configuration."""
     from bot.engine_protocols.search_driver import Settings
 
-    usual = config.selection.player if config.selection.player in own_strategies() else TRAPPY.name
+    usual = config.assignment.player if config.assignment.player in own_strategies() else TRAPPY.name
     return Settings(
         strategy=strategy_named(player or usual),
         params=config.trap.params(),

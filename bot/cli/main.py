@@ -162,7 +162,7 @@ TRIAL_COMMANDS = {
     "start": LazyCommand(
         "bot.cli.trial",
         "start",
-        "Start a trial of the players that `selection` draws from, before its first game.",
+        "Start a trial of the players that `assignment` draws from, before its first game.",
     ),
     "end": LazyCommand(
         "bot.cli.trial", "end", "End the open trial; games that are being played still belong to it."

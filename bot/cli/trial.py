@@ -53,7 +53,7 @@ def start(
         ),
     ] = None,
 ) -> None:
-    """Start a trial of the players that `selection` draws from, before its first game.
+    """Start a trial of the players that `assignment` draws from, before its first game.
 
     Games drawn from now on belong to it; a running program need not be started again, but has to read
     changed settings (`desdemona reload`).
@@ -146,7 +146,7 @@ def plan(
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:
         raise TrialError(
-            'nothing is compared: no account has selection.method = "balanced" with two players or more, '
+            'nothing is compared: no account has assignment.method = "balanced" with two players or more, '
             "or only a player that draws single decisions (randomised)"
         )
     for account, config in drawing.items():
@@ -154,9 +154,9 @@ def plan(
             raise TrialError(
                 "trial.reveal is true: people would learn which player they met; set it to false"
             )
-        if config.selection.seed:
+        if config.assignment.seed:
             raise TrialError(
-                f"account {account}: selection.seed is {config.selection.seed}, "
+                f"account {account}: assignment.seed is {config.assignment.seed}, "
                 "so draws could be predicted; set it to 0"
             )
     (first, config), *others = drawing.items()
@@ -189,16 +189,16 @@ def plan(
 
 def _arms_of(config: "Config") -> tuple[str, ...]:
     """The players that an account draws from, sorted; the only one, if it draws its decisions; or none."""
-    from bot.base.config import SelectionMethod
+    from bot.base.config import AssignmentMethod
     from engine.strategies.registry import strategy_named
 
-    selection = config.selection
-    match selection.method:
-        case SelectionMethod.BALANCED:
-            arms = tuple(sorted(selection.players))
-        case SelectionMethod.FIXED:
-            arms = (selection.player,)
-        case SelectionMethod.RULES:
+    assignment = config.assignment
+    match assignment.method:
+        case AssignmentMethod.BALANCED:
+            arms = tuple(sorted(assignment.players))
+        case AssignmentMethod.FIXED:
+            arms = (assignment.player,)
+        case AssignmentMethod.RULES:
             return ()
     return arms if len(arms) > 1 or strategy_named(arms[0]).draws_decisions else ()
 

@@ -73,6 +73,10 @@ def run(
         ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
     """
     log.set_up(config.log)
+    if config.notices:
+        logger.warning(
+            "settings have new names; the old ones work until 0.4.0: %s", "; ".join(config.notices)
+        )
     asyncio.run(play(config, path, only=only, is_standby=is_standby))
     return 0
 
@@ -111,7 +115,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             models,
             SharedGameLimit(config.engine.max_games),
             # Spreading out retries needs no cryptographic randomness; draws of players have their own.
-            random.Random(config.selection.seed or None),  # noqa: S311
+            random.Random(config.assignment.seed or None),  # noqa: S311
             is_standby,
         )
         arena = ArenaHost(config, configs, database, is_standby=is_standby)
@@ -265,9 +269,9 @@ class ArenaHost:
         self._config = config
         own = [each for each in configs.values() if each.uses_arena]
         self.bots = [each.server.name for each in own]
-        self._plain_share = plain_share(own[0].selection.drawn_from if own else ())
+        self._plain_share = plain_share(own[0].assignment.drawn_from if own else ())
         self._no_takebacks = [
-            each.server.name for each in own if not may_grant_takebacks(each.selection, each.manners)
+            each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
         self._database = database
         self._is_standby = is_standby

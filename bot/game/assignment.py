@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
+from bot.base.config import AssignmentConfig, AssignmentMethod, AssignmentRule
 from bot.base.events import Speed
 from engine.strategies.registry import strategies_for, strategy_named
 
@@ -47,7 +47,7 @@ class Assignment:
 
 def assign(
     context: AssignmentContext,
-    config: SelectionConfig,
+    config: AssignmentConfig,
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
 ) -> Assignment:
@@ -62,11 +62,11 @@ def assign(
     kinds = strategies_for(context.game)
     only = Assignment(kinds[0], {"method": "only"})
     match config.method:
-        case SelectionMethod.FIXED:
+        case AssignmentMethod.FIXED:
             found = Assignment(config.player, {"method": "fixed"})
-        case SelectionMethod.RULES:
+        case AssignmentMethod.RULES:
             found = _by_rules(context, config)
-        case SelectionMethod.BALANCED:
+        case AssignmentMethod.BALANCED:
             players = [player for player in config.players if player in kinds]
             found = _balanced(context, players, number, coin_probability) if players else only
     found = found if found.player in kinds else only
@@ -75,14 +75,14 @@ def assign(
     return found
 
 
-def _by_rules(context: AssignmentContext, config: SelectionConfig) -> Assignment:
+def _by_rules(context: AssignmentContext, config: AssignmentConfig) -> Assignment:
     for number, rule in enumerate(config.rules, start=1):
         if _matches(rule, context):
             return Assignment(rule.player, {"method": "rules", "rule": number})
     return Assignment(config.player, {"method": "rules", "rule": None})
 
 
-def _matches(rule: SelectionRule, context: AssignmentContext) -> bool:
+def _matches(rule: AssignmentRule, context: AssignmentContext) -> bool:
     rating = context.opponent_rating
     return (
         rule.game in (None, context.game)

@@ -393,13 +393,13 @@ class GameRunner:
         def choose(context: AssignmentContext) -> Assignment:
             is_blind = not config.trial.reveal
             coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
-            found = assign(context, config.selection, self._services.draw_number(), coin_probability)
+            found = assign(context, config.assignment, self._services.draw_number(), coin_probability)
             detail, kind = dict(found.detail), strategy_named(found.player)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
                 detail["blind"] = is_blind
-                detail |= {"seed": config.selection.seed} if config.selection.seed else {}
+                detail |= {"seed": config.assignment.seed} if config.assignment.seed else {}
             engine = self._services.engines.settings(context.game)
             if kind.asks_engine and engine is not None:
                 detail["engine"] = engine.asked()

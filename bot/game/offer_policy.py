@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.base.config import Claim, MannersConfig, SelectionConfig, SelectionMethod
+from bot.base.config import AssignmentConfig, AssignmentMethod, Claim, MannersConfig
 from engine.decision import Decision
 from engine.game import Game
 from engine.strategies.registry import strategy_named
@@ -100,10 +100,10 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     return config.takebacks
 
 
-def may_grant_takebacks(selection: SelectionConfig, config: MannersConfig) -> bool:
+def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> bool:
     """Whether an account grants takebacks in any game, as far as its settings tell."""
-    is_lot = selection.method is SelectionMethod.FIXED and strategy_named(selection.player).draws_decisions
-    return config.takebacks > 0 and not (selection.drawn_from or is_lot)
+    is_lot = assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.player).draws_decisions
+    return config.takebacks > 0 and not (assignment.drawn_from or is_lot)
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:

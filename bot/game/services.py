@@ -89,7 +89,7 @@ class GameServices:
 
         It cannot be predicted from others, unless the settings have a seed, for tests.
         """
-        if self.config.selection.seed:
+        if self.config.assignment.seed:
             return self.rng.getrandbits(DRAW_BITS)
         return secrets.randbits(DRAW_BITS)
 
@@ -101,9 +101,9 @@ class GameServices:
         """
         if not game.draws_decisions or game.opponent_is_bot:
             return None
-        if not self.config.selection.seed:
+        if not self.config.assignment.seed:
             return secrets.randbits(SEED_BITS)
-        known = f"{self.config.selection.seed} {game.site_game_id} {position}"
+        known = f"{self.config.assignment.seed} {game.site_game_id} {position}"
         return int.from_bytes(hashlib.sha256(known.encode()).digest()[: SEED_BITS // 8])
 
     def is_blind(self, game: NewGame) -> bool:

@@ -37,7 +37,7 @@ def make_server(
             config.server.name,
             token,
             recall=recall,
-            programs=config.ggs.programs,
+            programs=config.ggs.bots,
             public=config.ggs.public,
             extension_s=config.ggs.extension_s,
             on_answer=on_answer,

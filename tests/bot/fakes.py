@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from bot.base.config import (
+    AssignmentConfig,
+    AssignmentMethod,
     ChallengesConfig,
     ChatConfig,
     Config,
     EngineConfig,
     MannersConfig,
-    SelectionConfig,
-    SelectionMethod,
 )
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError
@@ -459,7 +459,7 @@ def config(**changes: Any) -> Config:
     """Quick searches in our turn alone, one player, no deadline for the first move: no wait takes time."""
     settings = {
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
-        "selection": SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
+        "selection": AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy"),
         "manners": MannersConfig(abort_after_s=0),
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
     }

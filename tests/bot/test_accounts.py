@@ -49,7 +49,7 @@ IAGO = """
 [[accounts]]
 name = "iago"
 dialect = "arena"
-[accounts.selection]
+[accounts.assignment]
 method = "fixed"
 player = "standard"
 """

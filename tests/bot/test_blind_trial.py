@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import EngineConfig, SelectionConfig, TrialConfig
+from bot.base.config import AssignmentConfig, EngineConfig, TrialConfig
 from storage.database import Database
 from storage.ledger.games import get_game
 from tests.bot.blind_people import Experience, ScriptedPerson, auc, guessed_right, most_by_chance, play_games
@@ -28,7 +28,7 @@ async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
 
 
 async def played(folder: Path, games: int, **trial: Any) -> tuple[list[Experience], list[str]]:
-    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), selection=SelectionConfig(seed=2))
+    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), selection=AssignmentConfig(seed=2))
     async with running(config) as url:
         found = await play_games(url, games, PLIES)
     return found, await arms_of(folder, found)

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.account.lobby import Lobby
 from bot.account.runner import sign_in
-from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
+from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig, Config, EngineConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.base.reconnect import CAP_S
@@ -184,7 +184,7 @@ async def _bot(server: GgsServer, database: Database, rng: random.Random) -> Non
     pool: Any = QuickPool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
-        selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy"),
         challenges=ChallengesConfig(
             max_games=MOST_GAMES, max_games_per_opponent=MOST_GAMES, max_games_per_bot_per_day=1000
         ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.account.lobby import Lobby
 from bot.account.runner import sign_in
-from bot.base.config import ChallengesConfig, Config, EngineConfig, SelectionConfig, SelectionMethod
+from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig, Config, EngineConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.game.services import GameServices
@@ -141,7 +141,7 @@ async def _bot(server: LichessServer, database: Database, rng: random.Random) ->
     pool: Any = QuickPool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
-        selection=SelectionConfig(method=SelectionMethod.FIXED, player="trappy"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy"),
         challenges=ChallengesConfig(variants=("connect4",)),
     )
     retries = random.Random(rng.random())

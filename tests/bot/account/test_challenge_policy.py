@@ -212,7 +212,7 @@ def test_places(offer: Challenge, games: tuple[GameSlot, ...], has_place: bool) 
 
 
 def test_so_many_may_wait() -> None:
-    config = ChallengesConfig(max_games=1, waiting=2)
+    config = ChallengesConfig(max_games=1, max_waiting=2)
     assert isinstance(respond(OFFER, Load((B,), (C,)), config), WaitForSlot)
     told = respond(OFFER, Load((B,), (C, GameSlot("dora"))), config)
     assert isinstance(told, Decline)

@@ -27,7 +27,7 @@ CONFIG = ChallengesConfig(
     max_games_per_opponent=2,
     reserved_for_humans=1,
     max_slow_games=2,
-    waiting=2,
+    max_waiting=2,
     max_bot_games_per_day=3,
     max_games_per_bot_per_day=2,
     unlimited=True,
@@ -82,7 +82,7 @@ def test_waiting_is_told_once() -> None:
 
 
 def test_a_person_takes_the_place_of_a_program_in_the_queue() -> None:
-    slots = GameSlots(ChallengesConfig(max_games=1, waiting=1))
+    slots = GameSlots(ChallengesConfig(max_games=1, max_waiting=1))
     answered(slots, offer("on", "eve"), offer("r", "robot", is_bot=True))
     told = answered(slots, offer("a"))
     assert isinstance(told["a"], WaitForSlot)
@@ -460,7 +460,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def everybody_gets_one_answer(self) -> None:
-        assert len(self.slots.waiting) <= CONFIG.waiting
+        assert len(self.slots.waiting) <= CONFIG.max_waiting
         assert all(each.answers <= 1 for each in self.offers.values())
         unanswered = [each for each in self.offers.values() if each.stands and not each.answers]
         assert len(unanswered) <= len(self.slots.waiting)

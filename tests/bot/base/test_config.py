@@ -13,10 +13,10 @@ import pytest
 from bot.base.config import (
     FILE_LIMIT,
     ArenaConfig,
+    AssignmentConfig,
+    AssignmentMethod,
     Config,
     MatchmakingConfig,
-    SelectionConfig,
-    SelectionMethod,
     ServerConfig,
     choose_accounts,
     load_config,
@@ -113,13 +113,13 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ),
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
-        ('[selection]\nplayer = "tricky"\n', "selection.player: no player named 'tricky'; known: "),
-        ('[selection]\nplayers = ["trappy", "trappy"]\n', "selection: players lists one twice"),
-        ('[selection]\nplayer = "strong"\n', "selection: player is strong, but method balanced draws from"),
-        ("[[selection.rules]]\nspeed = 'bullet'\n", "selection.rules.0.player: Field required"),
+        ('[assignment]\nplayer = "tricky"\n', "assignment.player: no player named 'tricky'; known: "),
+        ('[assignment]\nplayers = ["trappy", "trappy"]\n', "assignment: players lists one twice"),
+        ('[assignment]\nplayer = "strong"\n', "assignment: player is strong, but method balanced draws from"),
+        ("[[assignment.rules]]\nspeed = 'bullet'\n", "assignment.rules.0.player: Field required"),
         (
-            "[[selection.rules]]\nplayer = 'trappy'\nsped = 1\n",
-            "selection.rules.0.sped is not a setting; known here: player, game, site",
+            "[[assignment.rules]]\nplayer = 'trappy'\nsped = 1\n",
+            "assignment.rules.0.sped is not a setting; known here: player, game, site",
         ),
         ("[challenges]\nmin_rating = 4500\n", "challenges: min_rating is above max_rating"),
         ("[challenges]\nrated = false\ncasual = false\n", "no game could be accepted"),
@@ -152,12 +152,12 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
             "ggs allows no challenges in 's8r61'; known: 8, 8b, 8w, s8, s8r5 to s8r60",
         ),
         (
-            '[[selection.rules]]\nplayer = "trappy"\ngame = "go"\n',
-            "selection.rules.0.game: no game named 'go'; known: othello",
+            '[[assignment.rules]]\nplayer = "trappy"\ngame = "go"\n',
+            "assignment.rules.0.game: no game named 'go'; known: othello",
         ),
         (
-            '[[selection.rules]]\nplayer = "trappy"\nsite = "lichess.org"\n',
-            "selection.rules.0.site: no site named 'lichess.org'; known: arena, lichess",
+            '[[assignment.rules]]\nplayer = "trappy"\nsite = "lichess.org"\n',
+            "assignment.rules.0.site: no site named 'lichess.org'; known: arena, lichess",
         ),
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
         (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
@@ -333,11 +333,11 @@ def test_models_of_people_are_opened(tmp_path: Path) -> None:
 
 
 def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
-    text = '[selection]\nmethod = "fixed"\nplayer = "opponent_model_uci"\n'
+    text = '[assignment]\nmethod = "fixed"\nplayer = "opponent_model_uci"\n'
     with pytest.raises(ConfigError, match="opponent_model_uci needs an engine for othello"):
         load_config(written(tmp_path, text))
     fixed = load_config(written(tmp_path, text.replace("_uci", "")))
-    assert fixed.selection.player == "opponent_model"
+    assert fixed.assignment.player == "opponent_model"
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ name = "my-lichess"
 dialect = "lichess"
 [accounts.challenges]
 max_games = 5
-[accounts.selection]
+[accounts.assignment]
 method = "rules"
 rules = [{ player = "standard", game = "chess" }]
 """
@@ -408,8 +408,8 @@ rules = [{ player = "standard", game = "chess" }]
     assert (home.server.name, home.uses_arena, home.challenges.max_games) == ("Desdemona", True, 3)
     assert (lichess.server.dialect, lichess.uses_arena, lichess.challenges.max_games) == ("lichess", False, 5)
     assert not lichess.challenges.casual
-    assert lichess.selection.rules[0].player == "standard"
-    assert home.selection == config.selection
+    assert lichess.assignment.rules[0].player == "standard"
+    assert home.assignment == config.assignment
     assert read_token(lichess.server) == "secret"
     assert choose_accounts(config, ["MY-LICHESS"]) == {"my-lichess": lichess}
     with pytest.raises(ConfigError, match="no such account; known: home, my-lichess"):
@@ -439,15 +439,15 @@ def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
     assert accounts["arena"] is config
     weak = accounts["Level-1"]
     assert (weak.uses_arena, weak.server.name, weak.matchmaking.enabled) == (True, "Level-1", False)
-    assert (weak.selection.method, weak.selection.player, weak.selection.level) == ("fixed", "gentle", 1)
+    assert (weak.assignment.method, weak.assignment.player, weak.assignment.level) == ("fixed", "gentle", 1)
     with pytest.raises(ValueError, match="levels"):
         ArenaConfig(levels=(7,))
 
 
 def test_what_a_lot_chooses_from() -> None:
-    assert SelectionConfig().drawn_from == ("standard", "trappy")
-    assert SelectionConfig(players=("trappy",)).drawn_from == ()
-    assert SelectionConfig(method=SelectionMethod.FIXED).drawn_from == ()
+    assert AssignmentConfig().drawn_from == ("standard", "trappy")
+    assert AssignmentConfig(players=("trappy",)).drawn_from == ()
+    assert AssignmentConfig(method=AssignmentMethod.FIXED).drawn_from == ()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot import __main__ as program
-from bot.base.config import Config, EngineConfig, SelectionConfig, SelectionMethod, TrapConfig
+from bot.base.config import AssignmentConfig, AssignmentMethod, Config, EngineConfig, TrapConfig
 from bot.cli.engine import settings
 from engine.games import networks
 from engine.search import searchers
@@ -125,7 +125,7 @@ def test_what_the_settings_say() -> None:
     config = Config(
         engine=EngineConfig(max_depth=7, max_time_s=3.5, table_mb=8, strong_depth=20, threads=2),
         trap=TrapConfig(margin_centi=50),
-        selection=SelectionConfig(method=SelectionMethod.FIXED, player="strong"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="strong"),
     )
     found = settings(config, None, None)
     assert (found.strategy, found.depth, found.full_depth, found.move_s) == (STRONG, None, 7, 3.5)
@@ -133,7 +133,5 @@ def test_what_the_settings_say() -> None:
     assert (found.strong.depth, found.strong.threads) == (20, 2)
     assert settings(config, "standard", 4).strategy is STANDARD
     assert settings(config, "standard", 4).depth == 4
-    other = SelectionConfig(method=SelectionMethod.FIXED, player="trappy_uci")
-    assert settings(config.model_copy(update={"selection": other}), None, None).strategy is TRAPPY, (
-        "ours alone"
-    )
+    other = AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci")
+    assert settings(config.model_copy(update={"selection": other}), None, None).kind is TRAPPY, "ours alone"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.base.config import Config, SelectionConfig, SelectionMethod, TrialConfig
+from bot.base.config import AssignmentConfig, AssignmentMethod, Config, TrialConfig
 from bot.cli.trial import plan
 from storage.errors import TrialError
 from storage.records import Endpoint
@@ -93,39 +93,39 @@ def complaint_about(*configs: Config) -> str:
 
 
 def test_settings_that_compare_nothing() -> None:
-    fixed = Config(selection=SelectionConfig(method=SelectionMethod.FIXED))
-    alone = Config(selection=SelectionConfig(players=("trappy",)))
-    assert complaint_about(fixed, alone).startswith("nothing is compared: no account has selection.method")
+    fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
+    alone = Config(assignment=AssignmentConfig(players=("trappy",)))
+    assert complaint_about(fixed, alone).startswith("nothing is compared: no account has assignment.method")
 
 
 def test_settings_that_tell_the_player() -> None:
     assert complaint_about(Config(trial=TrialConfig(reveal=True))).startswith("trial.reveal is true")
-    seeded = Config(selection=SelectionConfig(seed=7))
-    assert complaint_about(Config(), seeded).startswith("account a2: selection.seed is 7")
+    seeded = Config(assignment=AssignmentConfig(seed=7))
+    assert complaint_about(Config(), seeded).startswith("account a2: assignment.seed is 7")
 
 
 def test_accounts_that_compare_different_players() -> None:
-    other = Config(selection=SelectionConfig(players=("trappy", "strong")))
+    other = Config(assignment=AssignmentConfig(players=("trappy", "strong")))
     assert complaint_about(Config(), other) == (
         "accounts a1 and a2 draw from different players: standard, trappy; strong, trappy"
     )
 
 
 def test_accounts_that_draw_nothing_are_no_matter() -> None:
-    fixed = Config(selection=SelectionConfig(method=SelectionMethod.FIXED))
-    turned = Config(selection=SelectionConfig(players=("trappy", "standard")))
+    fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
+    turned = Config(assignment=AssignmentConfig(players=("trappy", "standard")))
     configs = {"a1": fixed, "a2": Config(), "a3": turned}
     new = plan(configs, "t1", opt=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
     assert new.arms == ("standard", "trappy")
     assert set(new.configurations) == {"standard", "trappy"}
 
 
-ALONE = SelectionConfig(method=SelectionMethod.FIXED, player="randomised")
+ALONE = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
 
 
-@pytest.mark.parametrize("selection", [ALONE, SelectionConfig(players=("randomised",))])
-def test_a_trial_of_single_decisions_alone(selection: SelectionConfig) -> None:
-    configs = {"a1": Config(selection=selection), "a2": Config(selection=ALONE)}
+@pytest.mark.parametrize("selection", [ALONE, AssignmentConfig(players=("randomised",))])
+def test_a_trial_of_single_decisions_alone(selection: AssignmentConfig) -> None:
+    configs = {"a1": Config(assignment=selection), "a2": Config(assignment=ALONE)}
     new = plan(configs, "t1", opt=None, alpha=0.05, cap=50, endpoint=None)
     assert (new.arms, new.opt, new.endpoint) == (("randomised",), 6000, Endpoint.COST)
     assert new.configurations["randomised"]["settings"]["randomised"]["chance"] == 0.5
@@ -134,29 +134,29 @@ def test_a_trial_of_single_decisions_alone(selection: SelectionConfig) -> None:
 
 
 def test_single_decisions_beside_other_players() -> None:
-    both = Config(selection=SelectionConfig(players=("standard", "randomised")))
+    both = Config(assignment=AssignmentConfig(players=("standard", "randomised")))
     new = plan({"a1": both}, "t1", opt=None, alpha=0.05, cap=50, endpoint=None)
     assert (new.arms, new.opt, new.endpoint) == (("randomised", "standard"), 1000, Endpoint.SCORE)
 
 
 def test_single_decisions_that_cannot_be_a_trial() -> None:
-    alone = Config(selection=ALONE)
+    alone = Config(assignment=ALONE)
     assert complaint_about(alone) == (
         "endpoint is score: single decisions have only the reply's cost to compare"
     )
-    told = Config(selection=ALONE, trial=TrialConfig(reveal=True))
+    told = Config(assignment=ALONE, trial=TrialConfig(reveal=True))
     assert complaint_about(told).startswith("trial.reveal is true")
-    seeded = SelectionConfig(method=SelectionMethod.FIXED, player="randomised", seed=7)
-    assert complaint_about(Config(selection=seeded)).startswith("account a1: selection.seed is 7")
+    seeded = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised", seed=7)
+    assert complaint_about(Config(assignment=seeded)).startswith("account a1: assignment.seed is 7")
     assert complaint_about(alone, Config()).startswith("accounts a1 and a2 draw from different players")
-    rules = Config(selection=SelectionConfig(method=SelectionMethod.RULES, player="randomised"))
+    rules = Config(assignment=AssignmentConfig(method=AssignmentMethod.RULES, player="randomised"))
     assert complaint_about(rules).startswith("nothing is compared")
 
 
 @pytest.mark.usefixtures("migrated_file")
 def test_a_trial_of_single_decisions_is_started(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DESDEMONA_SELECTION__METHOD", "fixed")
-    monkeypatch.setenv("DESDEMONA_SELECTION__PLAYER", "randomised")
+    monkeypatch.setenv("DESDEMONA_ASSIGNMENT__METHOD", "fixed")
+    monkeypatch.setenv("DESDEMONA_ASSIGNMENT__PLAYER", "randomised")
     status, told, _ = desdemona("trial", "start", "m1")
     assert (status, told) == (0, "trial m1 has started: randomised; endpoint cost\n")
     _, told, _ = desdemona("trial", "list", "--format", "json")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import SelectionConfig, SelectionMethod, SelectionRule
+from bot.base.config import AssignmentConfig, AssignmentMethod, AssignmentRule
 from bot.base.events import Speed
 from bot.game.assignment import (
     BIASED_COIN_PROBABILITY,
@@ -40,32 +40,32 @@ def number(seed: int) -> int:
 
 
 def test_fixed() -> None:
-    config = SelectionConfig(method=SelectionMethod.FIXED, player="standard")
+    config = AssignmentConfig(method=AssignmentMethod.FIXED, player="standard")
     assert assign(context(), config, 1) == Assignment("standard", {"method": "fixed"})
 
 
 def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
-    config = SelectionConfig(method=SelectionMethod.FIXED, player="gentle", level=2)
+    config = AssignmentConfig(method=AssignmentMethod.FIXED, player="gentle", level=2)
     assert assign(context(), config, 1) == Assignment("gentle", {"method": "fixed", "level": 2})
     with pytest.raises(ValueError, match="gentle, which is for people to beat, not to be compared"):
-        SelectionConfig(players=("standard", "gentle"))
+        AssignmentConfig(players=("standard", "gentle"))
 
 
-@pytest.mark.parametrize("method", SelectionMethod)
-def test_a_game_that_only_one_player_can_play(method: SelectionMethod) -> None:
-    config = SelectionConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
+@pytest.mark.parametrize("method", AssignmentMethod)
+def test_a_game_that_only_one_player_can_play(method: AssignmentMethod) -> None:
+    config = AssignmentConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
     found = assign(context(game="atomic"), config, 1)
     assert found == Assignment("trappy_uci", {"method": "only"})
 
 
 def test_a_game_that_some_players_can_play() -> None:
-    fixed = SelectionConfig(method=SelectionMethod.FIXED, player="standard_uci")
+    fixed = AssignmentConfig(method=AssignmentMethod.FIXED, player="standard_uci")
     assert assign(context(game="atomic"), fixed, 1) == Assignment("standard_uci", {"method": "fixed"})
-    balanced = SelectionConfig(players=("standard", "standard_uci", "trappy_uci"))
+    balanced = AssignmentConfig(players=("standard", "standard_uci", "trappy_uci"))
     found = {assign(context(game="atomic"), balanced, number(seed)).player for seed in range(20)}
     assert found == {"standard_uci", "trappy_uci"}
-    rule = SelectionRule(player="standard_uci", game="atomic")
-    rules = SelectionConfig(method=SelectionMethod.RULES, rules=(rule,))
+    rule = AssignmentRule(player="standard_uci", game="atomic")
+    rules = AssignmentConfig(method=AssignmentMethod.RULES, rules=(rule,))
     assert assign(context(game="atomic"), rules, 1).player == "standard_uci"
 
 
@@ -85,14 +85,14 @@ def test_a_game_that_some_players_can_play() -> None:
     ],
 )
 def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
-    config = SelectionConfig(
-        method=SelectionMethod.RULES,
+    config = AssignmentConfig(
+        method=AssignmentMethod.RULES,
         player="trappy",
         rules=(
-            SelectionRule(player="standard", speed=Speed.BULLET),
-            SelectionRule(player="trappy", site="lichess"),
-            SelectionRule(player="standard", game="tictactoe", min_rating=2000),
-            SelectionRule(player="standard", max_rating=999),
+            AssignmentRule(player="standard", speed=Speed.BULLET),
+            AssignmentRule(player="trappy", site="lichess"),
+            AssignmentRule(player="standard", game="tictactoe", min_rating=2000),
+            AssignmentRule(player="standard", max_rating=999),
         ),
     )
     assert assign(context(**changes), config, 1) == Assignment(player, {"method": "rules", "rule": rule})
@@ -100,7 +100,7 @@ def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
 
 @pytest.mark.parametrize("coin_probability", [BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY])
 def test_balanced_leans_to_who_is_behind(coin_probability: float) -> None:
-    config = SelectionConfig()
+    config = AssignmentConfig()
     rng = Random(1)
 
     def share(**changes: Any) -> float:
@@ -120,7 +120,7 @@ def test_balanced_leans_to_who_is_behind(coin_probability: float) -> None:
 
 
 def test_balanced_stays_balanced() -> None:
-    rng, config = Random(3), SelectionConfig()
+    rng, config = Random(3), AssignmentConfig()
     overall: Counter[str] = Counter()
     worst = 0
     for _ in range(500):
@@ -135,7 +135,7 @@ def test_a_draw_is_recomputed_from_its_record() -> None:
     players = set()
     for seed in range(50):
         occasion_ = context(overall=counts, against_opponent=counts)
-        found = assign(occasion_, SelectionConfig(), number(seed))
+        found = assign(occasion_, AssignmentConfig(), number(seed))
         detail = json.loads(json.dumps(found.detail, sort_keys=True))  # databases order keys as they like
         assert detail == found.detail
         assert (detail["method"], detail["coin_probability"]) == ("balanced", BIASED_COIN_PROBABILITY)
@@ -191,7 +191,7 @@ def test_draws_that_make_no_sense() -> None:
 def test_balanced_tells_the_chances_of_all(
     coin_probability: float, overall: dict[str, int], chances: dict[str, float]
 ) -> None:
-    config = SelectionConfig(players=("standard", "trappy", "strong"))
+    config = AssignmentConfig(players=("standard", "trappy", "strong"))
     told = assign(context(overall=overall), config, number(1), coin_probability).detail["chances"]
     assert told == pytest.approx(chances)
     assert sum(told.values()) == pytest.approx(1)
@@ -199,7 +199,7 @@ def test_balanced_tells_the_chances_of_all(
 
 def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> None:
     """Not even who knows every player so far."""
-    rng, config = Random(5), SelectionConfig()
+    rng, config = Random(5), AssignmentConfig()
     overall: Counter[str] = Counter()
     right = 0
     for _ in range(3000):
@@ -213,7 +213,7 @@ def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> N
 
 
 def test_balanced_with_one_player() -> None:
-    config = SelectionConfig(players=("trappy",))
+    config = AssignmentConfig(players=("trappy",))
     chosen = assign(context(overall={"standard": 3}), config, number(1))
     assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
 
@@ -224,10 +224,10 @@ def is_drawn(found: Assignment) -> bool:
 
 
 def test_what_a_lot_chose() -> None:
-    two = SelectionConfig(players=["standard", "trappy"])
+    two = AssignmentConfig(players=["standard", "trappy"])
     ahead = context(against_opponent={"standard": 9})
     assert all(is_drawn(assign(each, two, number(1))) for each in (context(), ahead))
-    one = assign(context(), SelectionConfig(players=["trappy"]), 1)
-    fixed = assign(context(), SelectionConfig(method=SelectionMethod.FIXED), 1)
+    one = assign(context(), AssignmentConfig(players=["trappy"]), 1)
+    fixed = assign(context(), AssignmentConfig(method=AssignmentMethod.FIXED), 1)
     assert not any(is_drawn(each) for each in (one, fixed))
     assert is_drawn(Assignment("randomised", fixed.detail | {"randomised": {}}))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import ChatConfig, Config, SelectionConfig, SelectionMethod
+from bot.base.config import AssignmentConfig, AssignmentMethod, ChatConfig, Config
 from bot.base.errors import AuthError, TransientError
 from bot.base.events import EndReason, Room
 from bot.game.assignment import DRAW_BITS
@@ -76,7 +76,7 @@ async def test_the_farewell_of_a_player_without_traps(
     server = FakeServer(pick=picker(1))
     settings = config(
         chat=ChatConfig(greeting="", farewell="Bye. {traps} traps."),
-        selection=SelectionConfig(method=SelectionMethod.FIXED, player=player),
+        selection=AssignmentConfig(method=AssignmentMethod.FIXED, player=player),
     )
     await play(server, database, settings=settings)
     assert server.said == farewell
@@ -87,7 +87,7 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
     database: Database, player: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = config(
-        selection=SelectionConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
+        selection=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
     )
     number = 0 if player == "standard" else (1 << DRAW_BITS) - 1
     monkeypatch.setattr(GameServices, "draw_number", lambda _: number)
@@ -101,7 +101,9 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
 @pytest.mark.parametrize("room", Room)
 async def test_while_it_is_blind_nobody_is_told_anything(database: Database, room: Room) -> None:
     server = FakeServer()
-    settings = config(selection=SelectionConfig(), chat=ChatConfig(greeting="", farewell="", watchers=True))
+    settings = config(
+        selection=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="", spectator_commands=True)
+    )
     async with talking(server, database, settings) as time:
         for number, question in enumerate(["!engine", "!eval", "!trap"], start=1):
             server.say(question, room, "Bert")
@@ -125,7 +127,7 @@ async def test_questions_are_answered(database: Database) -> None:
 
 async def test_who_watches_may_be_told_more(database: Database) -> None:
     server = FakeServer()
-    async with talking(server, database, quiet(watchers=True)) as time:
+    async with talking(server, database, quiet(spectator_commands=True)) as time:
         server.say("!eval", Room.SPECTATOR, "Bert")
         await said(server, 1)
         time.now += PAUSE_S

@@ -101,7 +101,7 @@ def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> 
 
 
 def test_who_may_be_told() -> None:
-    quiet, open_to_watchers = ChatConfig(), ChatConfig(watchers=True)
+    quiet, open_to_watchers = ChatConfig(), ChatConfig(spectator_commands=True)
     watcher = ChatLine("Bert", Room.SPECTATOR, "!eval")
     assert may_tell(watcher, "Anna", open_to_watchers)
     assert not may_tell(watcher, "Anna", quiet)

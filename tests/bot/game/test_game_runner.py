@@ -13,11 +13,11 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.config import (
+    AssignmentConfig,
+    AssignmentMethod,
     ChatConfig,
     EngineConfig,
     RandomisedConfig,
-    SelectionConfig,
-    SelectionMethod,
     TrialConfig,
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
@@ -749,7 +749,7 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
             session, NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms})
         )
     server = FakeServer("othello", pick=picker(1))
-    settings = config(selection=SelectionConfig(), trial=TrialConfig(reveal=reveal, hold_s=0))
+    settings = config(selection=AssignmentConfig(), trial=TrialConfig(reveal=reveal, hold_s=0))
     await play(server, database, settings=settings)
     game = await stored_game(database)
     assert game.trial_id == (None if reveal else trial.id)
@@ -766,19 +766,19 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
 
 
 async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(database: Database) -> None:
-    async with services(FakeServer(), database, settings=config(selection=SelectionConfig())) as given:
+    async with services(FakeServer(), database, settings=config(selection=AssignmentConfig())) as given:
         again = replace(given, rng=random.Random(1))
         numbers = [given.draw_number(), again.draw_number(), given.draw_number()]
         assert len(set(numbers)) == 3
         assert given.rng.getstate() == random.Random(1).getstate()
-        seeded = replace(given, config=config(selection=SelectionConfig(seed=3)), rng=random.Random(3))
+        seeded = replace(given, config=config(selection=AssignmentConfig(seed=3)), rng=random.Random(3))
         assert seeded.draw_number() == random.Random(3).getrandbits(DRAW_BITS)
     server = FakeServer(pick=picker(1))
-    await play(server, database, settings=config(selection=SelectionConfig(seed=3)))
+    await play(server, database, settings=config(selection=AssignmentConfig(seed=3)))
     assert (await stored_game(database)).selection["seed"] == 3
 
 
-LOT = SelectionConfig(method=SelectionMethod.FIXED, player="randomised")
+LOT = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
 DEEP = EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False)
 
 
@@ -829,7 +829,7 @@ async def test_nothing_is_drawn_against_a_program(database: Database) -> None:
 
 async def test_the_settings_of_the_lot(database: Database) -> None:
     settings = config(
-        selection=LOT, engine=DEEP, randomised=RandomisedConfig(chance=0.3, budget_percent=1.57)
+        selection=LOT, engine=DEEP, randomised=RandomisedConfig(probability=0.3, budget_percent=1.57)
     )
     await play(by_lot(), database, settings=settings)
     draw = (await first_of(database)).trial_draw
@@ -857,7 +857,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
     settings = config(
         selection=LOT,
         engine=DEEP,
-        randomised=RandomisedConfig(chance=0.3, budget_percent=1.57, most_profiles=5),
+        randomised=RandomisedConfig(probability=0.3, budget_percent=1.57, max_profiles=5),
     )
     async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
         pool = HeldPool(lambda _: True)
@@ -873,7 +873,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
         del selection["randomised"]
     async with database.write() as session:
         await session.execute(update(GameRow).values(selection=selection))
-    changed = RandomisedConfig(chance=0.7, budget_percent=1.6, most_profiles=4)
+    changed = RandomisedConfig(probability=0.7, budget_percent=1.6, max_profiles=4)
     await play(server, database, settings=config(selection=LOT, engine=DEEP, randomised=changed))
     draw = (await first_of(database)).trial_draw
     assert draw is not None

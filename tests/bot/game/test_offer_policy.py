@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.base.config import Claim, MannersConfig, SelectionConfig, SelectionMethod
+from bot.base.config import AssignmentConfig, AssignmentMethod, Claim, MannersConfig
 from bot.game.offer_policy import (
     PLIES_BETWEEN_OFFERS,
     OfferFacts,
@@ -109,11 +109,11 @@ def test_takebacks() -> None:
 
 
 def test_whether_there_are_takebacks_at_all() -> None:
-    fixed = SelectionConfig(method=SelectionMethod.FIXED)
+    fixed = AssignmentConfig(method=AssignmentMethod.FIXED)
     assert may_grant_takebacks(fixed, MannersConfig())
     assert not may_grant_takebacks(fixed, MannersConfig(takebacks=0))
-    assert not may_grant_takebacks(SelectionConfig(), MannersConfig())
-    by_lot = SelectionConfig(method=SelectionMethod.FIXED, player="randomised")
+    assert not may_grant_takebacks(AssignmentConfig(), MannersConfig())
+    by_lot = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
     assert not may_grant_takebacks(by_lot, MannersConfig())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import Config, MannersConfig, SelectionConfig
+from bot.base.config import AssignmentConfig, Config, MannersConfig
 from bot.base.dialects import Ability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
@@ -369,7 +369,7 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
         case "a program":
             server.opponent = replace(OPPONENT, is_bot=True)
         case "drawn by lot":
-            settings = settings.model_copy(update={"selection": SelectionConfig()})
+            settings = settings.model_copy(update={"selection": AssignmentConfig()})
         case _:
             server.cannot = {Ability.TAKEBACK}
     async with playing(server, database, settings=settings):

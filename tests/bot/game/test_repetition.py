@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import EngineConfig, SelectionConfig, SelectionMethod
+from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from bot.game.repetition import MOST_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
@@ -113,7 +113,7 @@ async def test_an_opponent_who_repeats_itself(database: Database, player: str, o
     engine = EngineConfig(
         max_depth=2, strong_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400
     )
-    selection = SelectionConfig(method=SelectionMethod.FIXED, player=player)
+    selection = AssignmentConfig(method=AssignmentMethod.FIXED, player=player)
     begun: list[tuple[str, ...]] = []
     for number in range(5):
         server = FakeServer("othello", our_side=our_side, pick=lambda moves: moves[0])
@@ -267,7 +267,7 @@ async def test_lines_that_cannot_be_read_cost_no_move(
 @pytest.mark.parametrize("player", ["standard", "trappy"])
 async def test_a_win_against_us_cannot_be_copied_by_others(database: Database, player: str) -> None:
     engine = EngineConfig(max_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400)
-    settings = config(engine=engine, selection=SelectionConfig(method=SelectionMethod.FIXED, player=player))
+    settings = config(engine=engine, selection=AssignmentConfig(method=AssignmentMethod.FIXED, player=player))
     played: list[tuple[str, ...]] = []
     for name in ("anna", "bert", "cleo"):
         server = FakeServer("othello", our_side=1, pick=lambda moves: moves[0])

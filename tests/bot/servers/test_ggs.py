@@ -79,7 +79,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         BOT,
         PASSWORD,
         recall=partial(unfinished_games, site.database, AccountKey("ggs", BOT.lower())),
-        programs=given.ggs.programs,
+        programs=given.ggs.bots,
         public=given.ggs.public,
         clock=asyncio.get_running_loop().time,
     )
@@ -309,7 +309,7 @@ def test_the_bot_asks_a_program_for_a_game(template: Path, tmp_path: Path) -> No
 
     async def story(site: Site) -> None:
         client = await alice(site)
-        async with site.bot(matchmaking=matchmaking, ggs=GgsConfig(programs=("alice",))):
+        async with site.bot(matchmaking=matchmaking, ggs=GgsConfig(bots=("alice",))):
             await client.until(lambda: bool(client.over), 1000)
             games = await site.ended()
         await client.close()
@@ -324,7 +324,7 @@ def test_an_unregistered_bot_plays_and_asks(template: Path, tmp_path: Path) -> N
 
     async def story(site: Site) -> None:
         client = await alice(site, Habits(resigns_at=10), rated=False)
-        async with site.bot(matchmaking=matchmaking, ggs=GgsConfig(programs=("alice",))):
+        async with site.bot(matchmaking=matchmaking, ggs=GgsConfig(bots=("alice",))):
             await client.play(f"8b 05:00//02:00 {BOT}", patience_s=1000)
             await client.until(lambda: len(client.over) == 2, 1000)
             games = await site.ended(2)

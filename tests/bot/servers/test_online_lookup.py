@@ -16,7 +16,14 @@ import chess.polyglot
 import pytest
 from aiohttp import web
 
-from bot.base.config import Config, EngineConfig, OnlineConfig, SelectionConfig, SelectionMethod, ServerConfig
+from bot.base.config import (
+    AssignmentConfig,
+    AssignmentMethod,
+    Config,
+    EngineConfig,
+    OnlineConfig,
+    ServerConfig,
+)
 from bot.base.events import EndReason
 from bot.cli.check import check
 from bot.game.game_runner import GameRunner
@@ -392,7 +399,7 @@ async def play(
 ) -> list[Any]:
     """The decisions of a game with three moves of ours."""
     given_settings = config(
-        selection=SelectionConfig(method=SelectionMethod.FIXED, player=player),
+        selection=AssignmentConfig(method=AssignmentMethod.FIXED, player=player),
         engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, ponder=True),
     )
     server = FakeServer("chess", pick=picker(3))

@@ -1,0 +1,101 @@
+"""Tests of settings under the names of the previous release."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.base.config import Config, load_config, sections
+from bot.base.errors import ConfigError
+from bot.base.old_settings import RENAMED, old_names, with_new_names, with_new_variables
+
+VALUES = {
+    "alarms.backup_h": ("9.5", 9.5),
+    "challenges.waiting": ("3", 3),
+    "chat.watchers": ("true", True),
+    "ggs.programs": ('["wzebra"]', ("wzebra",)),
+    "human.least_percent": ("7.0", 7.0),
+    "randomised.chance": ("0.25", 0.25),
+    "randomised.most_profiles": ("3", 3),
+    "selection.level": ("5", 5),
+}
+"""Other values than the defaults, as text and as read."""
+
+
+def value_of(config: Config, old: str) -> object:
+    section, key = old.split(".")
+    new_section = RENAMED.get(section, section)
+    new = RENAMED.get(old, f"{new_section}.{key}")
+    return getattr(getattr(config, new_section), new.partition(".")[2])
+
+
+def test_every_old_name_is_tested_and_every_new_one_exists() -> None:
+    assert {old.partition(".")[0] if old.startswith("selection") else old for old in VALUES} == set(RENAMED)
+    for old, new in RENAMED.items():
+        section, _, key = new.partition(".")
+        assert section in sections(), old
+        assert not key or key in sections()[section].model_fields, old
+
+
+@pytest.mark.parametrize("old", VALUES)
+def test_an_old_name_in_the_file_works_with_a_notice(old: str, tmp_path: Path) -> None:
+    text, value = VALUES[old]
+    section, key = old.split(".")
+    (tmp_path / "config.toml").write_text(f"[{section}]\n{key} = {text}\n")
+    config = load_config(tmp_path / "config.toml")
+    assert value_of(config, old) == value
+    renamed = old if old in RENAMED else section
+    assert config.notices == (f"{renamed} is now {RENAMED[renamed]}",)
+
+
+@pytest.mark.parametrize("old", VALUES)
+def test_an_old_name_in_the_environment_works_with_a_notice(
+    old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, value = VALUES[old]
+    section, key = old.split(".")
+    monkeypatch.setenv(f"DESDEMONA_{section.upper()}__{key.upper()}", text)
+    (tmp_path / "config.toml").write_text("")
+    config = load_config(tmp_path / "config.toml")
+    assert value_of(config, old) == value
+    assert len(config.notices) == 1
+
+
+def test_a_whole_table_in_one_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESDEMONA_RANDOMISED", '{"chance": 0.75}')
+    (tmp_path / "config.toml").write_text("")
+    assert load_config(tmp_path / "config.toml").randomised.probability == 0.75
+    assert with_new_variables({"DESDEMONA_RANDOMISED": "no JSON"}, "DESDEMONA_") == {
+        "DESDEMONA_RANDOMISED": "no JSON"
+    }
+
+
+def test_the_new_variable_takes_precedence() -> None:
+    new, old = "desdemona_assignment__level", "desdemona_selection__level"
+    for variables in ({new: "1", old: "2"}, {old: "2", new: "1"}):
+        assert with_new_variables(variables, "DESDEMONA_") == {new: "1"}
+
+
+def test_tables_of_accounts(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(
+        "[[accounts]]\nname = 'home'\ndialect = 'arena'\n[accounts.selection]\nlevel = 4\n"
+        "[accounts.challenges]\nwaiting = 2\n"
+    )
+    config = load_config(tmp_path / "config.toml")
+    home = config.by_account()["home"]
+    assert (home.assignment.level, home.challenges.max_waiting) == (4, 2)
+    assert config.notices == (
+        "challenges.waiting is now challenges.max_waiting",
+        "selection is now assignment",
+    )
+
+
+def test_both_names_at_once_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[challenges]\nwaiting = 2\nmax_waiting = 3\n")
+    with pytest.raises(ConfigError, match=r"challenges.waiting is the old name of challenges.max_waiting"):
+        load_config(tmp_path / "config.toml")
+
+
+def test_new_names_need_no_notice() -> None:
+    values = {"assignment": {"level": 2}, "challenges": {"max_waiting": 1}, "engine": 3}
+    assert with_new_names(values) == values
+    assert old_names(values, {"DESDEMONA_ASSIGNMENT__LEVEL": "2"}, "DESDEMONA_") == []
