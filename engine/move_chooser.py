@@ -9,12 +9,12 @@ from engine.decision import Decision
 from engine.game import Game
 from engine.human.opponent_model_search import Background, Models
 from engine.params import RandomisedParams, TrapParams
+from engine.protocols.engine_source import EngineSource
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import MoveContext, Resources, StrongOptions
 from engine.strategies.strategy import Strategy
 from engine.time_management import Limits
-from engine.uci.source import EngineSource
 from engine.variety import RepetitionAvoidance
 
 

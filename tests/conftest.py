@@ -45,16 +45,15 @@ LONGEST = (
     "tests/faults",
     "bot/cli/test_match",
     "bot/game/test_player_kill",
-    "engine/external",
+    "engine/protocols",
     "engine/test_players",
     "engine/native/test_exact",
     "tests/ggs",
     "engine/test_trappy",
     "engine/search",
     "engine/games",
-    "engine/uci",
     "lab/training",
-    "bot/engine_protocols",
+    "bot/protocols",
     "bot/match",
 )
 """The slowest tests, roughly in order."""

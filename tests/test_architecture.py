@@ -55,23 +55,22 @@ ENGINE = {
         "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
-    "engine.uci": {
-        "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
+    "engine.protocols": {
+        "decision", "errors", "formats", "game", "games", "human", "params", "process", "stop",
         "time_management", "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop",
-        "uci",
+        "bait_rule", "decision", "expected", "games", "human", "judgement", "protocols", "randomised",
+        "search", "stop",
     },
-    "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.strategies": {
-        "decision", "errors", "game", "games", "human", "lookup", "params", "randomised", "search", "stop",
-        "tempting_player", "time_management", "trappy", "uci", "variety",
+        "decision", "errors", "game", "games", "human", "lookup", "params", "protocols", "randomised",
+        "search", "stop", "tempting_player", "time_management", "trappy", "variety",
     },
     "engine.verification": {"decision", "errors", "pruning", "strategies"},
     "engine.completion": {"decision", "errors", "games", "search", "stop", "strategies", "trappy"},
     "engine.move_chooser": {
-        "decision", "game", "human", "params", "search", "stop", "strategies", "time_management", "uci",
+        "decision", "game", "human", "params", "protocols", "search", "stop", "strategies", "time_management",
         "variety",
     },
     "engine.native": set[str](),
@@ -104,7 +103,7 @@ BOT = {
     "bot.base": set[str](),
     "bot.alarms": {"base"},
     "bot.charts": {"base"},
-    "bot.engine_protocols": {"base"},
+    "bot.protocols": {"base"},
     "bot.game": {"base"},
     "bot.servers": {"base"},
     "bot.views": {"base"},
@@ -115,7 +114,7 @@ BOT = {
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
     "bot.cli": {
-        "account", "arena", "base", "charts", "control", "dashboard", "engine_protocols", "game", "match",
+        "account", "arena", "base", "charts", "control", "dashboard", "protocols", "game", "match",
         "servers", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
@@ -142,8 +141,6 @@ MOST_FLOORS = 7
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
-# python-chess runs engines on an event loop in a thread of its own; what this module offers is synchronous.
-LOOP_INSIDE = {"engine/uci/chess_link.py"}
 
 
 def of_others(path: Path) -> set[str]:
@@ -237,8 +234,7 @@ def test_tests_mirror_the_tree() -> None:
 
 def test_the_engine_leans_on_no_network_and_no_loop() -> None:
     for path in code_of("engine"):
-        allowed = {"asyncio"} if path.as_posix() in LOOP_INSIDE else set()
-        assert not of_others(path) & (NOT_IN_ENGINE - allowed), path
+        assert not of_others(path) & NOT_IN_ENGINE, path
 
 
 def test_inference_is_pure_arithmetic() -> None:
@@ -256,13 +252,13 @@ def test_only_storage_speaks_sql() -> None:
 def test_the_searches_know_no_game() -> None:
     """Search, profiles, players and trap arithmetic name no game; only the registries do."""
     names = (
-        "search/reference",
-        "search/profiles",
         "move_chooser",
         "verification",
         "trappy",
         "decision",
         "params",
+        "search/reference",
+        "search/profiles",
     )
     for name in (*names, "strategies/move_context", "strategies/strategy"):
         source = (ROOT / "engine" / f"{name}.py").read_text()

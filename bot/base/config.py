@@ -63,10 +63,10 @@ from engine.params import (
     ValueParams,
     ValueScale,
 )
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.strategies.gentle import GENTLE
 from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import compared_strategies, strategies_for, strategy_named
-from engine.uci.settings import EngineSettings, MoveLimit
 from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"
@@ -1078,23 +1078,10 @@ class DashboardConfig(Section):
     the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
-    ask: bool = False
-    """Whether the page answers SQL queries. With PostgreSQL it also needs `ask_url`."""
-    ask_url: str = ""
-    """Database URL for these queries: on PostgreSQL, a separate login that may only read the views
-    (docs/sql.md explains how to create it). Put a URL with a password in the environment:
-    DESDEMONA_DASHBOARD__ASK_URL."""
-
-    @field_validator("ask_url")
-    @classmethod
-    def _ask_url_is_known(cls, url: str) -> str:
-        if url and not re.match(r"(sqlite:///|postgresql://).", url):
-            raise ValueError("start it with sqlite:/// or postgresql://")
-        return url
-
-    def can_ask(self, database_url: str) -> bool:
-        """Whether questions are answered, about a database of this URL."""
-        return self.ask and bool(self.ask_url or database_url.startswith("sqlite"))
+    ask: bool = Field(default=False, exclude=True)
+    """Ignored since 0.3.0: `desdemona sql` answers questions in SQL, not the page."""
+    ask_url: str = Field(default="", exclude=True)
+    """Ignored, like `ask`."""
 
 
 class AlarmsConfig(Section):

@@ -31,12 +31,12 @@ from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import Models
 from engine.move_chooser import MoveChooser
 from engine.process import EngineError
+from engine.protocols.engine_source import EngineSource
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import STRATEGIES
 from engine.time_management import Limits
-from engine.uci.settings import EngineSettings, MoveLimit
-from engine.uci.source import EngineSource
 from engine.verification import verify
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError

@@ -29,11 +29,11 @@ from engine.human.opponent_model_search import Background
 from engine.lookup.source import FoundMove, LookupMove
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams
+from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits, engine_clock, limits_from_clock
-from engine.uci.settings import MoveLimit
 from engine.variety import LEVELS, Level, RepetitionAvoidance
 from storage.ledger.decisions import list_seeds
 from storage.records import StoredGame

@@ -15,13 +15,13 @@ from engine.human.opponent_model_search import Background, Models, OpponentModel
 from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
 from engine.params import RandomisedParams, TrapParams
+from engine.protocols.engine_source import EngineSource
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.result import SearchResult
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import worth
-from engine.uci.source import EngineSource
 from engine.variety import RepetitionAvoidance, draw_move
 
 T = TypeVar("T")

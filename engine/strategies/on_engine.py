@@ -8,6 +8,7 @@ from engine.decision import Candidate, Decision, SearchMode
 from engine.errors import RecordError
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.lookup.source import LookupMove
+from engine.protocols.engine_source import EngineAnalysis, EngineMove
 from engine.strategies.calibrated import Calibrated
 from engine.strategies.known_moves import KnownMoves
 from engine.strategies.move_context import MoveContext
@@ -16,7 +17,6 @@ from engine.strategies.records import verify_pick
 from engine.strategies.strategy import Strategy
 from engine.strategies.trappy import Trappy
 from engine.trappy import with_trap
-from engine.uci.source import EngineAnalysis, EngineMove
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,9 @@ from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from bot.match.players import OurPlayer
 from engine.bait_rule import forecast, looks_odds
 from engine.decision import Candidate
-from engine.external.settings import Allowance, ChosenMove
 from engine.game import if_it_goes_on
 from engine.params import TrapParams
+from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag

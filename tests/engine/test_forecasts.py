@@ -28,19 +28,19 @@ from engine.human.registry import ModelRegistry
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
+from engine.protocols.engine_source import EnginePool, EngineSource
+from engine.protocols.link import SearchRequest
+from engine.protocols.score_settings import EngineSettings
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
-from engine.uci.link import SearchRequest
-from engine.uci.settings import EngineSettings
-from engine.uci.source import EnginePool, EngineSource
 from engine.verification import verify
 from storage.evidence.intervals import share
 from tests.engine.human.fakes import FakeModel
 from tests.engine.positions import random_position
-from tests.engine.uci.test_source import Scripted, decide, source
+from tests.engine.protocols.test_engine_source import Scripted, decide, source
 
 OTHELLO = get_game("othello")
 DEPTH = 4

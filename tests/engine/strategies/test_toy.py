@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 from pydantic import ValidationError
 
-from bot.base.config import SelectionConfig
+from bot.base.config import AssignmentConfig
 from bot.match.player_specs import MatchError, OurSpec, parse_spec
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
@@ -64,7 +64,7 @@ def test_it_plays_and_is_recorded_and_verified(toy: Strategy, name: str) -> None
 
 def test_it_can_be_chosen(toy: Strategy) -> None:
     assert toy.name in strategies_for("chess")
-    assert SelectionConfig(players=("standard", "toy")).players == ("standard", "toy")
+    assert AssignmentConfig(players=("standard", "toy")).players == ("standard", "toy")
     spec = parse_spec("toy:depth=4")
     assert isinstance(spec, OurSpec)
     assert spec.kind is toy
@@ -74,7 +74,7 @@ def test_it_can_be_chosen(toy: Strategy) -> None:
 
 def test_nobody_knows_it_unless_it_is_registered() -> None:
     with pytest.raises(ValidationError, match="no player named 'toy'"):
-        SelectionConfig(players=("standard", "toy"))
+        AssignmentConfig(players=("standard", "toy"))
     with pytest.raises(MatchError, match="'toy' is not known"):
         parse_spec("toy")
     assert PLAIN.is_costly is False

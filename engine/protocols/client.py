@@ -1,0 +1,75 @@
+"""The interface that every engine protocol implements."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from engine.game import Game
+from engine.process import WaitLimit
+from engine.protocols.settings import Allowance, ExternalSettings
+from engine.stop import StopFlag
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRequest:
+    """A position to move in, and the limits for the move."""
+
+    start: Any
+    """The start position of the game."""
+    moves: tuple[str, ...]
+    """All moves since then, in the game's notation."""
+    position: Any
+    """The position after them, in which the game is not over."""
+    allowance: Allowance
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReply:
+    """An engine's answer, in the game's notation where we could read it; not yet checked."""
+
+    move: str
+    said: str
+    """The variation that contains the move."""
+    evaluation_centi: int | None = None
+    """Own view, centi-units."""
+    variation: tuple[str, ...] = ()
+    depth: int | None = None
+    nodes: int | None = None
+    """Positions that the engine visited, by its own count; None: not reported."""
+
+
+class EngineProtocol(Protocol):
+    """One running program behind one protocol.
+
+    Any call may raise `engine.protocols.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
+    """
+
+    is_interruptible: bool
+    """Whether a search can be stopped with the program still usable; otherwise it must be ended."""
+    farewell: str
+    """The command that ends the program."""
+
+    def greet(self) -> str:
+        """Perform the handshake; returns the program's own name."""
+
+    def new_game(self, start: Any) -> None:
+        """Begin a new game from that position, discarding the last one."""
+
+    def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
+        """Get a move from the program."""
+
+
+def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
+    """The last thinking line for a move."""
+    return next((line for line in reversed(lines) if line.move == move), None)
+
+
+def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
+    """How long the answer may take: the given time plus a margin, or else bounded time and silence."""
+    limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
+    if limit_s is not None:
+        return WaitLimit(stop, now + limit_s + settings.silence_s)
+    longest_s = settings.longest_s
+    late = f"has sent no move in {longest_s:g} s, but keeps printing"
+    return WaitLimit(stop, now + longest_s, settings.silence_s, late)

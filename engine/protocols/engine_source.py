@@ -1,0 +1,688 @@
+"""Trap profiles from another engine: the root, the moves within a window, and the replies to each.
+
+An engine is a third-party program: it may end, hang or send invalid output at any moment.  `EngineSource`
+then logs the failure once and returns nothing, so that its caller decides the move without it; and it
+restarts the engine for a later move, with increasing back-off.
+"""
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from engine.decision import Candidate, Pick, ReplyProfile, SourceInfo
+from engine.game import Game, IllegalMove
+from engine.games import get_game
+from engine.human.opponent_model_search import OpponentModelSearch
+from engine.params import TrapParams
+from engine.process import POLL_S, EngineError
+from engine.protocols.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
+from engine.protocols.score_settings import EngineSettings, MoveLimit
+from engine.protocols.scores import by_depth, centi, plies_played
+from engine.protocols.uci_scores import UciLink
+from engine.stop import StopFlag, Stopped
+from engine.time_management import MIN_TIME_S, EngineClock, Limits
+from engine.trappy import is_swindle, with_trap
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# With a clock: first profiles that take hardly any time, then some as deep as the remaining time allows.
+_FIRST_DEPTH = 4
+_FIRST_SHARE = 0.5  # of the time; if they take longer, the move is better decided without the engine
+_GROWTH = 2.0  # cost of a profile relative to that of one ply less
+_USE = 0.8  # share of the remaining time, in case the forecast is too optimistic
+_JUDGING_SHARE = 0.2  # of the time, for the profile of an engine's own move
+_LEAST_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
+_BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
+
+
+def open_link(settings: EngineSettings) -> Link:
+    """Start an engine.
+
+    Raises:
+        EngineError: It does not start; the message says why.
+    """
+    return UciLink(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAnalysis:
+    """An engine's analysis of a position."""
+
+    candidates: tuple[Candidate, ...]
+    """Every legal move in the game's order; the analysed ones with their whole profile."""
+    depth: int
+    info: SourceInfo
+    variation: tuple[str, ...]
+    """The line that the engine expects."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMove:
+    """The best move of an engine's own search."""
+
+    move: str
+    pick: Pick
+    variation: tuple[str, ...]
+    """The line that the engine expects."""
+    info: SourceInfo
+    replies: tuple[ReplyProfile, ...] | None
+    """The engine's profiles of all replies; None: there was no time for them."""
+    raw_centi: int
+    """The least final score of the replies; without profiles or replies, the engine's own score or 0."""
+    depth: int
+    """Depth of the profiles, in plies."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveScores:
+    """An engine's scores of some moves beside the best one, by searches of one depth; side to move's view."""
+
+    name: str
+    """The engine's own name."""
+    best_centi: int
+    scores_centi: tuple[int, ...]
+    """None is above the best."""
+
+
+class EngineHealth:
+    """The recent failures of an engine, over all its processes: what to log, and when to restart it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._not_before = -math.inf
+        self.trouble: EngineError | None = None
+        """The latest failure; None: it works."""
+
+    @property
+    def may_start(self) -> bool:
+        """Whether the back-off is over."""
+        return self._clock() >= self._not_before
+
+    def failed(self, settings: EngineSettings, error: EngineError) -> None:
+        """Log the first failure in a row, and delay the next start."""
+        with self._lock:
+            wait_s = _BACK_OFF_S[min(self._failures, len(_BACK_OFF_S) - 1)]
+            self._failures += 1
+            self.trouble = error
+            self._not_before = self._clock() + wait_s
+            level = logging.ERROR if self._failures == 1 else logging.DEBUG
+        logger.log(
+            level, "%s engine: %s; moves are decided without it until it works again", settings.game, error
+        )
+
+    def worked(self, settings: EngineSettings) -> None:
+        """Log a recovery, if the last query failed."""
+        with self._lock:
+            had_failed, self._failures, self._not_before = self._failures > 0, 0, -math.inf
+            self.trouble = None
+        if had_failed:
+            logger.info("%s engine: works again", settings.game)
+
+
+class EngineSource:
+    """One process of an engine, started when first needed; used by one thread at a time.
+
+    Args:
+        settings: Which engine, and the limits of its searches.
+        health: Shared by all processes of one engine.
+        connect: Starts the engine.
+        game: Its rules; None: those registered under its name.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        settings: EngineSettings,
+        health: EngineHealth | None = None,
+        connect: Callable[[EngineSettings], Link] = open_link,
+        game: Game[Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = settings
+        self._clock = clock
+        self._health = health or EngineHealth(clock)
+        self._connect = connect
+        self._game = game or get_game(settings.game)
+        self._link: Link | None = None
+        self._starting: Future[Link] | None = None
+
+    @property
+    def trouble(self) -> EngineError | None:
+        """The engine's latest failure; None: it works."""
+        return self._health.trouble
+
+    @property
+    def name(self) -> str | None:
+        """The engine's own name; None: it is not running."""
+        return None if self._link is None else self._link.name
+
+    def processor_time_s(self) -> float | None:
+        """Processor time that the running engine has used; None: unknown, or it is not running."""
+        return None if self._link is None else self._link.processor_time_s()
+
+    def open(self) -> None:
+        """Start the engine and wait for it.
+
+        Raises:
+            EngineError: It does not start; the message says why.
+        """
+        if self._link is None:
+            self._link = self._connect(self.settings)
+
+    def analyse(
+        self,
+        position: Any,
+        params: TrapParams,
+        limits: Limits,
+        stop: StopFlag,
+        om_search: OpponentModelSearch | None = None,
+    ) -> EngineAnalysis | None:
+        """Profiles of the moves within the window, as deep as the settings and limits allow.
+
+        Args:
+            position: An unfinished game.
+            params: Parameters of the trap arithmetic.
+            limits: With a clock, the depth is the deepest that ends in time; `depth` counts only without one.
+            stop: Ends the analysis early.  Its deadline, which the caller sets, is that of `limits`.
+            om_search: Values the moves, for a player with an opponent model, and selects the replies that
+                count; None: the moves within the window get whole profiles.
+
+        Returns:
+            None: the engine had no result in time, or failed, which is in the log.
+
+        Raises:
+            BadModel: A model gives no answer.
+        """
+        began = self._clock()
+        until = math.inf if limits.time_s is None else began + limits.time_s
+        first_until = until if limits.time_s is None else began + _FIRST_SHARE * limits.time_s
+        try:
+            link = self._ready(self._patience(stop, math.inf, first_until))
+            if link is None:
+                return None
+            root = self._root(position, params, om_search)
+            found = self._deepen(link, partial(self._at_depth, root=root), limits, stop, first_until, until)
+        except EngineError as error:
+            self._fail(error)
+            return None
+        except Stopped:
+            return None
+        if self._link is not None:  # otherwise it failed at a greater depth
+            self._health.worked(self.settings)
+        return found
+
+    def play(self, position: Any, limits: Limits, stop: StopFlag) -> EngineMove | None:
+        """The best move of the engine's own search, and the profiles of the replies to it.
+
+        Args:
+            position: An unfinished game.
+            limits: As for `analyse`; in addition, the clocks that the engine manages itself
+                (`EngineSettings.limit`).
+            stop: Ends the search early, which then has the best move so far.
+
+        Returns:
+            None: the engine had no move in time, or failed, which is in the log.
+        """
+        began = self._clock()
+        clock, longest_s = limits.engine_clock, limits.longest_s
+        until = move_until = math.inf if longest_s is None else began + longest_s
+        if clock is None and longest_s is not None:
+            move_until = began + (1 - _JUDGING_SHARE) * longest_s
+        try:
+            link = self._ready(self._patience(stop, math.inf, move_until))
+            if link is None:
+                return None
+            if clock is not None:
+                left_s = clock.remaining_s - (self._clock() - began)
+                clock = replace(clock, remaining_s=max(MIN_TIME_S, left_s))
+            request = self._move_request(self._game.position_text(position), limits, clock)
+            answer = link.search(request, self._patience(stop, self.settings.silence_s, move_until))
+            found = self._own_move(link, position, answer)
+        except EngineError as error:
+            self._fail(error)
+            return None
+        except Stopped:
+            return None
+        if clock is not None:
+            now = self._clock()
+            until = min(until, now + _JUDGING_SHARE * (now - began))
+        return self._judged(link, position, found, limits, stop, until)
+
+    def compare(
+        self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
+    ) -> MoveScores | None:
+        """Scores of some moves beside that of the best one.
+
+        Args:
+            position: Where they are legal.
+            moves: One or more.
+            depth: Of both searches, in plies.
+            stop: Ends them early.
+            longest_s: They may take so long together, in seconds.
+
+        Returns:
+            None: the engine had no result in time, or failed, which is in the log.
+
+        Raises:
+            Stopped: The flag was set first.
+        """
+        until = self._clock() + longest_s
+        try:
+            link = self._ready(self._patience(stop, math.inf, until))
+            if link is None:
+                return None
+            searches = _EngineSearches(link, self._patience(stop, self.settings.silence_s, until))
+            searches.max_lines = self.settings.max_lines
+            best = self._best_score(searches, position, depth)
+            known = self._scores(searches, position, tuple(moves), depth, is_part=True)
+        except EngineError as error:
+            self._fail(error)
+            return None
+        except Stopped:
+            if stop.is_set():
+                raise
+            return None
+        self._health.worked(self.settings)
+        scores = tuple(known[move][-1] for move in moves)
+        # The search of a few moves may see more than that of all.
+        return MoveScores(link.name, max(best, *scores), scores)
+
+    def close(self) -> None:
+        """End the process, if it is running; a later `analyse` starts another."""
+        link, self._link = self._link, None
+        starting, self._starting = self._starting, None
+        if starting is not None:
+            starting.add_done_callback(_discard)
+        if link is not None:
+            link.close()
+
+    # --- Starting and failing ---------------------------------------------------------------------------
+
+    def _ready(self, patience: Patience) -> Link | None:
+        """The running engine; None: its back-off is not over.
+
+        A start continues after the wait for it has ended, so that the engine may be ready for the next move.
+
+        Raises:
+            Stopped: The wait was ended.
+            EngineError: It does not start.
+        """
+        if self._link is not None:
+            return self._link
+        if self._starting is None:
+            if not self._health.may_start:
+                return None
+            self._starting = _in_background(lambda: self._connect(self.settings))
+        while not self._starting.done():
+            patience.check(self.settings.command[0], self._clock())
+            try:
+                self._starting.exception(POLL_S)
+            except FutureTimeoutError:
+                continue
+        starting, self._starting = self._starting, None
+        self._link = starting.result()
+        return self._link
+
+    def _fail(self, error: EngineError) -> None:
+        self._health.failed(self.settings, error)
+        link, self._link = self._link, None
+        if link is not None:
+            link.close(quickly=True)
+
+    # --- Searching --------------------------------------------------------------------------------------
+
+    def _deepen(
+        self,
+        link: Link,
+        at_depth: "Callable[[_EngineSearches, int], T]",
+        limits: Limits,
+        stop: StopFlag,
+        first_until: float,
+        until: float,
+    ) -> T:
+        """The deepest profiles completed in time.
+
+        Raises:
+            Stopped: Not even the first were completed.
+            EngineError: The engine failed.
+        """
+        silence_s = self.settings.silence_s
+        if limits.time_s is None:
+            patience = self._patience(stop, silence_s)
+            depth = min(self.settings.depth, limits.depth)
+            return at_depth(_EngineSearches(link, patience), depth)
+        # An engine that hangs must not use up the time of every move.
+        silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
+        depth = min(_FIRST_DEPTH, self.settings.depth)
+        began = self._clock()
+        patience = self._patience(stop, silence_s, first_until)
+        found = at_depth(_EngineSearches(link, patience), depth)
+        while depth < self.settings.depth:
+            took_s, left_s = max(1e-3, self._clock() - began), until - self._clock()
+            further = int(math.log(max(1.0, _USE * left_s / took_s), _GROWTH))
+            if further == 0:
+                break
+            depth = min(self.settings.depth, depth + further)
+            began = self._clock()
+            patience = self._patience(stop, silence_s, until)
+            try:
+                found = at_depth(_EngineSearches(link, patience), depth)
+            except Stopped:
+                break  # the last completed profiles count
+            except EngineError as error:
+                self._fail(error)  # here, too; the next move gets another process
+                break
+        return found
+
+    def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> Patience:
+        return Patience(stop, silence_s, until, self._clock)
+
+    def _root(self, position: Any, params: TrapParams, om_search: OpponentModelSearch | None) -> "_Root":
+        game = self._game
+        after = {game.move_text(move): game.play(position, move) for move in game.legal_moves(position)}
+        over = {
+            move: -game.result_centi(there) for move, there in after.items() if not game.legal_moves(there)
+        }
+        return _Root(position, params, after, over, om_search)
+
+    def _at_depth(self, searches: "_EngineSearches", depth: int, root: "_Root") -> EngineAnalysis:
+        settings = self.settings
+        searches.max_lines = settings.max_lines
+        scores = self._scores(searches, root.position, tuple(root.after), depth)
+        # For a move that ends the game, the result by the rules replaces the engine's score.
+        values = {move: root.over.get(move, scores[move][-1]) for move in root.after}
+        if root.om_search is not None:
+            candidates, floor_centi = root.om_search.from_engine(
+                values,
+                root.over,
+                lambda move, replies: self._replies(searches, root.after[move], depth, replies),
+                settings.candidates,
+            )
+        else:
+            candidates, floor_centi = self._whole_profiles(searches, root, values, depth)
+        info = self._info(searches.link, settings.window_centi, floor_centi, searches.nodes)
+        best = max(values, key=lambda move: values[move])  # ties go to the first
+        line = _legal_part(self._game, root.position, searches.variations.get(best, (best,)))
+        return EngineAnalysis(tuple(candidates), depth, info, line)
+
+    def _info(self, link: Link, window_centi: int, floor_centi: int, nodes: int) -> SourceInfo:
+        return SourceInfo(
+            name=link.name,
+            protocol=self.settings.protocol,
+            options=self.settings.options,
+            window_centi=window_centi,
+            floor_centi=floor_centi,
+            nodes=nodes,
+        )
+
+    def _whole_profiles(
+        self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
+    ) -> tuple[list[Candidate], int]:
+        """Candidates, those within the window with whole profiles; and their least score at the root."""
+        settings = self.settings
+        best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
+        found = {
+            move: Candidate(move, value, raw_is_bound=True, adjusted_centi=0.0)
+            for move, value in values.items()
+        }
+        best = values[best_first[0]]
+        looked_into = 0
+        for move in best_first[: settings.candidates]:
+            if values[move] < best - settings.window_centi:
+                break
+            looked_into += 1
+            replies = () if move in root.over else self._replies(searches, root.after[move], depth)
+            raw = min((reply.final_centi for reply in replies), default=values[move])
+            found[move] = Candidate(move, raw, False, 0.0, replies=replies, complete=True)
+            # If the replies show that the root score was too high, moves further below may be as good.
+            best = min(best, max(c.raw_centi for c in found.values() if c.complete))
+        candidates = tuple(found.values())
+        swindle = is_swindle(candidates, root.params)
+        judged = [with_trap(candidate, root.params, swindle) for candidate in candidates]
+        return judged, values[best_first[looked_into - 1]]
+
+    # --- The engine's own move --------------------------------------------------------------------------
+
+    def _move_request(self, text: str, limits: Limits, clock: EngineClock | None) -> BestMoveRequest:
+        settings = self.settings
+        match settings.limit:
+            case MoveLimit.NODES:
+                return BestMoveRequest(text, nodes=settings.nodes)
+            case MoveLimit.CLOCK if clock is not None:
+                return BestMoveRequest(text, clock=clock)
+            case MoveLimit.CLOCK if limits.time_s is not None:
+                return BestMoveRequest(text)
+        depth = settings.depth if limits.time_s is not None else min(settings.depth, limits.depth)
+        return BestMoveRequest(text, depth=depth)
+
+    def _own_move(self, link: Link, position: Any, answer: EngineOutput) -> EngineMove:
+        """The move of an answer, not judged yet.
+
+        Raises:
+            EngineError: It has no move, or an illegal one.
+        """
+        game = self._game
+        move = answer.best
+        if move is None or move not in map(game.move_text, game.legal_moves(position)):
+            raise EngineError(f"{link.name} plays {(move or 'no move')[:40]}, which is not legal")
+        lines = [line for line in answer.lines if line.variation[0] == move]
+        after = game.play(position, game.parse_move(position, move))
+        score_centi = None
+        if not game.legal_moves(after):
+            score_centi = -game.result_centi(after)  # by the rules
+        elif lines:
+            ply = plies_played(game.position_text(position))
+            score_centi = centi(lines[-1].value, lines[-1].is_mate, ply)
+        variation = _legal_part(game, position, lines[-1].variation) if lines else (move,)
+        return EngineMove(
+            move=move,
+            pick=Pick(score_centi, lines[-1].depth if lines else 0, confidence=0, solved=False),
+            variation=variation,
+            info=self._info(link, 0, score_centi or 0, answer.nodes),
+            replies=None,
+            raw_centi=score_centi or 0,
+            depth=0,
+        )
+
+    def _judged(
+        self, link: Link, position: Any, found: EngineMove, limits: Limits, stop: StopFlag, until: float
+    ) -> EngineMove:
+        """The move with the profiles of all replies, if there is time."""
+        game = self._game
+        after = game.play(position, game.parse_move(position, found.move))
+        if not game.legal_moves(after):
+            return replace(found, replies=(), depth=self.settings.depth)
+
+        def profiles(searches: _EngineSearches, depth: int) -> tuple[tuple[ReplyProfile, ...], int, int]:
+            searches.max_lines = self.settings.max_lines
+            return self._replies(searches, after, depth), depth, searches.nodes
+
+        left_s = None if until == math.inf else max(MIN_TIME_S, until - self._clock())
+        try:
+            timed = Limits(limits.depth, left_s)
+            replies, depth, nodes = self._deepen(link, profiles, timed, stop, until, until)
+        except EngineError as error:
+            self._fail(error)
+            return found
+        except Stopped:
+            return found
+        if self._link is not None:  # otherwise it failed at a greater depth
+            self._health.worked(self.settings)
+        raw_centi = min(reply.final_centi for reply in replies)
+        score_centi = raw_centi if found.pick.score_centi is None else found.pick.score_centi
+        info = replace(found.info, floor_centi=score_centi, nodes=found.info.nodes + nodes)
+        return replace(found, replies=replies, raw_centi=raw_centi, depth=depth, info=info)
+
+    def _replies(
+        self, searches: "_EngineSearches", after: Any, depth: int, wanted: Sequence[str] | None = None
+    ) -> tuple[ReplyProfile, ...]:
+        """Replies' s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side.
+
+        Args:
+            wanted: The replies; None: all.
+        """
+        legal = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
+        replies = legal if wanted is None else tuple(wanted)
+        scores = self._scores(searches, after, replies, depth - 1, is_part=len(replies) < len(legal))
+        return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
+
+    def _best_score(self, searches: "_EngineSearches", position: Any, depth: int) -> int:
+        """The score of a position at a depth, side to move's view.
+
+        Raises:
+            EngineError: The engine gave none.
+        """
+        text = self._game.position_text(position)
+        answer = searches.link.search(SearchRequest(text, depth, 1), searches.patience)
+        lines = [line for line in answer.lines if line.depth <= depth]
+        if not lines:
+            raise EngineError(f"{searches.link.name} gave a position no score")
+        last = max(enumerate(lines), key=lambda each: (each[1].depth, each[0]))[1]
+        return centi(last.value, last.is_mate, plies_played(text))
+
+    def _scores(
+        self,
+        searches: "_EngineSearches",
+        position: Any,
+        moves: tuple[str, ...],
+        depth: int,
+        *,
+        is_part: bool = False,
+    ) -> dict[str, tuple[int, ...]]:
+        """Each move's scores at depths 1 .. `depth`, side to move's view."""
+        text = self._game.position_text(position)
+        lines = searches.run(text, moves, depth, is_part=is_part)
+        return by_depth(lines, moves, depth, plies_played(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The position in which to move."""
+
+    position: Any
+    params: TrapParams
+    after: dict[str, Any]
+    """The positions after each legal move, in the game's order."""
+    over: dict[str, int]
+    """Scores of the moves that end the game, our view."""
+    om_search: OpponentModelSearch | None
+    """None: profiles are to be whole."""
+
+
+@dataclass(slots=True)
+class _EngineSearches:
+    """The engine's searches for one set of profiles."""
+
+    link: Link
+    patience: Patience
+    max_lines: int = 0
+    nodes: int = 0
+    variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Each move's deepest line, in the first position searched."""
+
+    def run(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
+        most = min(self.link.max_lines, self.max_lines or self.link.max_lines)
+        answers: list[EngineOutput] = []
+        for at in range(0, len(moves), most):
+            part = moves[at : at + most] if is_part or len(moves) > most else ()
+            ask = SearchRequest(position, depth, len(part) or len(moves), part)
+            answers.append(self.link.search(ask, self.patience))
+        self.nodes += sum(answer.nodes for answer in answers)
+        lines = [line for answer in answers for line in answer.lines]
+        if not self.variations:
+            self.variations = {line.variation[0]: line.variation for line in lines}
+        return lines
+
+
+class EnginePool:
+    """The program's engines, by game, with as many processes of each as are in use at a time."""
+
+    def __init__(
+        self,
+        settings: Sequence[EngineSettings] = (),
+        connect: Callable[[EngineSettings], Link] = open_link,
+    ) -> None:
+        self._settings = {each.game: each for each in settings}
+        self._health = {each.game: EngineHealth() for each in settings}
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._idle: dict[str, list[EngineSource]] = {each.game: [] for each in settings}
+        self._is_closed = False
+
+    def settings(self, game_name: str) -> EngineSettings | None:
+        """The settings of a game's engine; None: the game has none."""
+        return self._settings.get(game_name)
+
+    @contextmanager
+    def lend(self, game_name: str) -> Iterator[EngineSource | None]:
+        """Lends a game's engine for the duration of the context; None: the game has none."""
+        settings = self._settings.get(game_name)
+        if settings is None:
+            yield None
+            return
+        with self._lock:
+            idle = self._idle[game_name]
+            source = idle.pop() if idle else None
+        if source is None:
+            source = EngineSource(settings, self._health[game_name], self._connect)
+        try:
+            yield source
+        finally:
+            with self._lock:
+                is_closed = self._is_closed
+                if not is_closed:
+                    self._idle[game_name].append(source)
+            if is_closed:
+                source.close()
+
+    def close(self) -> None:
+        """End all processes; one that is lent ends when it is returned."""
+        with self._lock:
+            self._is_closed = True
+            sources = [source for idle in self._idle.values() for source in idle]
+            for idle in self._idle.values():
+                idle.clear()
+        for source in sources:
+            source.close()
+
+
+def _in_background(work: Callable[[], Link]) -> Future[Link]:
+    future: Future[Link] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # raised where the future is awaited
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="engine-start", daemon=True).start()
+    return future
+
+
+def _discard(starting: Future[Link]) -> None:
+    if starting.exception() is None:
+        starting.result().close()
+
+
+def _legal_part(game: Game[Any], position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
+    """The longest legal prefix of a variation."""
+    legal: list[str] = []
+    for text in variation:
+        try:
+            position = game.play(position, game.parse_move(position, text))
+        except IllegalMove:
+            break
+        legal.append(text)
+    return tuple(legal)

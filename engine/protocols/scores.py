@@ -1,0 +1,83 @@
+"""From an engine's info lines to each move's score at each depth.  Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from engine.game import WIN_CENTI, lost_centi
+from engine.process import EngineError
+from engine.protocols.link import InfoLine
+
+
+def plies_played(position_text: str) -> int:
+    """Plies since the game began, from the text of a chess or xiangqi position (`FEN moves m1 m2 ...`).
+
+    Raises:
+        ValueError: The FEN lacks its side or its move number.
+    """
+    fen, moves = split_text(position_text)
+    if len(fen) < 6:
+        raise ValueError(f"no move number in {position_text!r}")
+    number, is_second = max(1, int(fen[-1])), fen[1] == "b"
+    return 2 * (number - 1) + is_second + len(moves)
+
+
+def split_text(position_text: str) -> tuple[list[str], list[str]]:
+    """The fields of a position's FEN (some games have more than six), and the moves after it."""
+    words = position_text.split()
+    end = next((at for at, word in enumerate(words) if word in ("moves", "line")), len(words))
+    return words[:end], [word for word in words[end:] if word not in ("moves", "line")]
+
+
+def centi(value: int, is_mate: bool, ply: int) -> int:
+    """An engine's score as a score of this program, side to move's view.
+
+    Args:
+        value: Centi-units or moves to mate: see `InfoLine.value`.
+        ply: Plies since the game began, in the searched position.
+    """
+    if not is_mate:
+        # Anything but mate is undecided, whatever an engine claims from its endgame tablebases.
+        return max(1 - WIN_CENTI, min(WIN_CENTI - 1, value))
+    last_ply = ply + 2 * value - 1 if value > 0 else ply - 2 * value
+    return -lost_centi(last_ply) if value > 0 else lost_centi(last_ply)
+
+
+def by_depth(
+    lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
+) -> dict[str, tuple[int, ...]]:
+    """Each move's scores at depths 1 .. `depth`, side to move's view.
+
+    Every line counts for the depth that it names, and the last one for a move and depth wins: after three
+    seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
+
+    A depth that the engine omits for a move repeats the depth before it or, where there is none, the first
+    one reported.  The same holds for an engine that ends its search early, because the move is forced or it
+    has found a mate.
+
+    Args:
+        lines: The engine's output.
+        moves: The moves searched.
+        depth: The requested depth.
+        ply: Plies since the game began, in the searched position.
+
+    Raises:
+        EngineError: A line begins with another move, or a move has no score at all.
+    """
+    known: dict[str, dict[int, int]] = {move: {} for move in moves}
+    for line in lines:
+        if 1 <= line.depth <= depth and line.variation:
+            move = line.variation[0]
+            if move not in known:
+                raise EngineError(f"{move[:40]} got the score {line.value}, but is not a legal move")
+            known[move][line.depth] = centi(line.value, line.is_mate, ply)
+    return {move: _filled(found, move, depth) for move, found in known.items()}
+
+
+def _filled(found: dict[int, int], move: str, depth: int) -> tuple[int, ...]:
+    if not found:
+        raise EngineError(f"the legal move {move} got no score")
+    score = found[min(found)]
+    scores = []
+    for d in range(1, depth + 1):
+        score = found.get(d, score)
+        scores.append(score)
+    return tuple(scores)
