@@ -492,7 +492,7 @@ def _how_picked(moment: _Moment) -> Sentence | None:
                 places,
             )
         case "trial":
-            other = "" if decision.draw is None else decision.trial_draw.other_name
+            other = "" if decision.draw is None else decision.draw.other_name
             return Sentence(
                 "A lot decided between this move and {other}: one of them sets a trap, the other does not.",
                 {"other": MoveText(other)},
