@@ -52,7 +52,7 @@ ENGINE = {
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting_player", "trappy"},
     "engine.human": {
-        "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
+        "errors", "decision", "expected", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
@@ -103,8 +103,8 @@ BOT = {
     "bot.base": set[str](),
     "bot.alarms": {"base"},
     "bot.charts": {"base"},
-    "bot.protocols": {"base"},
     "bot.game": {"base"},
+    "bot.protocols": {"base"},
     "bot.servers": {"base"},
     "bot.views": {"base"},
     "bot.workers": {"base"},
@@ -114,7 +114,7 @@ BOT = {
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
     "bot.cli": {
-        "account", "arena", "base", "charts", "control", "dashboard", "protocols", "game", "match",
+        "account", "arena", "base", "charts", "control", "dashboard", "game", "match", "protocols",
         "servers", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
