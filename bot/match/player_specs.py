@@ -233,7 +233,7 @@ def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
     )
 
 
-def _field_of(kind: PlayerKind, key: str) -> "_Field | None":
+def _field_of(kind: Strategy, key: str) -> "_Field | None":
     """What a key sets for a player of this kind; None: it is unknown."""
     if kind.asks_engine and key.startswith("option."):
         return _Field(_Part.OPTIONS, key.removeprefix("option."), str)
@@ -242,7 +242,7 @@ def _field_of(kind: PlayerKind, key: str) -> "_Field | None":
     return _OUR_FIELDS.get(key)
 
 
-def _known(kind: PlayerKind) -> list[str]:
+def _known(kind: Strategy) -> list[str]:
     """The keys of players of this kind."""
     known = [key for key, each in _OUR_FIELDS.items() if each.audience.fits(kind)]
     if kind.asks_engine:
@@ -484,7 +484,7 @@ class _Audience:
     """The kinds of players that have a key."""
 
     text: str
-    fits: Callable[[PlayerKind], bool]
+    fits: Callable[[Strategy], bool]
 
 
 _ALL = _Audience("all players", lambda _kind: True)
