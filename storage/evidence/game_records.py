@@ -16,12 +16,12 @@ import numpy as np
 from sqlalchemy import ColumnElement, LargeBinary, Select, Text, case, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import TRIAL_MODE, OutcomeKind
+from engine.bait_rule import RULE as FORECAST_RULE
+from engine.decision import OutcomeKind, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
-from engine.player_kinds import PLAYER_KINDS
-from engine.temptation import RULE as FORECAST_RULE
+from engine.strategies.registry import STRATEGIES
 from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.replies import (
@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 LEFT = ("resignation", "left", "time")
 """How a game ends for whoever leaves it."""
-DRAWING = tuple(sorted(kind.name for kind in PLAYER_KINDS.values() if kind.draws_decisions))
+DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the players that draw single decisions."""
 _BATCH = 200
 """Games in one statement."""
@@ -217,7 +217,9 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
             slips=sum(each.is_slip for each in replies),
         ),
         trial_draws=len(drawn),
-        trial_draws_answered=sum(each.reply is not None and each.search_mode == TRIAL_MODE for each in drawn),
+        trial_draws_answered=sum(
+            each.reply is not None and each.search_mode == SearchMode.TRIAL for each in drawn
+        ),
         baits=baits,
     )
 
@@ -229,7 +231,7 @@ def is_drawn(search_mode: str | None, player: str) -> bool:
         search_mode: Of the decision; None: its record was damaged when migration 0012 read it.
         player: Whose decision it is.
     """
-    return player in DRAWING if search_mode is None else search_mode == TRIAL_MODE
+    return player in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
 
 
 @dataclass(frozen=True, slots=True)

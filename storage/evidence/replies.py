@@ -33,7 +33,7 @@ EXPECTATIONS = (
     *("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"),
 )
 """What was expected of a reply: at random (``_uniform``) and by the forecast; see
-`engine.temptation.Expectations`."""
+`engine.bait_rule.Expectations`."""
 EMPTY = np.iinfo(np.uint16).max
 """In place of a cost that is not known."""
 

@@ -17,8 +17,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import LAYOUT
 from storage.records import GameStatus

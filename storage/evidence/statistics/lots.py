@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import TRIAL_MODE
+from engine.decision import SearchMode
 from storage.evidence.game_records import DRAWING as DRAWING
 from storage.evidence.game_records import game_records
 from storage.evidence.summaries import is_valid
@@ -31,7 +31,7 @@ def is_by_lot() -> ColumnElement[bool]:
     Where nobody knows, since the record was damaged when migration 0012 read it: whether the player draws.
     """
     mode = DecisionRow.search_mode
-    return or_(mode == TRIAL_MODE, and_(mode.is_(None), GameRow.player.in_(DRAWING)))
+    return or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING)))
 
 
 async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> LotTraffic:

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.evidence.replies import EXPECTATIONS, model_text
 from storage.filters import Filters, TrapSettings, in_phase, of_games, shown_games, standing
 from storage.records import GameResult, GameStatus
