@@ -42,6 +42,15 @@ def commands(page: Path) -> Iterator[str]:
             yield found[1]
 
 
+def mentioned_files(page: Path) -> Iterator[str]:
+    """Paths and modules of this project that a page names, as paths."""
+    text = page.read_text()
+    pattern = r"`((?:engine|storage|bot|lab|bench|tests|deploy|migrations|docs)/[\w./*-]*)`"
+    yield from re.findall(pattern, _FENCE.sub("", text))
+    for module in re.findall(r"python3? -m ((?:bot|lab|bench|storage|tests)(?:\.\w+)+)", text):
+        yield module.replace(".", "/")
+
+
 def settings(page: Path) -> Iterator[str]:
     """Blocks of settings: indented paragraphs from a line `[section]` on, up to other text."""
     for block in re.findall(r"(?:^(?: {4,}.*)?\n)+", _FENCE.sub("", page.read_text()) + "\n", re.MULTILINE):

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from bot.base.config import load_config
 from bot.cli.main import app
 from tests.docs.generated import page_texts
-from tests.docs.pages import DOCS, ROOT, anchors, commands, links, pages, settings
+from tests.docs.pages import DOCS, ROOT, anchors, commands, links, mentioned_files, pages, settings
 
 MOST_WORDS = 60_000
 
@@ -42,7 +42,9 @@ def test_each_page_is_in_the_navigation_once() -> None:
     assert sorted(in_navigation(settings["nav"])) == there
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", [*pages(), ROOT / "CHANGELOG.md"], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 def test_links_lead_to_pages_and_headings(page: Path) -> None:
     for link in links(page):
         parts = urlsplit(link)
@@ -50,10 +52,17 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
             continue
         target = (page.parent / parts.path).resolve() if parts.path else page
         assert target.exists(), link
-        if page != ROOT / "README.md":  # what lies outside of docs/ is not in the site
+        if page.parent != ROOT:  # what lies outside of docs/ is not in the site
             assert target.is_relative_to(DOCS), link
         if parts.fragment:
             assert parts.fragment in anchors(target), link
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_pages_name_are_there(page: Path) -> None:
+    for name in mentioned_files(page):
+        at = re.sub(r"\b[A-Z]{3,}\b|(?<=_)[A-Z]{3,}", "*", name.rstrip("/"))  # GAME stands for any game
+        assert any(ROOT.glob(at)) or (ROOT / f"{at}.py").is_file(), name
 
 
 def test_generated_parts_are_current() -> None:
