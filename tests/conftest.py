@@ -54,7 +54,7 @@ LONGEST = (
     "engine/games",
     "engine/uci",
     "lab/training",
-    "bot/engine_protocols",
+    "bot/protocols",
     "bot/match",
 )
 """The slowest tests, roughly in order."""

@@ -103,7 +103,7 @@ BOT = {
     "bot.base": set[str](),
     "bot.alarms": {"base"},
     "bot.charts": {"base"},
-    "bot.engine_protocols": {"base"},
+    "bot.protocols": {"base"},
     "bot.game": {"base"},
     "bot.servers": {"base"},
     "bot.views": {"base"},

@@ -13,7 +13,7 @@ from engine.player_kinds import OWN_KINDS, TRAPPY, kind_named
 # Functions import what takes long, so that `--help` need not wait for it.
 if TYPE_CHECKING:
     from bot.base.config import Config
-    from bot.engine_protocols.search_driver import SearchDriver, Settings
+    from bot.protocols.search_driver import SearchDriver, Settings
 
 
 class ProtocolName(StrEnum):
@@ -54,7 +54,7 @@ def engine(
     if player is not None and player not in OWN_KINDS:
         raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(OWN_KINDS)}")
     from bot.base.config import load_config
-    from bot.engine_protocols.search_driver import SearchDriver
+    from bot.protocols.search_driver import SearchDriver
     from engine.games import get_game
     from engine.search.searchers import make_searcher
 
@@ -66,7 +66,7 @@ def engine(
 
 def settings(config: "Config", player: str | None, depth: int | None) -> "Settings":
     """The search driver's settings: the options, otherwise the configuration."""
-    from bot.engine_protocols.search_driver import Settings
+    from bot.protocols.search_driver import Settings
 
     usual = config.assignment.player if config.assignment.player in OWN_KINDS else TRAPPY.name
     return Settings(
@@ -87,19 +87,19 @@ def run(protocol: str, driver: "SearchDriver") -> None:
     Raises:
         OSError: The disk behind standard output is full.  A program that no longer reads is not an error.
     """
-    from bot.engine_protocols.console import Console
+    from bot.protocols.console import Console
 
     console = Console(sys.stdin.buffer, sys.stdout.buffer)
     if protocol == "nboard":
-        from bot.engine_protocols.nboard import NBoard
+        from bot.protocols.nboard import NBoard
 
         NBoard(console, driver).run()
     elif protocol == "gtp":
-        from bot.engine_protocols.gtp import Gtp
+        from bot.protocols.gtp import Gtp
 
         Gtp(console, driver).run()
     else:
-        from bot.engine_protocols.uci import Uci
+        from bot.protocols.uci import Uci
 
         Uci(console, driver, protocol).run()
     if console.write_error is not None and console.write_error.errno in OUT_OF_SPACE:

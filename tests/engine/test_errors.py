@@ -34,9 +34,9 @@ PARSING = {
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_phase_of", "_settings_of"},
     "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
-    "bot/engine_protocols/console.py": {"say"},  # a closed stream
-    "bot/engine_protocols/gtp.py": {"_loadsgf"},  # a name that no file has
-    "bot/engine_protocols/uci.py": {"_read_start"},  # python-chess
+    "bot/protocols/console.py": {"say"},  # a closed stream
+    "bot/protocols/gtp.py": {"_loadsgf"},  # a name that no file has
+    "bot/protocols/uci.py": {"_read_start"},  # python-chess
     "bot/match/player_specs.py": {"_other", "_read", "_seconds", "_number"},  # numbers, quotes of a command
     "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs.py": {"read_address"},

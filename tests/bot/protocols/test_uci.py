@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.engine_protocols.console import Console
-from bot.engine_protocols.search_driver import Restricted, SearchDriver
-from bot.engine_protocols.uci import Go, Uci, read_go
+from bot.protocols.console import Console
+from bot.protocols.search_driver import Restricted, SearchDriver
+from bot.protocols.uci import Go, Uci, read_go
 from engine.decision import Person
 from engine.game import positions
 from engine.games import get_game
@@ -22,7 +22,7 @@ from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from tests.bot.engine_protocols.driver import Driver, driver, said_to
+from tests.bot.protocols.driver import Driver, driver, said_to
 from tests.engine.human.fakes import FakeModel, OneModel
 
 ITALIAN = "position startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 f8c5"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.engine_protocols.console import LONGEST_LINE, Console, ConsoleSearch, Worker
-from bot.engine_protocols.gtp import Gtp
-from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import SearchDriver
-from bot.engine_protocols.uci import Uci
-from tests.bot.engine_protocols.driver import Driver, driver
+from bot.protocols.console import LONGEST_LINE, Console, ConsoleSearch, Worker
+from bot.protocols.gtp import Gtp
+from bot.protocols.nboard import NBoard
+from bot.protocols.search_driver import SearchDriver
+from bot.protocols.uci import Uci
+from tests.bot.protocols.driver import Driver, driver
 
 
 def console(text: bytes = b"") -> tuple[Console, io.BytesIO]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.engine_protocols.nboard import NBoard, discs, read_clock
-from bot.engine_protocols.search_driver import SearchDriver
+from bot.protocols.nboard import NBoard, discs, read_clock
+from bot.protocols.search_driver import SearchDriver
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import WIN_CENTI, replay
@@ -19,7 +19,7 @@ from engine.search.reference import INFINITY, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import with_trap
-from tests.bot.engine_protocols.driver import Driver, driver, said_to
+from tests.bot.protocols.driver import Driver, driver, said_to
 from tests.shared_data import shared_path
 
 EIGHT = "F5F6D3C5E6F7E7F4"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import SearchDriver, Settings
-from bot.engine_protocols.uci import Uci
+from bot.protocols.nboard import NBoard
+from bot.protocols.search_driver import SearchDriver, Settings
+from bot.protocols.uci import Uci
 from engine.decision import Person, Pick
 from engine.game import positions
 from engine.games import get_game
@@ -20,7 +20,7 @@ from engine.players import Player, StrongOptions
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import MIN_TIME_S, Limits
-from tests.bot.engine_protocols.driver import Driver, driver
+from tests.bot.protocols.driver import Driver, driver
 from tests.engine.human.fakes import FakeModel, OneModel
 
 KINDS = [

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.base.files import read_regular
-from bot.engine_protocols.console import Console, Worker
-from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver
+from bot.protocols.console import Console, Worker
+from bot.protocols.search_driver import OVERHEAD_S, SearchDriver
 from engine import VERSION
 from engine.decision import Person
 from engine.game import IllegalMove

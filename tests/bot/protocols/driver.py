@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any, Protocol, Self
 
-from bot.engine_protocols.console import Console
-from bot.engine_protocols.search_driver import SearchDriver, Settings
+from bot.protocols.console import Console
+from bot.protocols.search_driver import SearchDriver, Settings
 from engine.games import get_game
 from engine.player_kinds import kind_named
 

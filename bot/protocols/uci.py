@@ -16,8 +16,8 @@ from typing import Any
 
 import chess
 
-from bot.engine_protocols.console import Console, ConsoleSearch, Worker
-from bot.engine_protocols.search_driver import (
+from bot.protocols.console import Console, ConsoleSearch, Worker
+from bot.protocols.search_driver import (
     OVERHEAD_S,
     MoveLine,
     SearchDriver,

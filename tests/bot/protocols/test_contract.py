@@ -16,7 +16,7 @@ from engine.uci.link import Patience, SearchRequest
 from engine.uci.scores import by_depth
 from engine.uci.settings import EngineSettings
 from engine.uci.source import open_link
-from tests.bot.engine_protocols.driver import LONG_S, our_command
+from tests.bot.protocols.driver import LONG_S, our_command
 
 PLIES = 12
 

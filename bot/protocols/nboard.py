@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bot.engine_protocols.console import Console, ConsoleSearch, Worker
-from bot.engine_protocols.search_driver import OVERHEAD_S, MoveLine, SearchDriver, SearchReport, won_by
+from bot.protocols.console import Console, ConsoleSearch, Worker
+from bot.protocols.search_driver import OVERHEAD_S, MoveLine, SearchDriver, SearchReport, won_by
 from engine.decision import Person
 from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from bot.engine_protocols.nboard import NBoard
-from bot.engine_protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
+from bot.protocols.nboard import NBoard
+from bot.protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
 from engine.games import get_game
 from engine.player_kinds import STANDARD, kind_named
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from tests.bot.engine_protocols.driver import Driver
+from tests.bot.protocols.driver import Driver
 
 BLACK_BEGINS = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
 WHITE_BEGINS = BLACK_BEGINS.removesuffix("*") + "O"
