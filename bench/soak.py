@@ -487,14 +487,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
-    parser.add_argument("--sites", action="store_true", help="one program at three servers (bench/sites)")
-    parser.add_argument("--outage", type=float, default=300.0, help="with --sites: seconds without a server")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)
-    if arguments.sites:
-        from bench.sites import soak as sites
-
-        return 0 if sites.soak(arguments.games, arguments.kills, arguments.outage, arguments.seed) else 1
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,11 +16,11 @@ from engine.human.person_prior import speed_s
 from engine.human.registry import ModelRegistry
 from engine.human.reply_probabilities import predict_replies
 from engine.judgement import expected_scale_centi
+from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.randomised import other_move
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 from engine.temptation import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
-from engine.uci.source import EnginePool, EngineSource
 
 MOST_NODES = 20_000_000
 """Of a confirming search, which then gives up: a few seconds."""

@@ -19,6 +19,7 @@ from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
 from engine.params import RandomisedParams, TemptingParams, TrapParams
 from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS, STANDARD, Choosing, kind_named
+from engine.protocols.engine_source import EngineAnalysis, EngineMove, EngineSource
 from engine.randomised import with_draw
 from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
@@ -28,7 +29,6 @@ from engine.stop import StopFlag, Stopped
 from engine.tempting import LEAST_DEPTH
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap, worth
-from engine.uci.source import EngineAnalysis, EngineMove, EngineSource
 from engine.variety import RepetitionAvoidance, draw_move
 
 

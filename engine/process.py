@@ -60,7 +60,7 @@ class Resigned(EngineError):
 
 
 class Waiting(Protocol):
-    """How long to wait for a program: a `WaitLimit` or an `engine.uci.link.Patience`."""
+    """How long to wait for a program: a `WaitLimit` or an `engine.protocols.link.Patience`."""
 
     @property
     def clock(self) -> Callable[[], float]:

@@ -60,18 +60,17 @@ ENGINE = {
         "trappy", "variety",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
-    "engine.uci": {
-        "decision", "errors", "game", "games", "human", "params", "process", "processor_time", "stop",
+    "engine.protocols": {
+        "decision", "errors", "formats", "game", "games", "human", "params", "process", "stop",
         "time_management", "trappy",
     },
     "engine.forecasts": {
         "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop", "temptation",
-        "uci",
+        "protocols",
     },
-    "engine.external": {"errors", "formats", "game", "games", "process", "stop", "uci"},
     "engine.players": {
         "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
-        "randomised", "search", "stop", "tempting", "time_management", "trappy", "uci", "variety",
+        "randomised", "search", "stop", "tempting", "time_management", "trappy", "protocols", "variety",
     },
     "engine.native": set[str](),
 }  # fmt: skip
@@ -114,7 +113,7 @@ BOT = {
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
     "bot.cli": {
-        "account", "arena", "base", "charts", "control", "dashboard", "engine_protocols", "game", "match",
+        "account", "arena", "base", "charts", "control", "dashboard", "protocols", "game", "match",
         "servers", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
@@ -141,8 +140,6 @@ MOST_FLOORS = 7
 
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
-# python-chess runs engines on an event loop in a thread of its own; what this module offers is synchronous.
-LOOP_INSIDE = {"engine/uci/chess_link.py"}
 
 
 def of_others(path: Path) -> set[str]:
@@ -236,8 +233,7 @@ def test_tests_mirror_the_tree() -> None:
 
 def test_the_engine_leans_on_no_network_and_no_loop() -> None:
     for path in code_of("engine"):
-        allowed = {"asyncio"} if path.as_posix() in LOOP_INSIDE else set()
-        assert not of_others(path) & (NOT_IN_ENGINE - allowed), path
+        assert not of_others(path) & NOT_IN_ENGINE, path
 
 
 def test_inference_is_pure_arithmetic() -> None:

@@ -25,7 +25,6 @@ PLAIN = {
     "now": "/dash",
     "events": "/dash/events",
     **{name: f"/dash/{name}" for name in COMPUTED},
-    "ask": "/dash/ask?sql=select+game,count(*)+from+ask_games+group+by+1",
     "api/now": "/dash/api/now",
     "api/games.csv": "/dash/api/games.csv",
     "metrics": "/metrics",

@@ -16,11 +16,11 @@ from bot.match.processor_use import processor_time_s, used_s
 from bot.match.report import result_text, short_text
 from bot.match.runner import Match, MatchStanding
 from bot.match.score import result_of
-from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import replay
 from engine.games import get_game
 from engine.players import SelectiveSearcher
+from engine.protocols.external_engine import ExternalEngine
+from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.search.reference import INFINITY, Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

@@ -1,4 +1,4 @@
-"""One program at three servers at once, with faults and `kill -9`: ``python -m bench.soak --sites``.
+"""One program at three servers at once, with faults and `kill -9`: ``python -m bench.sites.soak``.
 
 It plays at its own arena, at a second one that stands for lichess.org behind a proxy that spoils requests and
 streams, and at the fake GGS server, which loses and cuts what it says.  The program, and with it its own
@@ -7,8 +7,11 @@ the second arena goes away, first refusing connections and then silent, and the 
 its own arena is compared with that before.
 """
 
+import argparse
 import asyncio
+import logging
 import random
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -372,8 +375,21 @@ async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
         writer.close()
 
 
-def soak(games: int, kills: int, outage_s: float, seed: int) -> bool:
-    """Run it in a folder of its own."""
+def main() -> int:
+    """Run it in a folder of its own; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--outage", type=float, default=300.0, help="seconds without a server")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
-        run = SitesSoak(Path(folder), games=games, kills=kills, outage_s=outage_s, seed=seed)
-        return asyncio.run(run.run())
+        run = SitesSoak(
+            Path(folder), games=given.games, kills=given.kills, outage_s=given.outage, seed=given.seed
+        )
+        return 0 if asyncio.run(run.run()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

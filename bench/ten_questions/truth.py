@@ -171,7 +171,7 @@ async def served(url: str, asked: tuple[Question, ...]) -> dict[str, tuple[Any, 
     config = DashboardConfig(port=0)
     try:
         async with (
-            Dashboard(config, database, pages(config, url)).running() as address,
+            Dashboard(config, database, pages()).running() as address,
             aiohttp.ClientSession(address.removesuffix("/dash")) as http,
         ):
             for question in asked:

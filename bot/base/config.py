@@ -65,7 +65,7 @@ from engine.params import (
 )
 from engine.player_kinds import COMPARED_KINDS, GENTLE, kind_named
 from engine.players import StrongOptions, kinds_for
-from engine.uci.settings import EngineSettings, MoveLimit
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"
@@ -536,7 +536,7 @@ class HumanConfig(Section):
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
     """Maximum loss in per cent of the remaining expected score; nor may the move lose by force if another
     does not. 100: no such limit."""
-    min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
+    min_reply_percent: float = Field(default=_VALUE.min_reply_percent, ge=0, le=50)
     """Replies with a lower probability, in per cent, are not searched and count as the best reply. A
     calibrated model searches all replies."""
     scale: ValueScale = _VALUE.scale
@@ -551,7 +551,7 @@ class HumanConfig(Section):
             scale=self.scale,
             budget_percent=self.budget_percent,
             share_percent=self.share_percent,
-            least_percent=self.min_reply_percent,
+            min_reply_percent=self.min_reply_percent,
             checkmate_centi=self.checkmate_centi,
         )
 
@@ -578,7 +578,7 @@ class RandomisedConfig(Section):
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
     """Draw only if the best move without a trap differs by at most this much, in points of expected score out
     of 100."""
-    max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
+    max_profiles: int = Field(default=_RANDOMISED.max_profiles, ge=1, le=100)
     """Maximum number of moves to search for one without a trap, best moves first."""
 
     def params(self) -> RandomisedParams:
@@ -1077,23 +1077,10 @@ class DashboardConfig(Section):
     the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
-    ask: bool = False
-    """Whether the page answers SQL queries. With PostgreSQL it also needs `ask_url`."""
-    ask_url: str = ""
-    """Database URL for these queries: on PostgreSQL, a separate login that may only read the views
-    (docs/sql.md explains how to create it). Put a URL with a password in the environment:
-    DESDEMONA_DASHBOARD__ASK_URL."""
-
-    @field_validator("ask_url")
-    @classmethod
-    def _ask_url_is_known(cls, url: str) -> str:
-        if url and not re.match(r"(sqlite:///|postgresql://).", url):
-            raise ValueError("start it with sqlite:/// or postgresql://")
-        return url
-
-    def can_ask(self, database_url: str) -> bool:
-        """Whether questions are answered, about a database of this URL."""
-        return self.ask and bool(self.ask_url or database_url.startswith("sqlite"))
+    ask: bool = Field(default=False, exclude=True)
+    """Ignored since 0.3.0: `desdemona sql` answers questions in SQL, not the page."""
+    ask_url: str = Field(default="", exclude=True)
+    """Ignored, like `ask`."""
 
 
 class AlarmsConfig(Section):

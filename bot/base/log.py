@@ -159,7 +159,7 @@ def set_up(config: "LogConfig") -> None:
     logging.basicConfig(level=others, handlers=[handler], force=True)
     for name in OWN:
         logging.getLogger(name).setLevel(config.level)
-    # It logs every unparsable line of an engine; `engine.uci.source` reports the error once.
+    # It logs every unparsable line of an engine; `engine.protocols.engine_source` reports the error once.
     logging.getLogger("chess.engine").setLevel(logging.CRITICAL)
 
 

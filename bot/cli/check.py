@@ -32,11 +32,11 @@ from engine.human.opponent_model_search import Models
 from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS
 from engine.players import Player, complete
 from engine.process import EngineError
+from engine.protocols.engine_source import EngineSource
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.uci.settings import EngineSettings, MoveLimit
-from engine.uci.source import EngineSource
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
 from storage.evidence.statistics.damaged_rows import damaged_rows

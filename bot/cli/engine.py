@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.base.errors import OUT_OF_SPACE, ConfigError
-from engine.external.settings import PROTOCOL_GAMES
 from engine.player_kinds import OWN_KINDS, TRAPPY, kind_named
+from engine.protocols.settings import PROTOCOL_GAMES
 
 # Functions import what takes long, so that `--help` need not wait for it.
 if TYPE_CHECKING:

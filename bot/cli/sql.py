@@ -25,7 +25,7 @@ def sql(
     views: Annotated[
         bool, typer.Option("--views", help="List the views and what their columns mean, instead.")
     ] = False,
-    examples: Annotated[bool, typer.Option("--examples", help="Print example questions, instead.")] = False,
+    examples: Annotated[bool, typer.Option("--examples", hidden=True)] = False,
     limit_s: Annotated[
         float, typer.Option("--limit-s", min=0.1, max=3600, help="Seconds that it may take.")
     ] = 60.0,
@@ -41,10 +41,10 @@ def sql(
         _print_views()
         return
     if examples:
-        _print_examples()
+        note("The twenty example questions are in docs/sql.md.")
         return
     if not question:
-        raise UsageError("give a question, or one of --views and --examples")
+        raise UsageError("give a question, or --views")
     text = sys.stdin.read() if question == "-" else question
     found = _ask(context, text, limit_s, rows)
     if output is CommandFormat.JSON:
@@ -109,10 +109,3 @@ def _print_views() -> None:
         for column, meaning in view.columns.items():
             print(f"  {column:{width}}  {meaning}")
         print()
-
-
-def _print_examples() -> None:
-    from storage.ask.examples import EXAMPLES
-
-    for question, text in EXAMPLES.items():
-        print(f"-- {question}\n{text};\n")

@@ -43,7 +43,7 @@ from bot.game.shared_game_limit import SharedGameLimit
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
-from engine.uci.source import EnginePool
+from engine.protocols.engine_source import EnginePool
 from storage.arena.accounts import list_accounts_by_id
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
@@ -150,8 +150,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
             operator = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
-            shown = pages(config.dashboard, config.storage.url, actions)
-            workers = PageWorkers(config.dashboard, config.storage.url)
+            shown = pages(actions)
+            workers = PageWorkers(config.storage.url)
             dashboard = Dashboard(config.dashboard, database, shown, operator, workers=workers)
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)

@@ -13,7 +13,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from bot.base.config import DashboardConfig
 from bot.base.errors import DesdemonaError
 from bot.dashboard.answers import PageRenderer, PageRequest, RenderedPage
 from bot.dashboard.menu import pages
@@ -34,12 +33,10 @@ class PageWorkers:
     """Processes that answer requests for pages; `close` them.
 
     Args:
-        config: The dashboard's settings, from which the pages follow.
         url: The database's URL, with its password.
     """
 
-    def __init__(self, config: DashboardConfig, url: str) -> None:
-        self._config = config
+    def __init__(self, url: str) -> None:
         self._url = url
         self._pool = ProcessPool(PROCESSES)
 
@@ -51,7 +48,7 @@ class PageWorkers:
             DesdemonaError: The process ended, for instance for lack of memory.
             StorageError, DesdemonaError: As `bot.dashboard.answers.PageRenderer.answer`.
         """
-        job = self._pool.run(_answer, _Job(self._config, self._url, asked))
+        job = self._pool.run(_answer, _Job(self._url, asked))
         try:
             async with asyncio.timeout(PATIENCE_S):
                 return await asyncio.wrap_future(job)
@@ -69,7 +66,6 @@ class PageWorkers:
 class _Job:
     """A request, and what a process needs that has just started."""
 
-    config: DashboardConfig = field(repr=False)
     url: str = field(repr=False)
     """Has the password."""
     asked: PageRequest
@@ -84,7 +80,7 @@ class _Worker:
         self._runner = asyncio.Runner()
         database = self._runner.run(Database.open(job.url, upgrade=False))
         cache = PageCache(database, time.monotonic)
-        self._maker = PageRenderer(pages(job.config, job.url), environment(), cache)
+        self._maker = PageRenderer(pages(), environment(), cache)
         collect_seldom()
 
     def answer(self, asked: PageRequest) -> RenderedPage:

@@ -46,6 +46,8 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
+_SQL_PAGE = ("/dash/ask", "/dash/api/ask", "/dash/api/ask.csv")
+"""Addresses of a page of earlier releases."""
 _TYPES = {OutputFormat.HTML: "text/html", OutputFormat.JSON: "application/json", OutputFormat.CSV: "text/csv"}
 
 HEADERS = {
@@ -97,6 +99,8 @@ class Dashboard:
         self._cache = PageCache(database, clock)
         self._maker = PageRenderer(pages, environment(), self._cache)
         self._live = LiveStream(self._cache.version)
+        if config.ask:
+            logger.warning("dashboard.ask is ignored: run `desdemona sql` for questions in SQL")
         self._busy: set[web.RequestHandler] = set()
         """Connections with a request in progress."""
         self._pages = pages
@@ -124,6 +128,7 @@ class Dashboard:
                     for page in pages
                     if page.download is not None
                 ),
+                *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
                 colours_route(STATIC.rstrip("/")),
                 *(file_route(STATIC.rstrip("/"), path) for path in CHART_FILES),
@@ -315,6 +320,10 @@ def _private(response: web.Response) -> web.Response:
 def _parts(page: Page) -> str:
     """The parts in braces of a page's path, as the path of its JSON has them."""
     return "".join(f"/{part}" for part in page.path.split("/") if part.startswith("{"))
+
+
+async def _sql_page_gone(_request: web.Request) -> web.Response:
+    raise web.HTTPGone(reason="The page for questions in SQL no longer exists. Run `desdemona sql` instead.")
 
 
 async def _to_first_page(_request: web.Request) -> web.Response:

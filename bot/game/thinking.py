@@ -30,10 +30,10 @@ from engine.lookup.source import FoundMove, LookupMove
 from engine.params import RandomisedParams
 from engine.player_kinds import kind_named
 from engine.players import Player
+from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
-from engine.uci.settings import MoveLimit
 from engine.variety import LEVELS, Level, RepetitionAvoidance
 from storage.ledger.decisions import list_seeds
 from storage.records import StoredGame

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, PlayerSpec
 from engine import SEARCH_REVISION
-from engine.external.settings import Allowance
+from engine.protocols.settings import Allowance
 
 DEFAULT_MOVE_S = 0.1
 """Default time for a move, in seconds."""

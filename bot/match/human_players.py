@@ -9,7 +9,6 @@ from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError
 from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Person
-from engine.external.settings import Allowance, ChosenMove
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
@@ -17,6 +16,7 @@ from engine.human.opponent_model_search import Models, query_model
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel
 from engine.process import EngineError
+from engine.protocols.settings import Allowance, ChosenMove
 from engine.stop import StopFlag
 
 

@@ -1,4 +1,4 @@
-"""All kinds of match players behind one interface, that of `engine.external.player.ExternalEngine`."""
+"""All kinds of match players behind the interface of `engine.protocols.external_engine.ExternalEngine`."""
 
 import logging
 import os
@@ -17,8 +17,6 @@ from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Decision, Person
 from engine.errors import DamagedFile
-from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import if_it_goes_on
 from engine.games import get_game
 from engine.human.opponent_model_search import Background, Models
@@ -27,11 +25,13 @@ from engine.lookup.source import BadSource
 from engine.players import Player, StrongOptions, complete
 from engine.process import EngineError
 from engine.processor_time import processor_time_s as program_time_s
+from engine.protocols.engine_source import EngineSource
+from engine.protocols.external_engine import ExternalEngine
+from engine.protocols.score_settings import MoveLimit
+from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits, engine_clock, limits_from_clock
-from engine.uci.settings import MoveLimit
-from engine.uci.source import EngineSource
 
 logger = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ from bot.match.player_specs import MatchError
 from bot.match.processor_use import game_in_process
 from engine import SEARCH_REVISION
 from engine.decision import Decision
-from engine.external.settings import ChosenMove
 from engine.formats.record import clean
 from engine.game import Game, IllegalMove, margin_centi
 from engine.games import get_game
 from engine.process import EngineError, EngineTimeout, IllegalAnswer, Resigned
+from engine.protocols.settings import ChosenMove
 from engine.stop import StopFlag
 
 logger = logging.getLogger(__name__)

@@ -7,14 +7,14 @@ from typing import Any
 
 from bot.base.errors import DesdemonaError
 from engine.errors import BadSettings
-from engine.external.settings import PROTOCOL_GAMES, STOPPABLE
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
 from engine.human.shallow import ShallowOptions
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
 from engine.player_kinds import PLAYER_KINDS, PlayerKind, kind_named
-from engine.uci.settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
+from engine.protocols.score_settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
+from engine.protocols.settings import PROTOCOL_GAMES, STOPPABLE
 
 HUMAN = "human"
 """Simulated people: not one of our players, but one to play against."""

@@ -31,8 +31,8 @@ from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, posi
 from engine.human.opponent_model_search import Background
 from engine.params import Assessment, Decided, Scale
 from engine.player_kinds import OWN_KINDS, kind_named
+from engine.protocols.uci import shift_ranks
 from engine.time_management import MIN_TIME_S, Limits
-from engine.uci.lines import shift_ranks
 
 logger = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ from engine.decision import ReplyProfile
 from engine.games import get_game
 from engine.params import TrapParams
 from engine.process import EngineError
+from engine.protocols.engine_source import open_link
+from engine.protocols.link import Patience, SearchRequest
+from engine.protocols.score_settings import EngineSettings
+from engine.protocols.scores import by_depth, plies_played
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.uci.link import Patience, SearchRequest
-from engine.uci.scores import by_depth, plies_played
-from engine.uci.settings import EngineSettings
-from engine.uci.source import open_link
 
 _TABLE_MB = 16
 _per_thread = threading.local()  # searchers and engines are for one thread at a time

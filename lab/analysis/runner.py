@@ -13,7 +13,7 @@ from bot.workers.pools import Workers
 from engine.formats.record import GameRecord, steps
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
-from engine.uci.settings import EngineSettings
+from engine.protocols.score_settings import EngineSettings
 from lab.analysis.games import Answered, GivenGame
 from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from storage.database import Database

@@ -20,8 +20,8 @@ from engine.formats.files import GameFormat
 from engine.games import GAMES, get_game
 from engine.human.model import BadModel, HumanModel
 from engine.process import EngineError
-from engine.uci.settings import EngineSettings
-from engine.uci.source import open_link
+from engine.protocols.engine_source import open_link
+from engine.protocols.score_settings import EngineSettings
 from lab.analysis.games import Answered, MoveFilter, choose, read_games
 from lab.analysis.reply_profiles import AnalysisError
 from lab.analysis.runner import Tally, predict, run_analysis

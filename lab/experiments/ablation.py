@@ -17,9 +17,9 @@ from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from engine.decision import Candidate
-from engine.external.settings import Allowance, ChosenMove
 from engine.game import if_it_goes_on
 from engine.params import TrapParams
+from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag

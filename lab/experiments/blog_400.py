@@ -20,12 +20,12 @@ from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from engine.decision import Decision
-from engine.external.settings import Allowance, ChosenMove
 from engine.game import WIN_CENTI, ply_of_loss
 from engine.human.value import expectation
 from engine.judgement import ERROR, expected_scale_centi, judge
 from engine.params import TrapParams
 from engine.players import SelectiveSearcher
+from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size

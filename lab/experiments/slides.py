@@ -17,11 +17,11 @@ from bot.match.openings import position_after, random_opening
 from bot.match.participants import OurPlayer
 from bot.match.player_specs import OurSpec, parse_spec
 from engine._native import chess_perft
-from engine.external.settings import Allowance
 from engine.game import WIN_CENTI, Move
 from engine.games import get_game
 from engine.params import TrapParams
 from engine.players import SelectiveSearcher
+from engine.protocols.settings import Allowance
 from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import exact_score, minimax
 from engine.search.result import SearchResult

@@ -16,6 +16,7 @@ import resource
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -82,6 +83,13 @@ def _told(error: Exception) -> str:
 
 def _of_sqlite(path: str, sql: str, most_rows: int) -> tuple[list[str], list[list[Any]]]:
     connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, isolation_level=None)
+    with closing(connection):
+        return _of_connection(connection, sql, most_rows)
+
+
+def _of_connection(
+    connection: sqlite3.Connection, sql: str, most_rows: int
+) -> tuple[list[str], list[list[Any]]]:
     connection.execute("PRAGMA query_only = ON")
     # What is sorted stays within our memory: in files it would fill the disk, and the games could not go on.
     connection.execute("PRAGMA temp_store = MEMORY")

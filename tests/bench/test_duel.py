@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from bench.matches.duel import BareSearch, duel
-from engine.external.settings import Allowance
 from engine.games import get_game
+from engine.protocols.settings import Allowance
 from engine.stop import StopFlag
 
 

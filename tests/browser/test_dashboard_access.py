@@ -34,8 +34,7 @@ GAMES = 60
 PATHS = (
     *("/dash/works", "/dash/results?by=week,game,rating-band", "/dash/traps", "/dash/opponents"),
     *("/dash/games", "/dash/events?days=365", "/dash/ratings"),
-    *("/dash/ask?sql=select+move,+bait+from+ask_baits+limit+9", "/dash/ask?sql=select+*+from+accounts"),
-    *("/dash/nothing", "/dash/games?game=ludo"),
+    *("/dash/nothing", "/dash/ask", "/dash/games?game=ludo"),
 )
 """Pages, and errors; those of games and opponents follow from the database."""
 WATCH = """
@@ -101,8 +100,8 @@ async def _serve(folder: Path, stack: AsyncExitStack) -> World:
     stack.push_async_callback(database.close)
     await fill(database, GAMES)
     actions = FakeActions(sample_status(at=datetime.now(UTC)), firing_board())
-    config = DashboardConfig(port=0, ask=True)
-    shown = pages(config, where, actions)  # type: ignore[arg-type]
+    config = DashboardConfig(port=0)
+    shown = pages(actions)  # type: ignore[arg-type]
     url = await stack.enter_async_context(Dashboard(config, database, shown, desk_of(actions)).running())
     locked = DashboardConfig(port=0, token_file=str(folder / "token"))
     login = await stack.enter_async_context(Dashboard(locked, database, shown).running())

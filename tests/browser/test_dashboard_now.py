@@ -44,7 +44,7 @@ class Served:
     async def _serve(self) -> None:
         database = await Database.open(f"sqlite:///{self._folder / 'page.db'}")
         config = DashboardConfig(port=0)
-        shown = sample_pages(config, database, self.actions)
+        shown = sample_pages(self.actions)
         async with Dashboard(config, database, shown, desk_of(self.actions)).running() as self.address:
             self._is_up.set()
             await self._stop.wait()

@@ -51,7 +51,7 @@ class Served:
                 await met_bait(session, f"h{number}", opponent=name)
             await session.execute(update(OpponentRow).where(OpponentRow.site_id == "h0").values(is_bot=True))
         config, given = DashboardConfig(port=0), self.actions
-        shown = pages(config, database.url, given)  # type: ignore[arg-type]
+        shown = pages(given)  # type: ignore[arg-type]
         async with Dashboard(config, database, shown, desk_of(given)).running() as address:
             self.address = address.removesuffix("/dash")
             self._is_up.set()

@@ -19,6 +19,9 @@ from engine.human.registry import ModelRegistry
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.params import TrapParams
 from engine.players import Player, complete
+from engine.protocols.engine_source import EnginePool, EngineSource
+from engine.protocols.link import SearchRequest
+from engine.protocols.score_settings import EngineSettings
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -32,13 +35,10 @@ from engine.temptation import (
     forecast,
 )
 from engine.time_management import Limits
-from engine.uci.link import SearchRequest
-from engine.uci.settings import EngineSettings
-from engine.uci.source import EnginePool, EngineSource
 from storage.evidence.intervals import share
 from tests.engine.human.fakes import FakeModel
 from tests.engine.positions import random_position
-from tests.engine.uci.test_source import Scripted, decide, source
+from tests.engine.protocols.test_engine_source import Scripted, decide, source
 
 OTHELLO = get_game("othello")
 DEPTH = 4

@@ -7,7 +7,7 @@ Replies of one game are alike, so an interval is by game: it leaves out one game
 (`storage.evidence.inference.fixed`).  Among few replies all may happen to be alike, so that of the errors'
 share is at
 least as wide as Wilson's, and that of the cost, in proportion, as that of the errors' share
-(`bench.statistics.progress` measures how often they cover the truth).
+(docs/statistics.md says how often they cover the truth).
 """
 
 from collections.abc import Sequence

@@ -60,7 +60,7 @@ def test_libraries_are_heard_only_when_something_is_wrong(tmp_path: Path) -> Non
         logging.getLogger(name).debug("not shown")
         logging.getLogger(name).info("not shown")
     logging.getLogger("asyncio").warning("shown")
-    for name in ("bot.game.game_runner", "engine.uci.source", "storage.database"):
+    for name in ("bot.game.game_runner", "engine.protocols.engine_source", "storage.database"):
         logging.getLogger(name).debug("shown")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 4

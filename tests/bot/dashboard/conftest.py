@@ -25,7 +25,7 @@ TOKEN = "a token that nobody guesses"
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No page is given up because the machine is busy."""
-    for limit in ("page_cache.LONGEST_S", "page_workers.PATIENCE_S", "pages.ask.LIMIT_S"):
+    for limit in ("page_cache.LONGEST_S", "page_workers.PATIENCE_S"):
         monkeypatch.setattr(f"bot.dashboard.{limit}", PATIENCE_S)
 
 
@@ -166,7 +166,7 @@ def opened(database: Database) -> Opened:
         config = DashboardConfig(**{"port": 0, **settings})
         jar = aiohttp.CookieJar(unsafe=True)  # of an address without a name, too
         operator = desk_of(actions, watch, metrics)
-        dashboard = Dashboard(config, database, sample_pages(config, database, actions), operator)
+        dashboard = Dashboard(config, database, sample_pages(actions), operator)
         async with dashboard.running() as address, aiohttp.ClientSession(cookie_jar=jar) as http:
             yield Browser(http, address.removesuffix("/dash"))
 

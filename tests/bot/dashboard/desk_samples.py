@@ -189,10 +189,10 @@ async def sample_now(_database: Database, _query: Query) -> NowView:
     return NowView(days, baits, times, declined)
 
 
-def sample_pages(config: DashboardConfig, database: Database, actions: FakeActions) -> tuple[Page, ...]:
+def sample_pages(actions: FakeActions) -> tuple[Page, ...]:
     """The pages, with a made-up day on the first one."""
     given: Any = actions
-    first, *others = pages(config, database.url, given)
+    first, *others = pages(given)
     return (replace(first, load=sample_now), *others)
 
 
@@ -224,7 +224,7 @@ async def serve(port: int) -> None:
         for number, board in enumerate((AlarmBoard(), firing_board())):
             config = DashboardConfig(port=port + number)
             actions = FakeActions(board=board)
-            made = Dashboard(config, database, sample_pages(config, database, actions), desk_of(actions))
+            made = Dashboard(config, database, sample_pages(actions), desk_of(actions))
             tasks.create_task(_run(made))
 
 

@@ -26,7 +26,7 @@ CONFIG = DashboardConfig(port=0)
 
 @pytest.fixture
 async def workers(database: Database) -> AsyncIterator[PageWorkers]:
-    made = PageWorkers(CONFIG, f"sqlite:///{database.url}")
+    made = PageWorkers(f"sqlite:///{database.url}")
     yield made
     await made.close()
 
@@ -34,7 +34,7 @@ async def workers(database: Database) -> AsyncIterator[PageWorkers]:
 async def test_every_page_is_the_same_as_in_this_process(database: Database, workers: PageWorkers) -> None:
     """The numbers are compared; the HTML has times in it."""
     actions = FakeActions(sample_status())
-    shown = pages(CONFIG, f"sqlite:///{database.url}", cast(OperatorActions, actions))
+    shown = pages(cast(OperatorActions, actions))
     here = Dashboard(CONFIG, database, shown, desk_of(actions))
     there = Dashboard(CONFIG, database, shown, desk_of(actions), workers=workers)
     async with here.running() as first, there.running() as second, aiohttp.ClientSession() as http:
@@ -74,7 +74,7 @@ async def test_a_process_that_dies_fails_its_page_and_no_other(workers: PageWork
 
 
 async def test_a_database_that_is_not_there(tmp_path: Path) -> None:
-    workers = PageWorkers(CONFIG, f"sqlite:///{tmp_path}/none.db")
+    workers = PageWorkers(f"sqlite:///{tmp_path}/none.db")
     with pytest.raises(StorageError, match=r"none\.db"):
         await workers.answer(PageRequest("games", Query(), OutputFormat.JSON))
     await workers.close()

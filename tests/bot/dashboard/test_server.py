@@ -98,6 +98,15 @@ async def test_there_is_no_other_page(open_site: OpenSite) -> None:
             assert page.status == 404
 
 
+@pytest.mark.parametrize(
+    "path", ["/dash/ask?sql=select+1", "/dash/api/ask?sql=select+1", "/dash/api/ask.csv"]
+)
+async def test_the_sql_page_of_earlier_releases_names_the_command(open_site: OpenSite, path: str) -> None:
+    async with open_site() as site, site.get(path) as page:
+        assert page.status == 410
+        assert "desdemona sql" in await page.text()
+
+
 async def test_a_page_that_takes_too_long_says_so(
     open_site: OpenSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,9 +30,9 @@ from bot.cli.rich_tables import game_view
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
 from engine.choice import verify
+from engine.protocols.engine_source import EnginePool
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.temptation import ReplyForecast
-from engine.uci.settings import EngineSettings, MoveLimit
-from engine.uci.source import EnginePool
 from storage.database import Database
 from storage.evidence.statistics.encounters import encounters
 from storage.evidence.trap_report import game_report
@@ -40,8 +40,8 @@ from storage.filters import Filters
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions, stored_forecasts, stored_game
-from tests.engine.uci.fake_uci import NAME
-from tests.engine.uci.test_links import KINDS, SCRIPT, fake
+from tests.engine.protocols.fake_uci import NAME
+from tests.engine.protocols.test_uci_scores import KINDS, SCRIPT, fake
 from tests.patience import PATIENCE_S
 
 # --- Settings ----------------------------------------------------------------------------------------------
@@ -360,9 +360,9 @@ def test_closing_ends_the_process(game: str, protocol: str, tmp_path: Path) -> N
 PROGRAM = """
 import sys
 from engine.stop import StopFlag
-from engine.uci.link import Patience
-from engine.uci.source import open_link
-from tests.engine.uci.test_links import ask, fake
+from engine.protocols.link import Patience
+from engine.protocols.engine_source import open_link
+from tests.engine.protocols.test_uci_scores import ask, fake
 game, protocol, fifo = sys.argv[1:]
 link = open_link(fake(game, protocol, "endless=1", f"hold={fifo}"))
 print("open", flush=True)

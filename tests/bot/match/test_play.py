@@ -21,17 +21,17 @@ from bot.match.processor_use import game_in_process
 from engine.choice import verify
 from engine.decision import Person
 from engine.errors import DamagedFile
-from engine.external.settings import Allowance, ChosenMove
 from engine.game import positions, replay
 from engine.games import get_game
 from engine.human import registry as people
 from engine.human.shallow import ShallowOptions
 from engine.player_kinds import OPPONENT_MODEL, STANDARD
+from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from tests.bot.match.samples import fake, terms
 from tests.engine.human.fakes import FakeModel, OneModel
-from tests.engine.uci.test_links import SCRIPT
+from tests.engine.protocols.test_uci_scores import SCRIPT
 
 START = Opening(None, ())
 NEARLY_OVER = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbbbbbb/wwwwwwww/wwwwwwww/wwwwwwww/wwwwww1. b".replace("1.", "..")

@@ -9,11 +9,11 @@ from bot.match.conditions import (
     parse_id,
 )
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
-from engine.external.settings import Allowance
 from engine.human.shallow import ShallowOptions
 from engine.params import Assessment, Scale, ValueParams, ValueScale
 from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STANDARD_UCI, TRAPPY
-from engine.uci.settings import EngineSettings, MoveLimit
+from engine.protocols.score_settings import EngineSettings, MoveLimit
+from engine.protocols.settings import Allowance
 from tests.bot.match.samples import terms
 
 

@@ -7,15 +7,15 @@ import chess
 import chess.engine
 import pytest
 
-from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, ExternalSettings
 from engine.game import replay
 from engine.games import get_game
+from engine.protocols.engine_source import open_link
+from engine.protocols.external_engine import ExternalEngine
+from engine.protocols.link import Patience, SearchRequest
+from engine.protocols.score_settings import EngineSettings
+from engine.protocols.scores import by_depth
+from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import Patience, SearchRequest
-from engine.uci.scores import by_depth
-from engine.uci.settings import EngineSettings
-from engine.uci.source import open_link
 from tests.bot.protocols.driver import LONG_S, our_command
 
 PLIES = 12
@@ -126,7 +126,7 @@ def test_python_chess_analyses(ours: chess.engine.SimpleEngine) -> None:
 
 @pytest.mark.parametrize(("game", "protocol"), [("chess", "uci"), ("xiangqi", "ucci")])
 def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str) -> None:
-    """It shows every move's score at every depth, as `engine.uci` asks for."""
+    """It shows every move's score at every depth, as `engine.protocols.uci_scores` asks for."""
     command = our_command(protocol, "--player", "standard")
     link = open_link(EngineSettings(game=game, command=command, protocol=protocol, start_s=LONG_S))
     rules = get_game(game)

@@ -11,7 +11,7 @@ from engine.games.othello import SQUARES
 from tests.shared_data import shared_path
 
 EVERY = 32
-"""One of so many real games is replayed here; bench/wthor.py replays them all."""
+"""One of so many real games is replayed here."""
 
 
 def header(*, games: int = 0, names: int = 0, year: int = 1984, size: int = 8, depth: int = 22) -> bytes:

@@ -18,14 +18,14 @@ from engine.params import TrapParams
 from engine.player_kinds import PLAYER_KINDS
 from engine.players import Player, kinds_for
 from engine.process import EngineError
+from engine.protocols.engine_source import EngineSource
+from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.uci.settings import EngineSettings
-from engine.uci.source import EngineSource
 from engine.variety import RepetitionAvoidance
-from tests.engine.uci.fake_uci import NAME
-from tests.engine.uci.test_links import LONG_S, fake
+from tests.engine.protocols.fake_uci import NAME
+from tests.engine.protocols.test_uci_scores import LONG_S, fake
 from tests.programs import installed
 
 KNOWN_TO_FAIRY = sorted(ENGINE_GAMES - {"atomic"})

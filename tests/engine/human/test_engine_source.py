@@ -17,14 +17,14 @@ from engine.human.value import floor_centi
 from engine.judgement import classify_reply
 from engine.params import TrapParams, ValueParams
 from engine.players import Player, complete
+from engine.protocols.engine_source import EngineSource
+from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.time_management import Limits
-from engine.uci.settings import EngineSettings
-from engine.uci.source import EngineSource
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
-from tests.engine.uci.test_links import LONG_S, MIDDLE_GAMES, REAL
-from tests.engine.uci.test_source import MATE_IN_ONE, STALEMATE_IN_ONE, Scripted, source
+from tests.engine.protocols.test_engine_source import MATE_IN_ONE, STALEMATE_IN_ONE, Scripted, source
+from tests.engine.protocols.test_uci_scores import LONG_S, MIDDLE_GAMES, REAL
 from tests.programs import installed
 
 chess = get_game("chess")

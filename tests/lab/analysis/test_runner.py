@@ -16,10 +16,10 @@ from engine.formats.record import GameRecord
 from engine.games import get_game
 from engine.human.model import BadModel
 from engine.params import TrapParams
+from engine.protocols.score_settings import EngineSettings
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
-from engine.uci.settings import EngineSettings
 from lab.analysis.games import Answered, GivenGame, MoveFilter, choose
 from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from lab.analysis.runner import Tally, predict, run_analysis
@@ -27,8 +27,8 @@ from storage.database import Database
 from storage.research.analysed_games import AnalysisSettings, StoredPosition, each_position, list_models
 from storage.research.archive import content_key
 from tests.engine.human.fakes import FakeModel, alike
-from tests.engine.uci import fake_uci
-from tests.engine.uci.fake_uci import fake_score
+from tests.engine.protocols import fake_uci
+from tests.engine.protocols.fake_uci import fake_score
 
 T = TypeVar("T")
 R = TypeVar("R")

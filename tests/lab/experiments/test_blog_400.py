@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from bot.match.player_specs import OurSpec, parse_spec
-from engine.external.settings import Allowance
 from engine.games import get_game
+from engine.protocols.settings import Allowance
 from engine.stop import StopFlag
 from lab.experiments import blog_400
 from lab.experiments.blog_400 import MODEL, STANDARD, Blog400, MatingPlayer, judged_reply

@@ -1,8 +1,8 @@
-"""What docs/sql.md tells of the views and the questions, written from the code: ``make map``."""
+"""What docs/sql.md tells of the views, written from the code by ``make map``, and its example questions."""
 
+import re
 from pathlib import Path
 
-from storage.ask.examples import EXAMPLES
 from storage.ask.views import VIEWS, AskView
 from storage.evidence.exports.rows import EXPORTS, What
 
@@ -12,6 +12,12 @@ PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
 def _views() -> str:
     parts = [f"### {name}\n\n{view.about}\n\n{_columns(name, view)}\n" for name, view in VIEWS.items()]
     return "\n".join(parts)
+
+
+def example_questions() -> dict[str, str]:
+    """The page's example questions, each with its SQL."""
+    part = PAGE.read_text().partition("<!-- questions:")[2]
+    return dict(re.findall(r"^\d+\. (.+)\n\n```sql\n(.+?)\n```$", part, re.MULTILINE | re.DOTALL))
 
 
 def _columns(name: str, view: AskView) -> str:
@@ -29,22 +35,15 @@ def _columns(name: str, view: AskView) -> str:
     return "\n\n".join(filter(None, (told, table)))
 
 
-def _questions() -> str:
-    parts = [f"{question}\n\n```sql\n{sql}\n```\n" for question, sql in EXAMPLES.items()]
-    return "\n".join(f"{number}. {part}" for number, part in enumerate(parts, 1))
-
-
 def page_text() -> str:
-    """The page as it should be: its own words, with the generated parts anew."""
+    """The page as it should be: its own words, with the generated part written again."""
     text = PAGE.read_text()
-    for name, part in (("views", _views()), ("questions", _questions())):
-        begin, end = f"<!-- {name}: written by make map -->\n", f"<!-- end of {name} -->\n"
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise ValueError(f"{PAGE} lacks the marks of its {name}")
-        text = f"{before}{begin}\n{part}\n{end}{after}"
-    return text
+    begin, end = "<!-- views: written by make map -->\n", "<!-- end of views -->\n"
+    before, _, rest = text.partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"{PAGE} lacks the marks of its views")
+    return f"{before}{begin}\n{_views()}\n{end}{after}"
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@ from typing import Any
 
 import pytest
 
-from storage.ask.examples import EXAMPLES
 from tests.storage.ask.conftest import asked
+from tests.storage.ask.sql_page import example_questions
+
+EXAMPLES = example_questions()
 
 
 def _are_close(one: Any, other: Any) -> bool:

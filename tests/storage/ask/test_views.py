@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from storage.ask.examples import EXAMPLES
 from storage.ask.views import TABLES, VIEWS
 from storage.migrate import all_tables
 from tests.storage.ask.conftest import asked
 from tests.storage.ask.counted import COUNTED
 from tests.storage.ask.sample_games import Sample
+from tests.storage.ask.sql_page import example_questions
 
 _KEYS = {
     "ask_games": ("game_id",),
@@ -130,7 +130,7 @@ SOME_REPLIES = (
     "select * from ask_replies where decision_id = 7",
     "select * from ask_replies where game_id = (select max(game_id) from ask_games)",
     "select r.* from ask_games g join ask_replies r on r.game_id = g.game_id where g.game_id = 7",
-    EXAMPLES["Which replies of one game looked best and were not?"],
+    example_questions()["Which replies of one game looked best and were not?"],
 )
 
 

@@ -90,7 +90,7 @@ async def visitor(
     ticks: Callable[[], float] = iter(range(0, 10_000_000, 100)).__next__
     database = await Database.open(world.url)
     given: Any = actions
-    dashboard = Dashboard(config, database, pages(config, database.url, given), clock=ticks)
+    dashboard = Dashboard(config, database, pages(given), clock=ticks)
     async with dashboard.running() as address, aiohttp.ClientSession() as session:
         yield Visitor(address.removesuffix("/dash"), session)
     await database.close()

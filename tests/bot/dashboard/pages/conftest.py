@@ -41,6 +41,6 @@ async def visitor(database: Database) -> AsyncIterator[Visitor]:
     """Nobody may change the database while pages are read: views are kept for some seconds."""
     config = DashboardConfig(port=0)
     ticks: Callable[[], float] = iter(range(0, 10_000_000, 100)).__next__  # no view is fresh
-    dashboard = Dashboard(config, database, pages(config, database.url), clock=ticks)
+    dashboard = Dashboard(config, database, pages(), clock=ticks)
     async with dashboard.running() as address, aiohttp.ClientSession() as session:
         yield Visitor(address.removesuffix("/dash"), session)

@@ -5,9 +5,9 @@ import pytest
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.process import EngineError
-from engine.uci.link import InfoLine
-from engine.uci.scores import by_depth, centi, plies_played
-from engine.uci.settings import EngineSettings
+from engine.protocols.link import InfoLine
+from engine.protocols.score_settings import EngineSettings
+from engine.protocols.scores import by_depth, centi, plies_played
 
 
 def line(depth: int, move: str, value: int, is_mate: bool = False) -> InfoLine:

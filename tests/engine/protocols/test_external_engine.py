@@ -14,10 +14,6 @@ from typing import Any
 import pytest
 
 from engine import process
-from engine.external.gtp import GtpClient
-from engine.external.nboard import clock_text, read_eval, read_go, read_search
-from engine.external.player import ExternalEngine
-from engine.external.settings import Allowance, ChosenMove, ExternalSettings
 from engine.game import IllegalMove, replay
 from engine.games import get_game
 from engine.process import (
@@ -31,9 +27,13 @@ from engine.process import (
     WaitLimit,
     _UnreadLines,
 )
+from engine.protocols.external_engine import ExternalEngine
+from engine.protocols.gtp import GtpClient
+from engine.protocols.link import Patience
+from engine.protocols.nboard import clock_text, read_eval, read_go, read_search
+from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.stop import StopFlag, Stopped
-from engine.uci.link import Patience
-from tests.engine.external.fake_external import NAME
+from tests.engine.protocols.fake_external import NAME
 from tests.programs import installed
 
 SCRIPT = Path(__file__).with_name("fake_external.py")
@@ -464,9 +464,9 @@ def test_closing_ends_the_whole_group(held: tuple[str, int], faults: tuple[str, 
 
 PROGRAM = """
 import sys
-from engine.external.player import ExternalEngine
+from engine.protocols.external_engine import ExternalEngine
 from engine.stop import StopFlag
-from tests.engine.external.test_external import QUICK, fake
+from tests.engine.protocols.test_external_engine import QUICK, fake
 engine = ExternalEngine(fake("othello", "gtp", *sys.argv[1:]))
 engine.new_game()
 print("open", flush=True)

@@ -23,13 +23,13 @@ from engine.games import get_game
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.process import POLL_S, EngineError
+from engine.protocols.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
+from engine.protocols.score_settings import EngineSettings, MoveLimit
+from engine.protocols.scores import by_depth, centi, plies_played
+from engine.protocols.uci_scores import UciLink
 from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, EngineClock, Limits
 from engine.trappy import is_swindle, with_trap
-from engine.uci.lines import LineLink
-from engine.uci.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
-from engine.uci.scores import by_depth, centi, plies_played
-from engine.uci.settings import EngineSettings, MoveLimit
 
 logger = logging.getLogger(__name__)
 
@@ -51,17 +51,7 @@ def open_link(settings: EngineSettings) -> Link:
     Raises:
         EngineError: It does not start; the message says why.
     """
-    return _LINKS.get(settings.game, LineLink)(settings)
-
-
-def _chess_link(settings: EngineSettings) -> Link:
-    from engine.uci.chess_link import ChessLink  # imports asyncio: only when used
-
-    return ChessLink(settings)
-
-
-_LINKS: dict[str, Callable[[EngineSettings], Link]] = {"chess": _chess_link}
-"""Games whose link is another library's; all others use our own."""
+    return UciLink(settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.external.gtp import GtpClient
-from engine.external.nboard import NBoardClient
-from engine.external.protocol import EngineProtocol, MoveRequest
-from engine.external.settings import Allowance, ChosenMove, ExternalSettings
-from engine.external.uci import UciClient
 from engine.game import Game, IllegalMove, if_it_goes_on, replay
 from engine.games import get_game
 from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
+from engine.protocols.client import EngineProtocol, MoveRequest
+from engine.protocols.gtp import GtpClient
+from engine.protocols.nboard import NBoardClient
+from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
+from engine.protocols.uci_moves import UciClient
 from engine.stop import StopFlag, Stopped
 
 logger = logging.getLogger(__name__)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
 from engine.process import WaitLimit
+from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
 
@@ -42,7 +42,7 @@ class EngineReply:
 class EngineProtocol(Protocol):
     """One running program behind one protocol.
 
-    Any call may raise `engine.uci.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
+    Any call may raise `engine.protocols.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
     """
 
     is_interruptible: bool

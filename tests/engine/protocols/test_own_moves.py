@@ -17,16 +17,16 @@ from engine.lookup.source import LookupMove
 from engine.params import TrapParams
 from engine.players import Player, StrongOptions, complete
 from engine.process import EngineError
+from engine.protocols import uci_scores
+from engine.protocols.engine_source import EngineSource, open_link
+from engine.protocols.link import BestMoveRequest, Patience
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock
-from engine.uci import chess_link, lines
-from engine.uci.link import BestMoveRequest, Patience
-from engine.uci.settings import EngineSettings, MoveLimit
-from engine.uci.source import EngineSource, open_link
-from tests.engine.uci.fake_uci import NAME, fake_score
-from tests.engine.uci.test_links import KINDS, LONG_S, MIDDLE_GAMES, UntilThere, board, fake, legal
-from tests.engine.uci.test_source import MATE_IN_ONE, Scripted, source
+from tests.engine.protocols.fake_uci import NAME, fake_score
+from tests.engine.protocols.test_engine_source import MATE_IN_ONE, Scripted, source
+from tests.engine.protocols.test_uci_scores import KINDS, LONG_S, MIDDLE_GAMES, UntilThere, board, fake, legal
 from tests.programs import installed
 
 PATIENT = EngineClock(1e6, 2e6, 3.0)
@@ -159,8 +159,7 @@ def test_without_a_clock_it_thinks_as_long_as_we_would() -> None:
 def test_a_stopped_engine_plays_its_best_so_far(
     game: str, protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (lines, chess_link):
-        monkeypatch.setattr(module, "ANSWER_S", LONG_S)
+    monkeypatch.setattr(uci_scores, "ANSWER_S", LONG_S)
     begun = tmp_path / "begun"
     link = open_link(fake(game, protocol, "endless=1", f"begun={begun}"))
     try:

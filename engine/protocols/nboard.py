@@ -11,12 +11,12 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from engine.external.protocol import EngineReply, MoveRequest, first_with, wait_for
-from engine.external.settings import Allowance, ExternalSettings
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
 from engine.process import EngineError, EngineProcess, EngineTimeout, WaitLimit
+from engine.protocols.client import EngineReply, MoveRequest, first_with, wait_for
+from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag, Stopped
 
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
@@ -28,7 +28,7 @@ _LONGEST_S = 359_999  # 99:59:59
 
 
 class NBoardClient:
-    """A program that speaks NBoard; see `engine.external.protocol.EngineProtocol`."""
+    """A program that speaks NBoard; see `engine.protocols.client.EngineProtocol`."""
 
     is_interruptible = True
     farewell = "quit"

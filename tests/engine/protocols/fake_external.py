@@ -35,7 +35,7 @@ from typing import Any
 
 from engine.game import if_it_goes_on
 from engine.games import get_game
-from engine.uci.lines import shift_ranks
+from engine.protocols.uci import shift_ranks
 
 NAME = "Made-up 1.0"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from engine.game import WIN_CENTI, lost_centi
 from engine.process import EngineError
-from engine.uci.link import InfoLine
+from engine.protocols.link import InfoLine
 
 
 def plies_played(position_text: str) -> int:

@@ -24,6 +24,7 @@ depth (`fake_score`), so tests know what to expect.  Faults:
 ``missing``           leaves out one move
 ``reprint``           prints the whole list again after each line, as Stockfish does after three seconds
 ``log=FILE``            writes its commands to search there
+``options=FILE``      offers options of Stockfish's, and writes there what they are set to
 ``once=FILE``         has its faults only until a process of it has made the file
 ``begun=FILE``        makes the file when it waits to be told to stop
 ``hold=FIFO``         keeps the pipe open for as long as it lives
@@ -40,8 +41,8 @@ import chess
 from chess.variant import find_variant
 
 from engine.games import get_game
-from engine.uci.lines import shift_ranks
-from engine.uci.scores import split_text
+from engine.protocols.scores import split_text
+from engine.protocols.uci import shift_ranks
 
 NAME = "Fake 1.0"
 
@@ -105,8 +106,12 @@ class FakeEngine:
                     self.greet()
                 case "isready":
                     self.say("readyok")
-                case "setoption" if "MultiPV" in words:
-                    self.multipv = int(words[-1])
+                case "setoption":
+                    if "MultiPV" in words:
+                        self.multipv = int(words[-1])
+                    elif "options" in self.faults:
+                        with Path(self.faults["options"]).open("a") as file:
+                            file.write(f"{words[2]} {words[4]}\n")
                 case "position":
                     self.position = words[1:]
                 case "go":
@@ -119,6 +124,8 @@ class FakeEngine:
             return
         name = "" if self.protocol == "ucci" else "name "
         offered = ["Hash type spin default 16 min 1 max 1024", "Slow Mover type check default false"]
+        if "options" in self.faults:
+            offered += [f"UCI_{what} type check default false" for what in ("Chess960", "AnalyseMode")]
         if "nomultipv" not in self.faults:
             offered.append("MultiPV type spin default 1 min 1 max 500")
         if self.game != "chess" and "novariants" not in self.faults:

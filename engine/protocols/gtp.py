@@ -8,17 +8,17 @@ import math
 import time
 from typing import Any
 
-from engine.external.protocol import EngineReply, MoveRequest, wait_for
-from engine.external.settings import Allowance, ExternalSettings
 from engine.game import Game
 from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
+from engine.protocols.client import EngineReply, MoveRequest, wait_for
+from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
 _MOST_LINES = 10_000  # in one answer
 
 
 class GtpClient:
-    """A program that speaks GTP; see `engine.external.protocol.EngineProtocol`."""
+    """A program that speaks GTP; see `engine.protocols.client.EngineProtocol`."""
 
     is_interruptible = False
     farewell = "quit"

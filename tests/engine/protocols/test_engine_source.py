@@ -19,14 +19,14 @@ from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
 from engine.players import Player, complete
 from engine.process import EngineError
+from engine.protocols.engine_source import EnginePool, EngineSource
+from engine.protocols.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
+from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
-from engine.uci.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
-from engine.uci.settings import EngineSettings
-from engine.uci.source import EnginePool, EngineSource
-from tests.engine.uci.fake_uci import NAME, fake_moves, fake_score
-from tests.engine.uci.test_links import KINDS, LONG_S, MIDDLE_GAMES, REAL, fake
+from tests.engine.protocols.fake_uci import NAME, fake_moves, fake_score
+from tests.engine.protocols.test_uci_scores import KINDS, LONG_S, MIDDLE_GAMES, REAL, fake
 from tests.programs import installed
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30"
@@ -362,7 +362,7 @@ def test_a_move_that_the_engine_fails(
         engine.close()
     assert (failed.search_mode, failed.source) == ("exact", None)
     assert (again.search_mode, again.profile_source) == ("engine", NAME)
-    told = [record for record in caplog.records if record.name == "engine.uci.source"]
+    told = [record for record in caplog.records if record.name == "engine.protocols.engine_source"]
     assert [record.levelname for record in told] == ["ERROR", "INFO"]
     assert re.search(message, told[0].message)
     assert "works again" in told[1].message
@@ -403,7 +403,7 @@ def test_failures_in_a_row_put_the_next_start_off(caplog: pytest.LogCaptureFixtu
             link.clock.now += 0.5
     assert decision.search_mode == "engine"
     assert [start - 1000.0 for start in starts] == [0.0, 0.5, 1.5, 6.5, 21.5]
-    told = [record for record in caplog.records if record.name == "engine.uci.source"]
+    told = [record for record in caplog.records if record.name == "engine.protocols.engine_source"]
     assert [record.levelname for record in told] == ["ERROR", "INFO"]
     assert "out of order" in told[0].message
 

@@ -1,0 +1,267 @@
+"""The client of UCI and UCCI programs, as lines of text: what a search of any kind needs.
+
+The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
+writes options without ``name`` and ``value``.
+
+`engine.protocols.uci_scores` gets scores of many moves with it, `engine.protocols.uci_moves` one move.
+
+(We do not use python-chess's client: its waits have no timeout, it needs 43 ms to parse a search of 38 lines
+and 9 depths, where this one needs 2 ms, and in Racing Kings it rejects Fairy-Stockfish's lines that continue
+for a move after a race is won.)
+"""
+
+import math
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.process import POLL_S, EngineError, EngineProcess, Waiting
+from engine.protocols.link import InfoLine, plausible_depth, plausible_nodes
+from engine.protocols.scores import split_text
+
+_LONGEST_VARIATION = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
+_MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
+_OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
+_NO_MOVES = ("(none)", "0000")
+_ENDS = ("bestmove", "nobestmove")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOption:
+    """An option that an engine offers."""
+
+    name: str
+    kind: str
+    """``spin``, ``check``, ``combo``, ``string`` or ``button``."""
+    low: int | None
+    high: int | None
+    choices: tuple[str, ...] = ()
+    """Values of a ``combo``."""
+
+    def refuse(self, value: str) -> str | None:
+        """Why a value is invalid; None: it is valid."""
+        if self.kind == "spin":
+            if not re.fullmatch(r"-?\d{1,12}", value):
+                return "must be a whole number"
+            if (self.low is not None and int(value) < self.low) or (
+                self.high is not None and int(value) > self.high
+            ):
+                return f"must be {self.low} to {self.high}"
+        if self.choices and value not in self.choices:
+            return "is not offered"
+        if self.kind == "check" and value not in ("true", "false"):
+            return "must be true or false"
+        return None
+
+
+class UciProgram:
+    """A running program that speaks UCI or UCCI, used by one thread at a time.
+
+    Any call may raise `engine.process.EngineError`, or `engine.stop.Stopped` when its wait is ended.
+
+    Args:
+        process: The program.
+        protocol: ``uci`` or ``ucci``.
+        stop_s: Seconds within which it must end a search that was stopped.
+    """
+
+    def __init__(self, process: EngineProcess, protocol: str, stop_s: float = math.inf) -> None:
+        self.process = process
+        self.protocol = protocol
+        self.is_ucci = protocol == "ucci"
+        self.options: dict[str, EngineOption] = {}
+        """By `option_key` of their names."""
+        self._stop_s = stop_s
+        self._stopped_at = 0.0
+        self._is_searching = False
+        self._is_chess960 = False
+
+    def greet(self, wait: Waiting) -> str:
+        """Exchange greetings; returns the program's own name, which may be empty."""
+        name = ""
+        self.process.say(self.protocol, wait)
+        while (said := self.process.hear(wait)) != f"{self.protocol}ok":
+            if said.startswith("id name "):
+                name = said.removeprefix("id name ").strip()
+            elif option := read_option(said):
+                self.options[option_key(option.name)] = option
+        self.process.name = name or self.process.name
+        return name
+
+    def option(self, name: str) -> EngineOption:
+        """An option by its name.
+
+        Raises:
+            EngineError: The program does not offer it.
+        """
+        try:
+            return self.options[option_key(name)]
+        except KeyError:
+            known = ", ".join(option.name for option in self.options.values())
+            raise EngineError(f"{self.process.name} has no option {name!r}; it has: {known}") from None
+
+    def set_option(self, name: str, value: str, wait: Waiting) -> None:
+        """Set an option.
+
+        Raises:
+            EngineError: The program does not offer it, or not with this value.
+        """
+        option = self.option(name)
+        if wrong := option.refuse(value):
+            raise EngineError(f"{self.process.name}: option {option.name} is {value!r}, {wrong}")
+        setting = f"{option.name} {value}" if self.is_ucci else f"name {option.name} value {value}"
+        self.process.say(f"setoption {setting}", wait)
+
+    def set_chess960(self, fen: Sequence[str], wait: Waiting, *, always: bool = False) -> None:
+        """Say whether a position is one of Chess960: its castling rights name files (``HAha``).
+
+        Args:
+            fen: The fields of its FEN.
+            wait: How long to wait.
+            always: Say so even if the program knows.
+        """
+        is_chess960 = not set(fen[2]) <= set("KQkq-")
+        if "uci_chess960" in self.options and (always or is_chess960 != self._is_chess960):
+            self.set_option("UCI_Chess960", "true" if is_chess960 else "false", wait)
+            self._is_chess960 = is_chess960
+
+    def new_game(self, wait: Waiting) -> None:
+        """Say that another game begins."""
+        self.process.say("uccinewgame" if self.is_ucci else "ucinewgame", wait)
+
+    def ready(self, wait: Waiting) -> None:
+        """Wait until the program has done all that it was told."""
+        self.process.say("isready", wait)
+        while self.process.hear(wait) != "readyok":
+            pass
+
+    def settle(self, wait: Waiting) -> None:
+        """Wait for a stopped search to end, and drop the rest of its output."""
+        while self._is_searching:
+            if time.monotonic() - self._stopped_at > self._stop_s and not self.process.has_said:
+                raise EngineError(f"{self.process.name} does not end its search on 'stop'")
+            self._is_searching = not _is_end(self.process.hear(wait))
+
+    def set_position(self, text: str, moves: Sequence[str], wait: Waiting) -> None:
+        """Set a position.
+
+        Args:
+            text: Its `Game.position_text`.
+            moves: Moves after it.
+            wait: How long to wait.
+        """
+        fen, earlier = split_text(text)
+        self.process.say(f"position fen {' '.join(fen)}" + self.move_list(" moves", [*earlier, *moves]), wait)
+
+    def go(self, limits: str, wait: Waiting) -> None:
+        """Begin a search."""
+        self.process.say(f"go {limits}", wait)
+        self._is_searching = True
+
+    def stop(self, wait: Waiting) -> None:
+        """Tell a search to end; `listen` or `settle` then wait for that."""
+        self._stopped_at = time.monotonic()
+        self.process.say("stop", wait)
+
+    def listen(
+        self,
+        take: Callable[[str, InfoLine | None, int | None], None],
+        wait: Waiting,
+        poll_s: float = POLL_S,
+    ) -> list[str]:
+        """Hear a search to its end; returns the words of the line that ends it.
+
+        Args:
+            take: Takes each line about the search, with what `read_info` finds in it.
+            wait: How long to wait.
+            poll_s: Interval at which to check that, in seconds.
+        """
+        while not _is_end(said := self.process.hear(wait, poll_s)):
+            if said.startswith("info "):
+                take(said, *read_info(said, self.from_wire))
+        self._is_searching = False
+        return said.split()
+
+    def best_of(self, words: Sequence[str]) -> str | None:
+        """The move in the words of the line that ends a search; None: it names none."""
+        has_move = words[0] == "bestmove" and len(words) > 1 and words[1] not in _NO_MOVES
+        return self.from_wire(words[1]) if has_move else None
+
+    def move_list(self, before: str, moves: Sequence[str]) -> str:
+        """Moves in the protocol's notation, after some text; empty without moves."""
+        shift = -1 if self.is_ucci else 0
+        return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
+
+    def from_wire(self, move: str) -> str:
+        """A move in the game's notation."""
+        return shift_ranks(move, 1) if self.is_ucci else move
+
+
+def option_key(name: str) -> str:
+    """The name of an option as we compare it."""
+    return name.lower().replace(" ", "_")
+
+
+def read_option(line: str) -> EngineOption | None:
+    """Parse an option from a line of an engine's greeting, in either protocol; None: another line."""
+    match = _OPTION.fullmatch(line.strip())
+    if match is None:
+        return None
+    name, kind, rest = match.groups()
+    limits = {key: int(number) for key, number in re.findall(r"\b(min|max) (-?\d{1,18})\b", rest)}
+    choices = tuple(re.findall(r"\bvar (.+?)(?= var |$)", rest))
+    return EngineOption(name, kind, limits.get("min"), limits.get("max"), choices)
+
+
+def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | None, int | None]:
+    """Parse an ``info`` line: the exact score and the nodes so far, each None if missing or malformed.
+
+    A depth or a number of nodes that cannot be true counts as missing.
+
+    Args:
+        line: As the engine printed it.
+        move: Converts a move from the protocol's notation to the game's.
+    """
+    words = line.split()
+    depth = value = nodes = None
+    is_mate = is_bound = False
+    variation: tuple[str, ...] = ()
+    at = 1
+    try:
+        while at < len(words):
+            word, at = words[at], at + 1
+            if word == "depth":
+                depth, at = plausible_depth(int(words[at])), at + 1
+            elif word == "nodes":
+                nodes, at = plausible_nodes(int(words[at])), at + 1
+            elif word == "score":
+                if words[at] in ("cp", "mate"):
+                    is_mate, at = words[at] == "mate", at + 1
+                value, at = int(words[at]), at + 1
+            elif word in ("lowerbound", "upperbound"):
+                is_bound = True
+            elif word == "pv":
+                variation = tuple(move(text) for text in words[at : at + _LONGEST_VARIATION])
+                at = len(words)
+            elif word == "string":
+                break
+    except (ValueError, IndexError):
+        return None, None
+    if depth is None or value is None or is_bound or not variation:
+        return None, nodes
+    return InfoLine(depth, value, is_mate, variation), nodes
+
+
+def shift_ranks(move: str, by: int) -> str:
+    """A move with its ranks shifted; a text that is not a move is returned unchanged."""
+    match = _MOVE.fullmatch(move)
+    if match is None:
+        return move
+    file, rank, to_file, to_rank, rest = match.groups()
+    return f"{file}{int(rank) + by}{to_file}{int(to_rank) + by}{rest}"
+
+
+def _is_end(said: str) -> bool:
+    """Whether a line ends a search."""
+    return said.split(" ", 1)[0] in _ENDS

@@ -1,0 +1,181 @@
+"""The moves of UCI programs (chess, xiangqi) and UCCI programs (xiangqi), as opponents in matches."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.game import Game
+from engine.process import (
+    POLL_S,
+    EngineError,
+    EngineProcess,
+    EngineTimeout,
+    Resigned,
+    WaitLimit,
+)
+from engine.protocols.client import EngineReply, MoveRequest, first_with, wait_for
+from engine.protocols.link import InfoLine
+from engine.protocols.scores import centi, plies_played, split_text
+from engine.protocols.settings import Allowance, ExternalSettings
+from engine.protocols.uci import UciProgram, option_key
+from engine.stop import StopFlag, Stopped
+
+_CPU_POLL_S = 0.002
+"""Interval at which the processor time of a program that has a limit is read, in seconds."""
+_MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
+
+
+class _ProcessorTimeUp(Exception):
+    """The program has used its processor time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ProcessorTimeLimit:
+    """Waits until a program has used so much processor time; an `engine.process.Waiting`."""
+
+    wait: WaitLimit
+    """Ends the wait in any case."""
+    used_s: Callable[[], float | None]
+    """Processor time that the program has used since it started."""
+    until_s: float
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        return self.wait.clock
+
+    def check(self, name: str, since: float) -> None:
+        """See `engine.process.Waiting.check`.
+
+        Raises:
+            _ProcessorTimeUp: The program is to end its search.
+        """
+        self.wait.check(name, since)
+        used_s = self.used_s()
+        if used_s is not None and used_s >= self.until_s:
+            raise _ProcessorTimeUp
+
+
+@dataclass(slots=True)
+class _Thinking:
+    """What a program has said during a search."""
+
+    ply: int
+    """Plies since the game began, in the searched position."""
+    lines: list[EngineReply] = field(default_factory=list)
+    nodes: int | None = None
+
+    def take(self, said: str, found: InfoLine | None, nodes: int | None) -> None:
+        self.nodes = self.nodes if nodes is None else nodes
+        if found is not None:
+            value = centi(found.value, found.is_mate, self.ply)
+            line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
+            self.lines = [*self.lines[-200:], line]
+
+
+class UciClient:
+    """A program that speaks UCI or UCCI; see `engine.protocols.client.EngineProtocol`."""
+
+    is_interruptible = True
+    farewell = "quit"
+
+    def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
+        self._process = process
+        self._engine = UciProgram(process, settings.protocol)
+        self._settings = settings
+        self._game = game
+
+    def greet(self) -> str:
+        engine, wait, protocol = self._engine, self._soon(StopFlag()), self._settings.protocol
+        try:
+            name = engine.greet(wait)
+        except EngineTimeout as error:
+            raise self._process.unanswered(protocol, f"{protocol}ok", protocol.upper()) from error
+        for key, value in (("uci_variant", self._settings.game), ("usemillisec", "true")):
+            if key in engine.options:
+                engine.set_option(key, value, wait)
+        for option_name, value in self._settings.options:
+            if option_key(option_name) in _MANAGED and option_key(option_name) in engine.options:
+                raise EngineError(f"{self._process.name}: option {option_name} is set by Desdemona itself")
+            engine.set_option(option_name, value, wait)
+        return name
+
+    def new_game(self, start: Any) -> None:
+        engine, wait = self._engine, self._soon(StopFlag())
+        engine.settle(wait)
+        engine.set_chess960(split_text(self._game.position_text(start))[0], wait, always=True)
+        engine.new_game(wait)
+        engine.ready(wait)
+
+    def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
+        engine, soon, go = self._engine, self._soon(stop), self._go(question)
+        engine.settle(soon)
+        text = self._game.position_text(question.start)
+        engine.set_position(text, question.moves, soon)
+        engine.ready(soon)
+        thinking = _Thinking(plies_played(text) + len(question.moves))
+        try:
+            words = self._search(go, question, thinking, stop)
+        except Stopped:
+            with contextlib.suppress(EngineError):  # the next query will report it
+                engine.stop(self._soon(StopFlag()))
+            raise
+        if "resign" in words:
+            raise Resigned(f"{self._process.name} resigns")
+        said, move = " ".join(words), engine.best_of(words) or ""
+        best = first_with(move, thinking.lines)
+        if best is None:
+            return EngineReply(move, said, nodes=thinking.nodes)
+        return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
+
+    def _search(self, go: str, question: MoveRequest, thinking: _Thinking, stop: StopFlag) -> list[str]:
+        """The words of the line that ends the search, within its processor time if that is limited."""
+        wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
+        used_s = self._process.processor_time_s()
+        if cpu_s is not None and used_s is None:
+            raise EngineError(f"{self._process.name}: this system does not tell its processor time")
+        self._engine.go(go, wait)
+        if cpu_s is None or used_s is None:
+            return self._engine.listen(thinking.take, wait, POLL_S)
+        limit = _ProcessorTimeLimit(wait, self._process.processor_time_s, used_s + cpu_s)
+        try:
+            return self._engine.listen(thinking.take, limit, _CPU_POLL_S)
+        except _ProcessorTimeUp:
+            wait = WaitLimit(stop, time.monotonic() + self._settings.silence_s)
+            self._engine.stop(wait)
+            return self._engine.listen(thinking.take, wait)
+
+    def _go(self, question: MoveRequest) -> str:
+        allowance, side = question.allowance, self._game.side_to_move(question.position)
+        limits: list[str] = []
+        if allowance.depth is not None:
+            limits += ["depth", str(allowance.depth)]
+        if allowance.nodes is not None:
+            limits += ["nodes", str(allowance.nodes)]
+        # We end a search that is limited by processor time.  Told to search infinitely, an engine might not
+        # end by itself even with nothing left to search: so it gets a time that it will not use up.
+        move_s = self._settings.longest_s if allowance.cpu_s is not None else allowance.move_s
+        if move_s is not None:
+            milliseconds = str(max(1, round(1000 * move_s)))
+            # UCCI has no time per move, but a clock with one move to go.
+            limits += (
+                ["time", milliseconds, "movestogo", "1"]
+                if self._engine.is_ucci
+                else ["movetime", milliseconds]
+            )
+        if allowance.remaining_s is not None:
+            limits += self._clock(allowance, allowance.remaining_s, side)
+        if not limits:
+            raise ValueError(f"{self._settings.protocol} needs a limit for a move")
+        return " ".join(limits)
+
+    def _clock(self, allowance: Allowance, remaining_s: tuple[float, float], side: int) -> list[str]:
+        left = [str(max(1, round(1000 * seconds))) for seconds in remaining_s]
+        more = str(round(1000 * allowance.increment_s))
+        if not self._engine.is_ucci:
+            return ["wtime", left[0], "btime", left[1], "winc", more, "binc", more]
+        return ["time", left[side], "increment", more, "opptime", left[1 - side], "oppincrement", more]
+
+    def _soon(self, stop: StopFlag) -> WaitLimit:
+        return WaitLimit(stop, time.monotonic() + self._settings.start_s)

@@ -1,0 +1,174 @@
+"""Scores of many moves from an engine over UCI or UCCI: a `engine.protocols.link.Link`."""
+
+import time
+from dataclasses import dataclass, field
+
+from engine.games import ENGINE_GAMES, get_game
+from engine.games.standard_chess import StandardChess
+from engine.process import EngineError, EngineProcess
+from engine.protocols.link import (
+    ANSWER_S,
+    BestMoveRequest,
+    EngineOutput,
+    InfoLine,
+    Patience,
+    SearchRequest,
+)
+from engine.protocols.score_settings import EngineSettings
+from engine.protocols.scores import split_text
+from engine.protocols.uci import UciProgram
+from engine.stop import StopFlag, Stopped
+
+_STOP_S = 5.0  # for an engine to end a search
+_CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
+
+
+class UciLink:
+    """An engine over UCI or UCCI; see `engine.protocols.link.Link`.
+
+    Raises:
+        EngineError: It does not start, does not greet in time, or lacks a feature that we need.
+    """
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._process = EngineProcess(settings.command)
+        self._engine = UciProgram(self._process, settings.protocol, _STOP_S)
+        # Chess engines are told, as ever, whether they analyse: the scores of some depend on it.
+        self._tells_mode = settings.game == "chess"
+        try:
+            self._greet(settings)
+        except (EngineError, Stopped):
+            self.close(quickly=True)
+            raise
+
+    @property
+    def name(self) -> str:
+        """See `Link.name`."""
+        return self._process.name
+
+    def processor_time_s(self) -> float | None:
+        """See `Link.processor_time_s`."""
+        return self._process.processor_time_s()
+
+    @property
+    def max_lines(self) -> int:
+        """See `Link.max_lines`."""
+        return self._engine.option("MultiPV").high or 1
+
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
+        """See `Link.search`."""
+        engine, is_for_move = self._engine, isinstance(ask, BestMoveRequest)
+        engine.settle(patience)
+        engine.set_option("MultiPV", "1" if isinstance(ask, BestMoveRequest) else str(ask.lines), patience)
+        if self._tells_mode and "uci_analysemode" in engine.options:
+            engine.set_option("UCI_AnalyseMode", "false" if is_for_move else "true", patience)
+        fen, moves = split_text(ask.position)
+        engine.set_chess960(fen, patience)
+        self._clear(patience)
+        engine.ready(patience)
+        engine.set_position(ask.position, (), patience)
+        if isinstance(ask, BestMoveRequest):
+            is_second = (fen[1] == "b") != (len(moves) % 2 == 1)
+            engine.go(_limits_for_move(ask, is_second=is_second), patience)
+        else:
+            engine.go(f"depth {ask.depth}" + engine.move_list(" searchmoves", ask.moves), patience)
+        heard = _Heard()
+        try:
+            self._listen(heard, patience)
+        except Stopped:
+            # `settle` drops the rest of its output before the next search.
+            engine.stop(Patience(StopFlag(), _STOP_S))
+            if isinstance(ask, SearchRequest):
+                raise
+            self._hear_best(heard)
+        return EngineOutput(tuple(heard.lines), heard.nodes, heard.best)
+
+    def _listen(self, heard: "_Heard", patience: Patience) -> None:
+        """Collect a search's output to its end."""
+        heard.best = self._engine.best_of(self._engine.listen(heard.take, patience))
+
+    def _hear_best(self, heard: "_Heard") -> None:
+        """Collect the rest of a stopped search's output.
+
+        Raises:
+            EngineError: The search does not end.
+        """
+        try:
+            self._listen(heard, Patience(StopFlag(), ANSWER_S, time.monotonic() + ANSWER_S))
+        except Stopped as error:
+            raise EngineError(f"{self.name} names no move on 'stop'") from error
+
+    def close(self, *, quickly: bool = False) -> None:
+        """See `Link.close`."""
+        self._process.close(None if quickly else "stop\nquit")
+
+    def _greet(self, settings: EngineSettings) -> None:
+        engine = self._engine
+        patience = Patience(StopFlag(), settings.start_s, time.monotonic() + settings.start_s)
+        try:
+            engine.greet(patience)
+            if "multipv" not in engine.options:
+                raise EngineError(f"{self.name} has no option MultiPV, which trap profiles need")
+            self._set_variant(settings.game, patience)
+            for name, value in settings.options:
+                engine.set_option(name, value, patience)
+            engine.ready(patience)
+        except Stopped:
+            raise EngineError(
+                f"{self.name} does not answer {settings.protocol!r} with '{settings.protocol}ok' "
+                f"within {settings.start_s:g} s"
+            ) from None
+
+    def _set_variant(self, game_name: str, patience: Patience) -> None:
+        """Select the game, if the engine plays more than one."""
+        game = get_game(game_name)
+        variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
+        option = self._engine.options.get("uci_variant")
+        if option is None:
+            if game_name in ENGINE_GAMES:
+                raise EngineError(f"{self.name} does not play {variant}: it has no option UCI_Variant")
+            return
+        if option.refuse(variant):
+            raise EngineError(f"{self.name} does not play {variant}: UCI_Variant does not offer it")
+        # Without it Fairy-Stockfish evaluates as for another game, even in UCCI mode.
+        self._engine.set_option("UCI_Variant", variant, patience)
+
+    def _clear(self, patience: Patience) -> None:
+        """Clear the results of earlier searches."""
+        engine = self._engine
+        clearing = [option for key, option in engine.options.items() if key.replace("_", "") in _CLEARING]
+        if not engine.is_ucci or not clearing:
+            engine.new_game(patience)
+            return
+        for option in clearing:
+            self._process.say(f"setoption {option.name}", patience)
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What an engine has said during a search."""
+
+    lines: list[InfoLine] = field(default_factory=list)
+    nodes: int = 0
+    best: str | None = None
+
+    def take(self, _said: str, line: InfoLine | None, nodes: int | None) -> None:
+        self.nodes = self.nodes if nodes is None else nodes
+        if line is not None:
+            self.lines.append(line)
+
+
+def _limits_for_move(ask: BestMoveRequest, *, is_second: bool) -> str:
+    words = []
+    if ask.depth is not None:
+        words.append(f"depth {ask.depth}")
+    if ask.nodes is not None:
+        words.append(f"nodes {ask.nodes}")
+    if ask.clock is not None:
+        ours, theirs, increment = (
+            max(0, round(1000 * seconds))
+            for seconds in (ask.clock.remaining_s, ask.clock.their_remaining_s, ask.clock.increment_s)
+        )
+        first, second = (theirs, ours) if is_second else (ours, theirs)
+        words.append(f"wtime {first} btime {second} winc {increment} binc {increment}")
+    return " ".join(words) if words else "infinite"
