@@ -536,7 +536,7 @@ class HumanConfig(Section):
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
     """Maximum loss in per cent of the remaining expected score; nor may the move lose by force if another
     does not. 100: no such limit."""
-    min_reply_percent: float = Field(default=_VALUE.min_reply_percent, ge=0, le=50)
+    min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
     """Replies with a lower probability, in per cent, are not searched and count as the best reply. A
     calibrated model searches all replies."""
     scale: ValueScale = _VALUE.scale
@@ -551,7 +551,7 @@ class HumanConfig(Section):
             scale=self.scale,
             budget_percent=self.budget_percent,
             share_percent=self.share_percent,
-            min_reply_percent=self.min_reply_percent,
+            least_percent=self.min_reply_percent,
             checkmate_centi=self.checkmate_centi,
         )
 
@@ -578,7 +578,7 @@ class RandomisedConfig(Section):
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
     """Draw only if the best move without a trap differs by at most this much, in points of expected score out
     of 100."""
-    max_profiles: int = Field(default=_RANDOMISED.max_profiles, ge=1, le=100)
+    max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
     """Maximum number of moves to search for one without a trap, best moves first."""
 
     def params(self) -> RandomisedParams:

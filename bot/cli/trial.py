@@ -41,7 +41,7 @@ def start(
             "decisions, planned number of decisions, by default 6000. The interval is tightest there."
         ),
     ] = None,
-    planned_n: Annotated[
+    opt: Annotated[
         int | None, typer.Option(hidden=True, help="The old name of --planned-n; until 0.4.0.")
     ] = None,
     alpha: Annotated[
@@ -62,9 +62,9 @@ def start(
     changed settings (`desdemona reload`).
     """
     config = config_of(context)
-    if planned_n is not None:
+    if opt is not None:
         note("--opt is now --planned-n; the old name works until 0.4.0")
-        planned_n = planned_n if planned_n is None else planned_n
+        planned_n = opt if planned_n is None else planned_n
     try:
         new = plan(config.by_account(), name, planned_n=planned_n, alpha=alpha, cap=cap, endpoint=endpoint)
     except TrialError as error:

@@ -129,7 +129,7 @@ class GameRunner:
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
-        self._move_search: GameThinker
+        self._search: GameThinker
         self._side_tasks: SideTasks
         self._offers: GameOffers
         self._chat: GameChat
@@ -254,7 +254,7 @@ class GameRunner:
 
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
-        self._move_search = GameThinker(services, self._tasks)
+        self._search = GameThinker(services, self._tasks)
         self._side_tasks = SideTasks(self.game_id, services, self._tasks)
         self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
         self._chat = GameChat(
@@ -336,7 +336,7 @@ class GameRunner:
                 if self._move_search is not None:
                     self._move_search.cancel()
             case TakenBack(ply):
-                self._move_search.forget()
+                self._search.forget()
                 await self._ledger.take_back(ply)
             case Think():
                 self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
@@ -453,13 +453,13 @@ class GameRunner:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
-        longest_s = self._move_search.longest_s(self._ledger.game, game, position, think.remaining_s)
+        longest_s = self._search.longest_s(self._ledger.game, game, position, think.remaining_s)
         self._due = received_at, longest_s
         stored = await self._ledger.find(think.ply, game.position_text(position))
         if stored is not None or not self._is_current(think):
             return stored
         found = self._tasks.create_task(
-            self._move_search.decide(
+            self._search.decide(
                 self._ledger.game,
                 game,
                 position,
@@ -532,7 +532,7 @@ class GameRunner:
         if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self._session, moves)
             if game.legal_moves(position):
-                self._move_search.expect(self._ledger.game, game, position, stored.decision, moves)
+                self._search.expect(self._ledger.game, game, position, stored.decision, moves)
 
     async def _read_again(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
@@ -647,7 +647,7 @@ class GameRunner:
 
     def _leave(self) -> None:
         """Cancel what is still under way: the game is over."""
-        self._move_search.forget()
+        self._search.forget()
         if self._move_search is not None:
             self._move_search.cancel()
         self._side_tasks.cancel()

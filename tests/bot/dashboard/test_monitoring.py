@@ -12,7 +12,7 @@ from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, firing_boar
 
 
 async def test_health(opened: Opened) -> None:
-    health = FakeWatch()
+    watch = FakeWatch()
     async with opened(FakeActions(), watch) as browser:
         assert await browser.get("/healthz") == (200, '{"ok": true}')
         watch.trouble = "the database could not be written for 61 s: /srv/secret.db is full"

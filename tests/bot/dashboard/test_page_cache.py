@@ -139,7 +139,7 @@ async def test_what_will_never_be_shown_again_is_forgotten(database: Database) -
 
 
 async def test_the_watch_sees_what_others_commit(database: Database) -> None:
-    health = ChangeWatch(database)
+    watch = ChangeWatch(database)
     first = await watch.version()
     assert await watch.version() == first
     await change(database)
