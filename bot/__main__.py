@@ -21,6 +21,9 @@ FAILED = 2
 NO_STORAGE = 3
 """Exit status when the database does not work, which may pass by itself."""
 
+EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"}
+"""Packages that the lab alone needs, and the extra that installs each."""
+
 
 def main() -> None:
     """Run the command; report an error in one line."""
@@ -34,6 +37,9 @@ def main() -> None:
         sys.stderr.write(f"desdemona: {printable(str(error))}\n")
         sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
     except ImportError as wrong:
+        if (extra := EXTRAS.get((wrong.name or "").partition(".")[0])) is not None:
+            sys.stderr.write(f"desdemona: this needs {wrong.name}: pip install 'desdemona[{extra}]'\n")
+            sys.exit(FAILED)
         if "DESDEMONA_UNIT" not in str(wrong):
             raise
         sys.exit(f"desdemona: environment: {wrong}")  # this processor lacks the requested instruction set

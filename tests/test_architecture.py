@@ -53,7 +53,7 @@ ENGINE = {
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
-        "errors", "decision", "expected", "formats", "game", "games", "params", "search", "stop", "trappy",
+        "errors", "decision", "expected", "game", "games", "params", "search", "stop", "trappy",
     },
     "engine.choice": {
         "errors", "decision", "human", "params", "player_kinds", "pruning", "randomised", "tempting",
@@ -102,8 +102,8 @@ BOT = {
     "bot.base": set[str](),
     "bot.alarms": {"base"},
     "bot.charts": {"base"},
-    "bot.protocols": {"base"},
     "bot.game": {"base"},
+    "bot.protocols": {"base"},
     "bot.servers": {"base"},
     "bot.views": {"base"},
     "bot.workers": {"base"},
@@ -113,7 +113,7 @@ BOT = {
     "bot.control": {"account", "alarms", "arena", "base", "game"},
     "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
     "bot.cli": {
-        "account", "arena", "base", "charts", "control", "dashboard", "protocols", "game", "match",
+        "account", "arena", "base", "charts", "control", "dashboard", "game", "match", "protocols",
         "servers", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},

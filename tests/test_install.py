@@ -45,10 +45,10 @@ def test_the_program_and_its_extras_get_all_that_they_need(install: ModuleType) 
     extras = project["optional-dependencies"]
     assert install.requirements("") == project["dependencies"]
     wanted = {*project["dependencies"], *extras["dev"]}
-    for extra in ("cluster", "fit", "parquet"):
+    for extra in ("cluster", "lab", "parquet"):
         wanted |= set(extras[extra])
     named = {each for each in wanted if each.startswith("desdemona[")}
-    assert named == {"desdemona[cluster]", "desdemona[fit]", "desdemona[parquet]"}
+    assert named == {"desdemona[cluster]", "desdemona[lab]", "desdemona[parquet]"}
     assert set(install.requirements("dev")) == wanted - named
 
 

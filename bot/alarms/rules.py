@@ -184,7 +184,7 @@ RULES = (
         stuck,
         "A move is stuck.",
         0.0,
-        "Look into the log for this game. `desdemona resign GAME` ends it; a restart resumes it.",
+        "Look into the log for this game. `desdemona control resign GAME` ends it; a restart resumes it.",
     ),
     AlarmRule(
         "lost_on_time",
@@ -220,15 +220,15 @@ RULES = (
         model_silent,
         "A model of people fails.",
         0.0,
-        "Look into the log for the model's error, and check its files (`desdemona model`).",
+        "Look into the log for the model's error, and check its files (`desdemona lab show-model`).",
     ),
     AlarmRule(
         "declining",
         declining,
         "Nearly all challenges are declined.",
         0.0,
-        "Compare the reasons on the Events page with the rules of [challenges]; `desdemona resume` if it is "
-        "paused.",
+        "Compare the reasons on the Events page with the rules of [challenges]; `desdemona control resume` "
+        "if it is paused.",
     ),
     AlarmRule(
         "disk",

@@ -151,7 +151,8 @@ class ArenaOwner:
     async def revoke(self, name: str) -> str:
         """Make an account's token invalid; its streams end, its games go on.
 
-        A person can then no longer play under that name; `desdemona add-bot` gives a program a new token.
+        A person can then no longer play under that name; `desdemona arena-account add-bot` gives a program
+        a new token.
 
         Raises:
             OwnerError: There is no such account, or it is ours.

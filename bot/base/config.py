@@ -237,7 +237,7 @@ class ArenaConfig(Section):
     """Whether new accounts of people need `desdemona arena-account approve NAME` before they may play."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
-    owner creates them: `desdemona add-bot NAME`."""
+    owner creates them: `desdemona arena-account add-bot NAME`."""
     bots_per_address: int = Field(default=3, ge=1, le=1000)
     """With open_bots: maximum number of new bot accounts per address and day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
@@ -525,11 +525,11 @@ class HumanConfig(Section):
     risk."""
 
     models: tuple[str, ...] = ()
-    """Human-move models, at most one per game: files written by `desdemona model import`, or a folder of them
-    for different ratings. By default, Othello has a model of its own, and other games guess from shallow
+    """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
+    them for different ratings. By default, Othello has a model of its own, and other games guess from shallow
     searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
-    """Calibrated models (files written by `desdemona model fit`), at most one per game, replacing the
+    """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
     built-in ones; in games that have none, calibrated plays like opponent_model."""
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """Maximum loss of a move against best play, in points of expected score out of 100."""

@@ -1,4 +1,4 @@
-"""`desdemona add-bot` and `desdemona upgrade-account`: accounts for bot programs."""
+"""`desdemona arena-account add-bot` and `desdemona upgrade-account`: accounts for bot programs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ from storage.database import Database
 def add_bot(
     context: typer.Context, name: Annotated[str, typer.Argument(help="Name of the account.")]
 ) -> None:
-    """Make an arena account for another bot program.
+    """Create an arena account for another bot program.
 
     Prints its token; an account that exists already gets a new one.
     """

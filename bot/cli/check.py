@@ -62,7 +62,7 @@ class Finding:
 
 
 def check_command(context: typer.Context) -> None:
-    """Try everything that playing needs.
+    """Check the configuration, database, engine and accounts.
 
     Configuration, database, engine and account; the exit status is 1 when one of them fails.
     """

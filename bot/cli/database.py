@@ -11,7 +11,7 @@ from storage.database import LONG_PATIENCE_S, Database, current_schema
 
 
 def upgrade(context: typer.Context) -> None:
-    """Create the database if it is missing, upgrade its schema, and make summaries that games lack.
+    """Create the database or upgrade its schema and summaries.
 
     `run` does so too; then the summaries are made while it plays.
     """

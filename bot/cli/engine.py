@@ -44,7 +44,7 @@ def engine(
         ),
     ] = None,
 ) -> None:
-    """Play under another program: commands on standard input, answers on standard output.
+    """Run as an engine for a GUI: UCI, GTP or NBoard.
 
     For NBoard, Novello, chess and xiangqi programs, and match runners; ends with `quit` or the end of input.
     """

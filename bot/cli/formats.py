@@ -84,7 +84,7 @@ def export_games(
         str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
     ] = None,
 ) -> None:
-    """Write games in a format of other programs, the oldest first.
+    """Write games as GGF, PGN and other formats, oldest first.
 
     Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
     the reasons, except in transcripts.  The columns of csv, jsonl and parquet are in docs/formats.md.
@@ -156,7 +156,7 @@ def import_games(
         str | None, typer.Option("--game", help="Their game, if neither the format nor tags name it.")
     ] = None,
 ) -> None:
-    """Store games of others in the database, each once: GGF, PGN, transcripts, WTHOR.
+    """Import games of others, each once, from GGF, PGN or WTHOR.
 
     A game that cannot be read is reported and skipped.  The players and tournaments of WTHOR files are read
     from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read

@@ -1,6 +1,7 @@
 """Command groups that import a command's module only when it runs, not for the list of commands."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -16,24 +17,49 @@ class LazyCommand(NamedTuple):
     function: str
     """Function of that module, as for `typer.Typer.command`."""
     help: str
-    """The first paragraph of the function's docstring, in one line."""
+    """The first paragraph of the function's docstring, in one line; of a command with `first`, its own."""
+    first: tuple[str, ...] = ()
+    """Arguments that come before those of the caller."""
 
 
-def lazy_group(commands: Mapping[str, LazyCommand], **settings: Any) -> typer.Typer:
+def lazy_group(
+    commands: Mapping[str, LazyCommand],
+    panels: Mapping[str, Sequence[str]] | None = None,
+    old_names: Mapping[str, str] | None = None,
+    default: str = "",
+    **settings: Any,
+) -> typer.Typer:
     """A group of these commands, listed in this order.
 
     Args:
         commands: The commands by name.
+        panels: Headings of the help with the names under each; by default one heading for all.
+        old_names: Names of earlier releases, one or two words, with today's, from the root on.  They are not
+            listed, still work, and print a notice on standard error.
+        default: The command to run without a name; empty: print the help.
         settings: Arguments of `typer.Typer`.
     """
 
     class Group(TyperGroup):
         # Any: typer has no public names for its context and commands.
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, args or ([default] if default else []))
+
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+            for count in (2, 1):
+                if (new := (old_names or {}).get(" ".join(args[:count]))) is not None:
+                    _note_renamed(" ".join(args[:count]), new)
+                    return _resolved(self, ctx, new.split(), args[count:])
             name, found, rest = super().resolve_command(ctx, args)
             if name is not None and name in commands:
-                found = _load(name, commands[name])
+                found, rest = _load(name, commands[name]), [*commands[name].first, *rest]
             return name, found, rest
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
+            longest = max(map(len, self.commands))
+            for title, names in (panels or {"Commands": tuple(self.commands)}).items():
+                with formatter.section(title):
+                    formatter.write_dl([(f"{n:<{longest}}", self.commands[n].help or "") for n in names])
 
         def invoke(self, ctx: Any) -> Any:
             try:
@@ -42,10 +68,24 @@ def lazy_group(commands: Mapping[str, LazyCommand], **settings: Any) -> typer.Ty
                 error.message = error.message.removeprefix("Value error, ")  # pydantic's words
                 raise
 
-    group = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode=None, **settings)
+    group = typer.Typer(cls=Group, no_args_is_help=not default, rich_markup_mode=None, **settings)
     for name, command in commands.items():
         group.command(name, help=command.help)(_stand_in)
     return group
+
+
+def _note_renamed(old: str, new: str) -> None:
+    sys.stderr.write(f"desdemona: `{old}` is now `{new}`; the old name will go with the next release\n")
+
+
+def _resolved(
+    group: Any, ctx: Any, names: Sequence[str], rest: list[str]
+) -> tuple[str | None, Any, list[str]]:
+    """The command that these names lead to from a group on, its name and its arguments."""
+    found = group
+    for name in names:
+        _, found, rest = found.resolve_command(ctx, [name, *rest])
+    return " ".join(names), found, rest
 
 
 def _stand_in() -> None:

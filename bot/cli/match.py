@@ -78,8 +78,10 @@ def match_command(
     nodes: Annotated[str | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
 ) -> None:
-    """Play a match of any two players: standard, trappy, strong, opponent_model, calibrated, tempting, human;
-    nboard:, gtp:, uci:, ucci:.
+    """Play a match between any two players.
+
+    Players are standard, trappy, strong, opponent_model, calibrated, tempting and human; or other programs:
+    nboard:, gtp:, uci: and ucci:.
 
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
     resumes a stopped match.  The exit status is 128 plus the signal's number when a signal stopped it.

@@ -32,7 +32,7 @@ def sql(
     rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows at most.")] = 10_000,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
-    """Answer a question in SQL, without changing anything.
+    """Answer a question in SQL, read-only.
 
     The views have plain columns that are kept from version to version: docs/sql.md has twenty examples.  A
     question may be asked while the bot plays.

@@ -56,10 +56,12 @@ def start(
         ),
     ] = None,
 ) -> None:
-    """Start a trial of the players that `assignment` draws from, before its first game.
+    """Start a trial of the players in `assignment`.
+
+    Start it before its first game.
 
     Games drawn from now on belong to it; a running program need not be started again, but has to read
-    changed settings (`desdemona reload`).
+    changed settings (`desdemona control reload`).
     """
     config = config_of(context)
     if opt is not None:
@@ -78,14 +80,17 @@ def start(
 
     started = _attempt("start", context, work)
     print(f"trial {started.name} has started: {', '.join(started.arms)}; endpoint {started.endpoint.value}")
-    note("a running program draws by the settings that it read last: after a change, `desdemona reload`")
+    note(
+        "a running program draws by the settings that it read last: "
+        "after a change, `desdemona control reload`"
+    )
 
 
 def end(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Without it, whichever trial is open.")] = None,
 ) -> None:
-    """End the open trial; games that are being played, or analysed, still belong to it."""
+    """End the open trial; running games still belong to it."""
 
     async def work(database: "Database") -> "StoredTrial":
         from storage.evidence.trials import end_trial

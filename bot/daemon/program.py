@@ -397,7 +397,7 @@ async def open_server(
 
 
 class LiveSettings:
-    """The settings in use, which SIGHUP and `desdemona reload` read again.
+    """The settings in use, which SIGHUP and `desdemona control reload` read again.
 
     Args:
         config: As read at the start.

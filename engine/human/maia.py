@@ -1,7 +1,7 @@
 """Maia: networks that move like lichess.org players of a given rating (McIlroy-Young et al. 2020).
 
-The networks are third-party work: the operator supplies the published files, and ``desdemona model import``
-converts them into the form read here (`engine.human.maia_onnx`).
+The networks are third-party work: the operator supplies the published files, and
+``desdemona lab import-model`` converts them into the form read here (`lab.training.maia_onnx`).
 """
 
 import bisect
@@ -53,7 +53,7 @@ class MaiaModel:
     """One network, for people of one rating whatever rating the query gives.  Used by one thread at a time.
 
     Args:
-        network: See `engine.human.maia_onnx`.
+        network: See `lab.training.maia_onnx`.
 
     Raises:
         BadModel: It is a network of another kind.

@@ -1,4 +1,4 @@
-"""Writes figures of matplotlib as small, reproducible SVG files; matplotlib is in the extra ``fit``."""
+"""Writes figures of matplotlib as small, reproducible SVG files; matplotlib is in the extra ``lab``."""
 
 import importlib
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-EXTRA = "fit"
+EXTRA = "lab"
 
 
 class NoPlots(Exception):

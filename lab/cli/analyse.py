@@ -1,4 +1,4 @@
-"""`desdemona analyse`: profiles the replies in recorded games of people."""
+"""`desdemona lab analyse`: profiles the replies in recorded games of people."""
 
 import asyncio
 import shlex
@@ -94,7 +94,7 @@ def analyse_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write the tally as JSON.")] = False,
 ) -> None:
-    """Analyse recorded games of people: PGN, WTHOR, GGF, transcripts.
+    """Analyse recorded games of people from files.
 
     For every move with a reply, searches all replies to every depth from 2 plies to --depth, and stores the
     scores with the reply played; `study` reports on them.  The same command resumes a stopped run; with

@@ -1,4 +1,4 @@
-"""`desdemona model fit`: fits calibrated models, and the prior of the people model, to analysed games."""
+"""`desdemona lab fit`: fits calibrated models, and the prior of the people model, to analysed games."""
 
 import json
 import shlex
@@ -117,13 +117,12 @@ def fit_command(
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Fit a calibrated model, which predicts how likely people are to play each reply, or the people
-    model's prior.
+    """Fit a calibrated model, or the people model's prior.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
     stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in
     cross-validation by game and is not worse without a human-move model; it also rejects too little data.
-    Needs the extra `fit`.
+    Needs the extra `lab`.
 
     With --person it fits the prior of the people model instead: how people of a rating, at a speed, depart
     from a base model.  One half of the persons, drawn by --seed, teaches it and the other half judges it.
@@ -162,7 +161,7 @@ def fit_command(
         return
     if calibrated is not None or truth_alone or base is not TiltedModel.CALIBRATED:
         raise UsageError("--base, --calibrated and --truth-alone go with --person")
-    require_extra("model fit", "sklearn")
+    require_extra("lab fit", "sklearn")
     from engine.human.onnx import LONGEST_NAME
     from lab.analysis.fitting import fit
     from lab.analysis.report import fitted_text

@@ -1,4 +1,4 @@
-"""`desdemona study`: reports on analysed games; and what `desdemona model fit` reads of them, too."""
+"""`desdemona lab study`: reports on analysed games; and what `desdemona lab fit` reads of them, too."""
 
 import re
 from collections import Counter
@@ -152,7 +152,7 @@ def study_command(
     database: DatabaseUrl = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Study traps in analysed games of people, with 95 % intervals by persons.
+    """Study traps in analysed games of people.
 
     Reports which replies tempted, how often these baits were played and how often that was expected (the
     primary endpoint); errors by the games that people had played before; Figure 9 for this population; how
@@ -307,15 +307,13 @@ def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat
             f"models: {', '.join(models) or 'none'}"
         )
     if not found:
-        note(f"there is no analysis of {game}: `desdemona analyse` makes one")
+        note(f"there is no analysis of {game}: `desdemona lab analyse` makes one")
 
 
 def require_extra(option: str, module: str) -> None:
     """Report a missing dependency at once rather than after long work."""
     if find_spec(module) is None:
-        raise UsageError(
-            f"{option} needs the extra `fit`: `.venv/bin/pip install -e '.[fit]'` in the program's folder"
-        )
+        raise UsageError(f"{option} needs the extra `lab`: `pip install 'desdemona[lab]'`")
 
 
 def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
@@ -443,7 +441,7 @@ def _choose(known: list[AnalysisCount], wanted: int | None, game: str) -> Analys
         listed = ", ".join(str(each.id) for each in known)
         raise UsageError(
             f"there is no analysis of {game}{which}"
-            + (f": there are {listed}" if known else ": `desdemona analyse` makes one")
+            + (f": there are {listed}" if known else ": `desdemona lab analyse` makes one")
         )
     return found[0]
 

@@ -77,7 +77,7 @@ class Blog400(Experiment):
     title: ClassVar = "Opponent-model search against people"
     source: ClassVar = "When Suboptimal Minimax is Better (blog)"
     version: ClassVar = "1"
-    needs: ClassVar = "Maia's networks, maia-1100.onnx to maia-1900.onnx (`desdemona model import`)"
+    needs: ClassVar = "Maia's networks, maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
         """See `Experiment.jobs`; in rounds, so that a part of them has games of every level."""

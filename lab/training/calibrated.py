@@ -5,7 +5,7 @@ logit is penalised (L2, on standardised features) for deviating from the human-m
 without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
 softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  Cross-validation by
 game selects the penalty and the number of trees: moves of one game are never on both sides.  scikit-learn
-grows the trees; it is in the extra ``fit``.
+grows the trees; it is in the extra ``lab``.
 """
 
 import importlib
@@ -28,7 +28,7 @@ from engine.human.calibrated import (
 from engine.human.model import CALIBRATED
 from engine.human.onnx import PREFIX
 
-EXTRA = "fit"
+EXTRA = "lab"
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5

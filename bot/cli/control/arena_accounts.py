@@ -20,7 +20,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The account, 
 def list_command(
     context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
-    """List the arena's accounts: what each may do, its games, and how many go on."""
+    """List the accounts with their rights and games."""
     lines = _carried_out(context, {"command": "arena_accounts"}, _listed)
     accounts = json.loads(lines[0])
     if as_json:
@@ -32,12 +32,15 @@ def list_command(
 
 
 def approve(context: typer.Context, name: NameArgument) -> None:
-    """Let an account play that waits for approval (setting arena.approve_accounts)."""
+    """Let an account play that waits for approval.
+
+    Accounts wait where the setting `arena.approve_accounts` is on.
+    """
     _change(context, "approve", name)
 
 
 def ban(context: typer.Context, name: NameArgument) -> None:
-    """Shut an account out: its token stops working and its streams end.
+    """Ban an account: its token stops working, its streams end.
 
     Its games end: aborted if not both have moved, else lost, as if the player had resigned.
     """
@@ -45,12 +48,12 @@ def ban(context: typer.Context, name: NameArgument) -> None:
 
 
 def unban(context: typer.Context, name: NameArgument) -> None:
-    """Let a banned account in again, with the token that it had."""
+    """Lift a ban; the account keeps its token."""
     _change(context, "unban", name)
 
 
 def revoke(context: typer.Context, name: NameArgument) -> None:
-    """Make an account's token invalid; its games and its name stay."""
+    """Revoke an account's token; its games and name stay."""
     _change(context, "revoke", name)
 
 
@@ -59,7 +62,7 @@ def rename(
     name: NameArgument,
     new_name: Annotated[str, typer.Argument(help="The new name.")],
 ) -> None:
-    """Give an account another name; its token, ratings and games stay."""
+    """Rename an account; its token, ratings and games stay."""
     _change(context, "rename", name, new_name)
 
 
@@ -68,7 +71,7 @@ def delete(
     name: NameArgument,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:
-    """Delete an account for good: its name, token, ratings and chat.
+    """Delete an account with its token, ratings and chat.
 
     Its games stay as those of deleted-N; a game that goes on ends as by `ban`.
     """
@@ -84,7 +87,7 @@ def delete(
 def void_game(
     context: typer.Context, game: Annotated[str, typer.Argument(metavar="GAME", help="The game's id.")]
 ) -> None:
-    """Void a rated game: take back what it did to both players' ratings."""
+    """Void a rated game and undo its effect on both ratings."""
     _change(context, "void-game", game)
 
 

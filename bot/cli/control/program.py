@@ -44,7 +44,7 @@ def pause(
         float | None, typer.Argument(help="Ends by itself after so many minutes; without it at `resume`.")
     ] = None,
 ) -> None:
-    """Let no new game begin, at all accounts; running games go on.
+    """Start no new games at any account; running games go on.
 
     Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
     games wait.  A restart of the program ends the pause.
@@ -58,7 +58,7 @@ def resume(context: typer.Context) -> None:
 
 
 def drain(context: typer.Context) -> None:
-    """Finish the running games and stop the program, as the first SIGTERM does.
+    """Finish the running games, then stop the program.
 
     It waits for games as long as `shutdown.drain_s` says; the next start resumes the rest.
     """
@@ -66,7 +66,10 @@ def drain(context: typer.Context) -> None:
 
 
 def abort(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
-    """Ask the site to abort a game, which most allow only before both have moved."""
+    """Ask the site to abort a game.
+
+    Most sites allow it only before both have moved.
+    """
     _ask(context, PATIENCE_S, command="abort", game=game, account=account)
 
 
@@ -81,7 +84,7 @@ def say(
     text: Annotated[str, typer.Argument(help="At most 140 characters.")],
     account: OurAccount = None,
 ) -> None:
-    """Send the opponent in a game a message."""
+    """Send a message to the opponent in a game."""
     _ask(context, PATIENCE_S, command="say", game=game, text=text, account=account)
 
 
@@ -90,7 +93,7 @@ def block(
     name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
     account: OurAccount = None,
 ) -> None:
-    """Play no more games with an account of the site, also after a restart; running games go on."""
+    """Play no more games with an account, also after a restart."""
     _ask(context, PATIENCE_S, command="block", name=name, account=account)
 
 
@@ -107,12 +110,12 @@ def log_level(
     context: typer.Context,
     level: Annotated[str, typer.Argument(help="DEBUG, INFO, WARNING or ERROR.")],
 ) -> None:
-    """Log from this level on, until the program ends."""
+    """Set the log level until the program ends."""
     _ask(context, PATIENCE_S, command="log", level=level)
 
 
 def ack(context: typer.Context, alarm: AlarmArgument) -> None:
-    """Acknowledge an alarm: it is not told of any more until it has ended."""
+    """Acknowledge an alarm: send no more notices until it clears."""
     _ask(context, PATIENCE_S, command="ack", alarm=alarm)
 
 
@@ -121,12 +124,12 @@ def snooze(
     alarm: AlarmArgument,
     minutes: Annotated[float, typer.Argument(help="For so many minutes, at most a week.")] = 60.0,
 ) -> None:
-    """Send no notices of an alarm for a while, whether or not it fires now."""
+    """Send no notices of an alarm for a while."""
     _ask(context, PATIENCE_S, command="snooze", alarm=alarm, minutes=minutes)
 
 
 def reload(context: typer.Context) -> None:
-    """Make the running program read its settings again, as SIGHUP does.
+    """Read the settings again, as on SIGHUP.
 
     Challenge rules, lists, selection, manners, matchmaking and chat may change; all or nothing.
     """
@@ -147,7 +150,7 @@ def challenge(
     games: Annotated[int, typer.Option(min=1, max=1000, help="Games, one after the other.")] = 1,
     account: OurAccount = None,
 ) -> None:
-    """Challenge somebody by name, and wait for the end of the game.
+    """Challenge a player and wait for the end of the game.
 
     Ctrl-C withdraws an unanswered challenge and sends no more; a game that has begun goes on.
     """
@@ -178,7 +181,7 @@ def tournament(
     team: Annotated[str, typer.Option(metavar="ID", help="The bot's team, in a battle of teams.")] = "",
     account: OurAccount = None,
 ) -> None:
-    """Join a tournament that lets programs in, or leave it.
+    """Join or leave a tournament that admits programs.
 
     The site then pairs the bot until the tournament ends, also after a restart.
     """

@@ -1,4 +1,4 @@
-"""`desdemona opponent`: one opponent, with its results, progress, ratings, visits and suspect games."""
+"""`desdemona page opponent`: one opponent, with its results, progress, ratings, visits and suspect games."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -27,7 +27,7 @@ def opponent(
     site: Annotated[str | None, typer.Option(help="Needed when accounts at two sites have the name.")] = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Show an opponent: results, progress, ratings, visits, suspect games.
+    """Show one opponent: results, progress, ratings and visits.
 
     The dashboard's page of the opponent has the same numbers, with charts and the baits that it took.
     """

@@ -28,7 +28,9 @@ def backup_command(
         typer.Option(min=1, metavar="N", help="Then remove all but the latest N backups in the folder."),
     ] = None,
 ) -> None:
-    """Back up the database while the bot plays: all or nothing, checked, and on the disk when this ends.
+    """Back up the database while the bot plays.
+
+    The backup is complete or absent, checked, and on the disk when the command ends.
 
     That is for SQLite.  For PostgreSQL it prints the command that does it, and fails.
     """

@@ -15,7 +15,7 @@ def vacuum_command(
         bool, typer.Option("--force", help="Also a large SQLite database on which a program plays.")
     ] = False,
 ) -> None:
-    """Give the room that deleted and pruned rows left back to the disk, and refresh query statistics.
+    """Return unused space to the disk and refresh statistics.
 
     It may run while the bot plays.  On SQLite nobody can write meanwhile, so a large database that is in use
     is refused.

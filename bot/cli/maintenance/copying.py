@@ -18,7 +18,9 @@ def copy_command(
     source: Annotated[str, typer.Argument(metavar="FROM", help="URL of the database to copy.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="URL of an empty database.")],
 ) -> None:
-    """Copy a database into an empty one, between SQLite and PostgreSQL in either direction.
+    """Copy a database, also between SQLite and PostgreSQL.
+
+    The target must be empty.
 
     URLs are sqlite:///folder/file.db and postgresql://user@host/name; a password is better in ~/.pgpass.  A
     bot may play on the first database: it is copied as it is now.  If this is interrupted, the same command

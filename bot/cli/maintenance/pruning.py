@@ -26,7 +26,9 @@ def prune_command(
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Do it; it cannot be undone.")] = False,
 ) -> None:
-    """Shorten the records of decisions in old games; without --yes only say what that would free.
+    """Shorten old records of decisions; changes need --yes.
+
+    Without --yes it only reports what would be freed.
 
     What goes is what each move that was not chosen would have led to; what was chosen, its whole profile, the
     reply and all statistics stay.  Such a choice can no longer be recomputed: `db recheck` counts it as

@@ -1,1 +1,1 @@
-"""`desdemona report`: a month in one file, with plots."""
+"""`desdemona page month`: a month in one file, with plots."""

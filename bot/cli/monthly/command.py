@@ -1,4 +1,4 @@
-"""`desdemona report`: the report on a month as one file of HTML."""
+"""`desdemona page month`: the report on a month as one file of HTML."""
 
 import re
 import sys
@@ -32,7 +32,7 @@ def report_command(
         typer.Option(metavar="FILE", help="File to write; else stdout, unless that is a terminal."),
     ] = None,
 ) -> None:
-    """Write a month's games, traps, ratings, dearest baits, events and trials as one file of HTML with plots.
+    """Write a month's results, traps and trials as one HTML file.
 
     The file needs no network and no script, and can be printed.  With --since and --until, instead of
     --month, it is about another time.

@@ -57,7 +57,9 @@ def stats(
     suspect: Suspects = None,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
-    """Results, errors and traps of groups of games, beside what chance and a model of people expect.
+    """Show results, errors and traps of groups of games.
+
+    Beside them stands what chance and a model of people expect.
 
     Intervals are right however often one looks, and allow for people who play several games.
     """

@@ -1,1 +1,1 @@
-"""`desdemona experiment`: the papers' experiments, repeated."""
+"""`desdemona lab`: the papers' experiments, repeated."""

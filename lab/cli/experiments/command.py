@@ -1,4 +1,4 @@
-"""`desdemona experiment`: repeats the papers' experiments, and tells what came out."""
+"""`desdemona lab`: repeats the papers' experiments, and tells what came out."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from storage.database import Database
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona experiment list`.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona lab list`.")]
 Small = Annotated[
     bool,
     typer.Option(
@@ -43,13 +43,13 @@ Small = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Seed of everything that is drawn by lot.")]
 Plots = Annotated[
     Path | None,
-    typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'fit'."),
+    typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'lab'."),
 ]
 Format = Annotated[ShowFormat, typer.Option("--format", help="How to write it.")]
 
 
 def list_command() -> None:
-    """List the experiments, with the figures and tables that each repeats."""
+    """List the experiments and the figures that each repeats."""
     for name in EXPERIMENTS:
         experiment = get_experiment(name)
         jobs = {size: len(experiment.jobs(size)) for size in Size}
@@ -80,7 +80,7 @@ def run_command(
     plots: Plots = None,
     form: Format = ShowFormat.TABLE,
 ) -> None:
-    """Run an experiment, and tell what came out.
+    """Run an experiment and report its results.
 
     Each job's result is stored when it is done; the same command resumes a stopped run, with the same numbers
     as if it had never stopped.  The exit status is 128 plus the signal's number when a signal stopped it.
@@ -110,7 +110,7 @@ def tell_command(
     plots: Plots = None,
     form: Format = ShowFormat.TABLE,
 ) -> None:
-    """Tell what an experiment found, as far as it was run."""
+    """Report the results of an experiment so far."""
     experiment, size = _known(name), _size(small)
     _can_draw(plots)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
@@ -124,7 +124,7 @@ def tell_command(
         options = "".join([" --full" if size is Size.FULL else "", f" --seed {seed}" if seed != 1 else ""])
         raise UsageError(
             f"{url} has no results of {name} ({size.value}, seed {seed}); "
-            f"`desdemona experiment run {name}{options}` makes them, and [storage] url or "
+            f"`desdemona lab run {name}{options}` makes them, and [storage] url or "
             "DESDEMONA_STORAGE__URL names another database"
         )
     if len(results) < len(jobs):

@@ -92,7 +92,12 @@ def test_what_pages_can_filter_by_commands_can_too() -> None:
 
 @pytest.mark.usefixtures("three_games")
 def test_a_phase_is_of_moves_alone(desdemona: Command) -> None:
-    for words in (("games",), ("report",), ("export",), ("export", "--format", "csv", "--what", "events")):
+    for words in (
+        ("games",),
+        ("page", "month"),
+        ("export",),
+        ("export", "--format", "csv", "--what", "events"),
+    ):
         status, _, err = desdemona(*words, "--phase", "1-20")
         assert (status, "--phase: selects moves, and this is about whole games" in err) == (2, True), words
     for option, reason in (("--plan", "a plan is for"), ("--trial=t1", "a trial compares")):

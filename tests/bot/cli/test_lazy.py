@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from bot.cli.lazy import LazyCommand
-from bot.cli.main import COMMANDS, DATABASE_COMMANDS, MODEL_COMMANDS
+from bot.cli.main import COMMANDS, GROUPS, OLD_NAMES, PANELS
 from tests.bot.conftest import Command
 
 ALL: dict[tuple[str, ...], LazyCommand] = {
     **{(name,): command for name, command in COMMANDS.items()},
-    **{("db", name): command for name, command in DATABASE_COMMANDS.items()},
-    **{("model", name): command for name, command in MODEL_COMMANDS.items()},
+    **{(group, name): each for group, (commands, _) in GROUPS.items() for name, each in commands.items()},
 }
+MOST_AT_THE_TOP = 25
+COLUMNS = 80
 
 # Hardly one of these takes less than a twentieth of a second to import.
 HEAVY = {
@@ -51,7 +52,11 @@ def imported(tmp_path: Path, *arguments: str, typed: str = "") -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("command", ALL.values(), ids=map(" ".join, ALL))
+OF_DOCSTRINGS = {typed: command for typed, command in ALL.items() if typed[0] != "page" or not command.first}
+del OF_DOCSTRINGS["page", "questions"]
+
+
+@pytest.mark.parametrize("command", OF_DOCSTRINGS.values(), ids=map(" ".join, OF_DOCSTRINGS))
 def test_lists_say_what_the_commands_say(command: LazyCommand) -> None:
     function = getattr(import_module(command.module), command.function)
     first_paragraph = (inspect.getdoc(function) or "").split("\n\n")[0]
@@ -63,11 +68,79 @@ def test_every_command_has_its_own_help(desdemona: Command, typed: tuple[str, ..
     status, out, err = desdemona(*typed, "--help")
     assert (status, err) == (0, "")
     assert f"desdemona {' '.join(typed)} [OPTIONS]" in out.partition("\n")[0]
-    assert ALL[typed].help.split()[0] in out
+
+
+def test_the_root_lists_few_commands_under_headings_in_order(desdemona: Command) -> None:
+    assert list(PANELS) == ["Play", "Watch", "Data", "Trial", "Arena", "Lab"]
+    listed = [name for names in PANELS.values() for name in names]
+    assert listed[0] == "run"
+    assert sorted(listed) == sorted([*COMMANDS, *GROUPS])
+    assert len(listed) <= MOST_AT_THE_TOP
+    lines = desdemona("--help")[1].splitlines()
+    headings = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings == ["Options", *PANELS]
+    assert [line.split()[0] for line in lines[lines.index("Play:") :] if line.startswith("  ")] == listed
+
+
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_each_line_is_one_whole_sentence_that_fits(desdemona: Command, group: str) -> None:
+    commands = GROUPS[group][0] if group else {**COMMANDS, **dict.fromkeys(GROUPS)}
+    texts = [GROUPS[name][1] if each is None else each.help for name, each in commands.items()]
+    lines = desdemona(*([group] if group else []), "--help")[1].splitlines()
+    for text in texts:
+        assert text[0].isupper()
+        assert text.endswith(".")
+        assert text.count(". ") == 0
+        assert sum(line.endswith(f"  {text}") and len(line) < COLUMNS for line in lines) == 1, text
+
+
+@pytest.mark.parametrize("old", OLD_NAMES)
+def test_old_names_work_and_say_what_to_write(desdemona: Command, old: str) -> None:
+    status, out, err = desdemona(*old.split(), "--help")
+    assert (status, out) == (0, desdemona(*OLD_NAMES[old].split(), "--help")[1])
+    assert (
+        err == f"desdemona: `{old}` is now `{OLD_NAMES[old]}`; the old name will go with the next release\n"
+    )
+    assert f"\n  {old} " not in desdemona("--help")[1]
+
+
+def test_arguments_follow_an_old_name(desdemona: Command) -> None:
+    old, new = desdemona("experiment", "tell", "no-such"), desdemona("lab", "tell", "no-such")
+    assert old[:2] == new[:2] == (2, "")
+    assert old[2].endswith(new[2])
+
+
+def test_a_page_is_named_or_the_questions_are_listed(desdemona: Command) -> None:
+    assert desdemona("page")[:2] == desdemona("page", "questions")[:2]
+    assert "desdemona page works" in desdemona("page")[1]
+
+
+def test_what_a_command_of_the_lab_lacks_is_said_in_one_line(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)  # as if it were not installed
+    monkeypatch.delitem(sys.modules, "lab.training.maia_onnx", raising=False)
+    (tmp_path / "maia.pb.gz").write_bytes(b"")
+    status, out, err = desdemona("lab", "import-model", str(tmp_path / "maia.pb.gz"))
+    assert (status, out) == (2, "")
+    assert err == "desdemona: this needs onnx: pip install 'desdemona[lab]'\n"
+
+
+OF_THE_LAB = {"lab", "matplotlib", "onnx", "sklearn", "torch"}
+
+
+def test_the_bot_loads_nothing_of_the_lab(tmp_path: Path) -> None:
+    program = "import sys; import bot.daemon.program; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split()) | imported(tmp_path, "run", "--help")
+    assert {"bot.daemon.program", "bot.daemon.commands"} <= loaded
+    assert not {name.partition(".")[0] for name in loaded} & OF_THE_LAB
 
 
 def test_a_command_that_there_is_not(desdemona: Command) -> None:
-    for group in ((), ("db",), ("model",)):
+    for group in ((), ("db",), ("lab",)):
         status, _, err = desdemona(*group, "stat")
         assert status == 2
         assert "No such command 'stat'" in err

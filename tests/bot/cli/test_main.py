@@ -283,17 +283,17 @@ def test_check_prints_what_it_finds(desdemona: Command, monkeypatch: pytest.Monk
 
 
 def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
-    status, out, err = desdemona("add-bot", "Brabantio")
+    status, out, err = desdemona("arena-account", "add-bot", "Brabantio")
     assert status == 0
     token = out.strip()
     assert len(token) >= 16
     assert token not in err
-    assert desdemona("add-bot", "Brabantio")[1].strip() not in ("", token)
-    status, _, err = desdemona("add-bot", "desdemona")
+    assert desdemona("arena-account", "add-bot", "Brabantio")[1].strip() not in ("", token)
+    status, _, err = desdemona("arena-account", "add-bot", "desdemona")
     assert status == 2
     assert "is an account of the bot" in err
     assert err.count("\n") == 1
-    status, _, err = desdemona("add-bot", "no spaces, please")
+    status, _, err = desdemona("arena-account", "add-bot", "no spaces, please")
     assert status == 2
     assert err.count("\n") == 1
 

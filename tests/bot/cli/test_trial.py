@@ -20,7 +20,7 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     status, told, hint = desdemona(
         "trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost"
     )
-    assert "desdemona reload" in hint
+    assert "desdemona control reload" in hint
     assert "--opt is now --planned-n" in hint
     assert (status, told) == (0, "trial t1 has started: standard, trappy; endpoint cost\n")
     status, _, complaint = desdemona("trial", "start", "t2")

@@ -114,7 +114,7 @@ def test_odds() -> None:
 
 def test_another_program_s_features_are_refused() -> None:
     with pytest.raises(
-        BadModel, match=r"test: trained on features of version '1', not '2', .*`desdemona model fit`"
+        BadModel, match=r"test: trained on features of version '1', not '2', .*`desdemona lab fit`"
     ):
         model({}, features="1")
     with pytest.raises(BadModel, match="kind 'maia', not 'calibrated'"):

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from engine.decision import Person
 from engine.games.standard_chess import ChessPosition, StandardChess
-from engine.human.lc0 import read_network
 from engine.human.maia import MaiaFamily, MaiaModel, openings
-from engine.human.maia_onnx import import_network, write_onnx
 from engine.human.maia_planes import MOVES, SLOTS, places
 from engine.human.model import BadModel, PredictionQuery, predicted
 from engine.human.model_files import open_model
 from engine.human.onnx import OnnxNetwork
-from tests.engine.human.lc0_files import pawn_pusher
+from lab.training.lc0 import read_network
+from lab.training.maia_onnx import import_network, write_onnx
 from tests.engine.human.test_maia_planes import played, random_game
+from tests.lab.training.lc0_files import pawn_pusher
 
 GAME = StandardChess()
 

@@ -15,7 +15,7 @@ from engine.human.model import BadModel
 from engine.human.model_files import open_model
 from engine.human.onnx import OnnxNetwork, read_model_file
 from engine.human.protobuf import message
-from tests.engine.human.lc0_files import fixed32, inner, number, varint
+from tests.lab.training.lc0_files import fixed32, inner, number, varint
 
 SAYS = {"kind": "maia", "game": "chess", "name": "tiny", "licence": "CC0-1.0"}
 

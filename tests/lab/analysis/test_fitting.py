@@ -12,7 +12,7 @@ from lab.training import calibrated as training
 from tests.engine.human.test_calibrated import model
 from tests.lab.analysis.samples import made_up, position
 
-pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the extra `fit`")
+pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the extra `lab`")
 
 
 @pytest.fixture(autouse=True)

@@ -113,7 +113,7 @@ def test_skill_is_learned_by_rating_and_speed(people: Population) -> None:
 
 def test_the_card_has_what_was_measured(people: Population) -> None:
     found = fitted(people, seed=2)
-    card = merged_card("othello", None, found.record({"command": "desdemona model fit", "seed": 2}))
+    card = merged_card("othello", None, found.record({"command": "desdemona lab fit", "seed": 2}))
     data = json.dumps(card, allow_nan=False).encode()
     read = PersonPrior.parse(data, "card")
     base = people.models["net"]
@@ -134,7 +134,7 @@ def test_the_card_has_what_was_measured(people: Population) -> None:
     assert everybody["gain"]["rated"][0] == pytest.approx(rated_gain, abs=1e-4)
     assert everybody["errors"] == errors
     assert everybody["expected_per_error_tilted"]["rated"][0] == pytest.approx(expected / errors, abs=1e-4)
-    assert card["bases"][0]["command"] == "desdemona model fit"
+    assert card["bases"][0]["command"] == "desdemona lab fit"
     text = person_text(found)
     assert "rated, k:" in text
     assert "rated 1300-1699" in text

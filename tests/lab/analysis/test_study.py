@@ -146,7 +146,7 @@ def test_baits_and_experience_in_words() -> None:
 
 
 def test_plots_are_the_same_when_they_are_drawn_again(found: Study, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra `fit`")
+    pytest.importorskip("matplotlib", reason="needs the extra `lab`")
     from lab.analysis.plots import draw
 
     first = draw(found, tmp_path / "a", "othello")
@@ -159,7 +159,7 @@ def test_plots_are_the_same_when_they_are_drawn_again(found: Study, tmp_path: Pa
 
 
 def test_a_name_is_no_formula(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra `fit`")
+    pytest.importorskip("matplotlib", reason="needs the extra `lab`")
     from lab.analysis.plots import draw
 
     people = population("othello", made_up(60), r"a$\frac$ \$")

@@ -78,11 +78,11 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert desdemona(*ANALYSE)[1] == f"native, depth 4: 0 moves analysed, {told['new']} known already\n"
 
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
-    code, out, err = desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+    code, out, err = desdemona("lab", "analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
     assert (code, err) == (0, "")
     assert out.endswith(f"; {told['new']} predicted by fake\n")
 
-    code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")
+    code, out, err = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--format", "json")
     assert code == 0
     study: dict[str, Any] = json.loads(out)
     assert study["positions"] == told["new"]
@@ -91,26 +91,28 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert {row["model"] for row in study["baits"]["rows"]} == {"calibrated model", "fake", "R"}
     assert study["experience"] == [], "games without a year"
     asked = ("--resamples", "20", "--no-confirm", "--format", "json")
-    study = json.loads(desdemona("study", "--game", "othello", *asked)[1])
+    study = json.loads(desdemona("lab", "study", "--game", "othello", *asked)[1])
     assert (study["baits"]["unconfirmed"], study["baits"]["primary"]["is_confirmed"]) == (
         "--no-confirm",
         False,
     )
-    assert "rated by results" in desdemona("study", "--game", "othello", "--resamples", "20", "--elo")[1]
-    code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--human", "fake")
+    assert (
+        "rated by results" in desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--elo")[1]
+    )
+    code, out, err = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--human", "fake")
     assert code == 0
     assert "Figure 9" in out
     for option in ("--own", "--min-rating=1500"):
-        code, _, err = desdemona("study", "--game", "othello", "--elo", option)
+        code, _, err = desdemona("lab", "study", "--game", "othello", "--elo", option)
         assert (code, "--elo cannot go with" in err) == (2, True)
-    code, out, err = desdemona("study", "--game", "othello", "--human", "maia")
+    code, out, err = desdemona("lab", "study", "--game", "othello", "--human", "maia")
     assert (code, out) == (2, "")
     assert "no predictions of 'maia' for these positions; models: fake ffffff" in err
 
 
 def test_games_that_people_had_played_before(desdemona: Command, tmp_path: Path) -> None:
     (tmp_path / "new.pgn").write_text(PGN.split('\n\n[Event "B"]')[0] + "\n")
-    assert desdemona("analyse", "new.pgn", "--game", "chess", "--depth", "3", "--sample", "4")[0] == 0
+    assert desdemona("lab", "analyse", "new.pgn", "--game", "chess", "--depth", "3", "--sample", "4")[0] == 0
     study = ("study", "--game", "chess", "--resamples", "20", "--format", "json")
     assert json.loads(desdemona(*study)[1])["experience"] == [], "no games of earlier years"
     old = '[White "Anna"]\n[Black "Clara"]\n[Date "{}.01.02"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n'
@@ -126,36 +128,36 @@ def test_profiles_of_an_earlier_search_are_not_confirmed(
 ) -> None:
     desdemona(*ANALYSE)
     monkeypatch.setattr(cli_study, "SEARCH_REVISION", "later")
-    told = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
+    told = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
     assert json.loads(told)["baits"]["unconfirmed"] == "the profiles are not of this program's present search"
 
 
 def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     positions = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
-    desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
-    desdemona("analyse", "games.txt", "--game", "othello", "--depth", "3", "--sample", "1")
-    code, out, err = desdemona("study", "--game", "othello", "--list")
+    desdemona("lab", "analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+    desdemona("lab", "analyse", "games.txt", "--game", "othello", "--depth", "3", "--sample", "1")
+    code, out, err = desdemona("lab", "study", "--game", "othello", "--list")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"1: native, depth 4, {SEARCH_REVISION}: {positions} positions of 2 games; models: fake ffffff",
         f"2: native, depth 3, {SEARCH_REVISION}: 1 position of 1 game; models: none",
     ]
-    listed = json.loads(desdemona("study", "--game", "othello", "--list", "--format", "json")[1])
+    listed = json.loads(desdemona("lab", "study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
-    assert "--list goes with" in desdemona("study", "--game", "othello", "--list", "--own")[2]
-    told = desdemona("study", "--game", "chess", "--list")
-    assert told == (0, "", "there is no analysis of chess: `desdemona analyse` makes one\n")
+    assert "--list goes with" in desdemona("lab", "study", "--game", "othello", "--list", "--own")[2]
+    told = desdemona("lab", "study", "--game", "chess", "--list")
+    assert told == (0, "", "there is no analysis of chess: `desdemona lab analyse` makes one\n")
 
 
 def test_one_game_alone_has_no_intervals(desdemona: Command, tmp_path: Path) -> None:
     (tmp_path / "games.txt").write_text(OTHELLO.split("\n", 1)[0])
     desdemona(*ANALYSE)
-    code, out, _ = desdemona("study", "--game", "othello", "--resamples", "20")
+    code, out, _ = desdemona("lab", "study", "--game", "othello", "--resamples", "20")
     assert code == 0
     assert " [-]" in out
     assert "nan" not in out
-    told = desdemona("study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
+    told = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
     loss = json.loads(told, parse_constant=pytest.fail)["mean_loss"]
     assert loss["value"] >= 0
     assert loss["low"] is loss["high"] is None
@@ -179,21 +181,21 @@ def test_names_of_models_do_not_talk_to_the_terminal(
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: model)
     said = [
         desdemona(*ANALYSE, "--model", "x.onnx"),
-        desdemona("study", "--game", "othello", "--resamples", "20"),
+        desdemona("lab", "study", "--game", "othello", "--resamples", "20"),
     ]
     for code, out, err in said:
         assert code == 0
         assert "\\x1b[31mred" in out
         assert "\x1b" not in out + err
-    told = desdemona("model", "fit", "--game", "othello", "--out", "x.onnx", "--name", "a\a")
+    told = desdemona("lab", "fit", "--game", "othello", "--out", "x.onnx", "--name", "a\a")
     assert told == (2, "", "desdemona: --name: 'a\\x07' is not at most 80 printable characters\n")
 
 
 def test_a_study_is_told_before_it_is_drawn(desdemona: Command, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra `fit`")
+    pytest.importorskip("matplotlib", reason="needs the extra `lab`")
     desdemona(*ANALYSE)
     (tmp_path / "file").touch()
-    code, out, err = desdemona("study", "--game", "othello", "--resamples", "20", "--plots", "file")
+    code, out, err = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--plots", "file")
     assert code == 2
     assert "Figure 9" in out
     assert err.endswith("desdemona: --plots: file: File exists\n")
@@ -205,11 +207,11 @@ def test_models_are_told_apart_by_their_files(desdemona: Command, monkeypatch: p
         model = FakeModel("othello")
         model.info = ModelInfo("othello", name, digit * 64)
         monkeypatch.setattr(cli_analyse, "_open", lambda *_, model=model: model)
-        desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+        desdemona("lab", "analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
 
     def studied(*asked: str) -> tuple[str, list[str]]:
         code, out, err = desdemona(
-            "study", "--game", "othello", "--resamples", "20", "--format", "json", *asked
+            "lab", "study", "--game", "othello", "--resamples", "20", "--format", "json", *asked
         )
         assert code == 0, err
         study: dict[str, Any] = json.loads(out)
@@ -220,7 +222,7 @@ def test_models_are_told_apart_by_their_files(desdemona: Command, monkeypatch: p
     assert studied("--human", "net") == newest
     assert studied("--human", "bbbbbb") == newest
     assert studied("--human", "A" * 10) == ("human-move model net aaaaaa", ["net", "net bbbbbb", "other"])
-    assert desdemona("study", "--game", "othello", "--human", "aaaaa")[0] != 0, "five digits"
+    assert desdemona("lab", "study", "--game", "othello", "--human", "aaaaa")[0] != 0, "five digits"
 
 
 async def own_games(url: str) -> None:
@@ -272,17 +274,17 @@ def test_positions_of_which_a_model_has_not_spoken_are_told_of(
     (tmp_path / "games.txt").write_text(OTHELLO.splitlines()[0])
     desdemona(*ANALYSE)
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
-    desdemona("analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
+    desdemona("lab", "analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
     (tmp_path / "games.txt").write_text(OTHELLO)
     more = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
     assert more > 0
-    err = desdemona("study", "--game", "othello", "--resamples", "20")[2]
+    err = desdemona("lab", "study", "--game", "othello", "--resamples", "20")[2]
     assert f" of 1 game, {more} more without its prediction left out\n" in err
 
 
 def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
     desdemona(*ANALYSE)
-    code, out, err = desdemona("model", "fit", "--game", "othello", "--first", "--out", "made.onnx")
+    code, out, err = desdemona("lab", "fit", "--game", "othello", "--first", "--out", "made.onnx")
     assert code != 0
     assert out == ""
     assert "at least 500 positions are needed" in err
@@ -304,7 +306,7 @@ def test_where_no_model_is_written(desdemona: Command, tmp_path: Path, out: str,
     """Said before anything is read."""
     (tmp_path / "folder.onnx").mkdir()
     (tmp_path / "card.json").mkdir()
-    told = desdemona("model", "fit", "--game", "othello", "--first", "--out", out)
+    told = desdemona("lab", "fit", "--game", "othello", "--first", "--out", out)
     assert told == (2, "", f"desdemona: {text}\n")
 
 
@@ -345,18 +347,18 @@ def test_what_makes_no_sense(desdemona: Command, arguments: tuple[str, ...], tex
 
 
 def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
-    assert "there is no database" in desdemona("study", "--game", "othello")[2]
+    assert "there is no database" in desdemona("lab", "study", "--game", "othello")[2]
     desdemona(*ANALYSE)
     assert (
-        "there is no analysis of chess: `desdemona analyse` makes one"
-        in desdemona("study", "--game", "chess")[2]
+        "there is no analysis of chess: `desdemona lab analyse` makes one"
+        in desdemona("lab", "study", "--game", "chess")[2]
     )
-    assert "of number 7: there are 1" in desdemona("study", "--game", "othello", "--analysis", "7")[2]
-    assert "no position passes" in desdemona("study", "--game", "othello", "--min-rating", "9")[2]
-    assert "--own" not in desdemona("study", "--game", "othello", "--own")[2]
-    told = desdemona("model", "fit", "--game", "go", "--own", "--first", "--out", "x.onnx")[2]
+    assert "of number 7: there are 1" in desdemona("lab", "study", "--game", "othello", "--analysis", "7")[2]
+    assert "no position passes" in desdemona("lab", "study", "--game", "othello", "--min-rating", "9")[2]
+    assert "--own" not in desdemona("lab", "study", "--game", "othello", "--own")[2]
+    told = desdemona("lab", "fit", "--game", "go", "--own", "--first", "--out", "x.onnx")[2]
     assert "--game: 'go' is not known" in told
-    told = desdemona("study", "--game", "othello", "--calibrated", "none.onnx")[2]
+    told = desdemona("lab", "study", "--game", "othello", "--calibrated", "none.onnx")[2]
     assert "none.onnx: No such file" in told
 
 
@@ -385,7 +387,7 @@ def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("model", "fit", "--game", "othello", "--out", "x.onnx"), "model fit"),
+        (("lab", "fit", "--game", "othello", "--out", "x.onnx"), "lab fit"),
         (("study", "--game", "othello", "--plots", "plots"), "--plots"),
     ],
 )
@@ -395,4 +397,4 @@ def test_what_is_not_installed_is_said_at_once(
     monkeypatch.setattr(cli_study, "find_spec", lambda _: None)
     status, _, err = desdemona(*command)
     assert status == 2
-    assert f"{what} needs the extra `fit`: `.venv/bin/pip install -e '.[fit]'`" in err
+    assert f"{what} needs the extra `lab`: `pip install 'desdemona[lab]'`" in err

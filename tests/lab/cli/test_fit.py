@@ -1,4 +1,4 @@
-"""`desdemona model fit --person`: from a database of analysed games to a card."""
+"""`desdemona lab fit --person`: from a database of analysed games to a card."""
 
 import json
 from dataclasses import replace
@@ -33,7 +33,7 @@ def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     return given
 
 
-FIT = ("model", "fit", "--person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
+FIT = ("lab", "fit", "--person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
 
 
 @pytest.mark.usefixtures("people")
@@ -48,7 +48,7 @@ def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> N
     assert (prior.depth, prior.least, prior.scale.unit, prior.scale.games) == (6, 1e-5, 400.0, 0)
     assert prior.grid.x == (0.0,)
     content = json.loads((tmp_path / "person_othello.json").read_text())["bases"][0]
-    assert content["command"].startswith("desdemona model fit --person --game othello")
+    assert content["command"].startswith("desdemona lab fit --person --game othello")
     assert (content["data"], content["seed"], content["model"]) == ("made up", 1, "net")
 
     code, out, _ = desdemona(*FIT, "--base", "human", "--format", "json")
@@ -69,7 +69,7 @@ def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
         code, _, err = desdemona(*FIT, *options)
         assert (code, what in err) == (2, True)
     assert "x.onnx does not end in .json" in desdemona(*FIT[:-4], "--out", "x.onnx")[2]
-    plain = ("model", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
+    plain = ("lab", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
     assert "--base, --calibrated and --truth-alone go with --person" in desdemona(*plain)[2]
     (tmp_path / "person_othello.json").write_text("{}")
     code, _, err = desdemona(*FIT, "--base", "human")
@@ -102,7 +102,7 @@ def test_names_and_clocks_come_from_the_games(
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
     status, _, err = desdemona("import", "games.pgn", "--game", "othello")
     assert status == 0, err
-    code, _, err = desdemona("analyse", "games.pgn", *ANALYSE[2:], "--model", "x.onnx")
+    code, _, err = desdemona("lab", "analyse", "games.pgn", *ANALYSE[2:], "--model", "x.onnx")
     assert code == 0, err
     seen: dict[str, Any] = {}
 

@@ -151,5 +151,5 @@ def test_without_matplotlib_it_is_said_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(NoPlots, match="extra 'fit'"):
+    with pytest.raises(NoPlots, match="extra 'lab'"):
         plots.draw((), tmp_path, "x")

@@ -78,7 +78,7 @@ def test_no_game_is_on_both_sides() -> None:
 
 
 def test_cross_validation_finds_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sklearn", reason="needs the extra `fit`")
+    pytest.importorskip("sklearn", reason="needs the extra `lab`")
     monkeypatch.setattr(training, "PENALTIES", (3.0, 30.0))
     monkeypatch.setattr(training, "TREES", (0, 4, 8))
     rows = made_up(400, bend=3.0)
@@ -92,7 +92,7 @@ def test_cross_validation_finds_what_is_there(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_file_says_what_was_learned() -> None:
-    pytest.importorskip("sklearn", reason="needs the extra `fit`")
+    pytest.importorskip("sklearn", reason="needs the extra `lab`")
     rows = made_up(800, bend=3.0)
     alone = without_human(rows)
     parts = fit_part(rows, 3.0, 12, 1), fit_part(alone, 3.0, 5, 2)
@@ -109,7 +109,7 @@ def test_the_file_says_what_was_learned() -> None:
 
 
 def test_trees_learn_what_a_line_cannot() -> None:
-    pytest.importorskip("sklearn", reason="needs the extra `fit`")
+    pytest.importorskip("sklearn", reason="needs the extra `lab`")
     rows, other = made_up(1000, bend=3.0), made_up(500, seed=2, bend=3.0)
     line, trees = fit_part(rows, 3.0, 0, 1), fit_part(rows, 3.0, 15, 1)
     found = [nll(softmax(part.utilities(other.features), other), other) for part in (line, trees)]

@@ -1,4 +1,4 @@
-"""`desdemona opponent`: who is meant, and the same numbers as the dashboard's page."""
+"""`desdemona page opponent`: who is meant, and the same numbers as the dashboard's page."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -37,7 +37,7 @@ def met(migrated_file: Path) -> None:
 
 @pytest.mark.usefixtures("met")
 def test_a_person(desdemona: Command) -> None:
-    status, told, notes = desdemona("opponent", "BEN")
+    status, told, notes = desdemona("page", "opponent", "BEN")
     assert (status, notes) == (0, "")
     lines = told.splitlines()
     assert lines[:7] == [
@@ -54,7 +54,7 @@ def test_a_person(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("met")
 def test_progress(desdemona: Command) -> None:
-    _, told, _ = desdemona("opponent", "anna", "--site", "arena")
+    _, told, _ = desdemona("page", "opponent", "anna", "--site", "arena")
     (block,) = [line for line in told.splitlines() if "1 to 20" in line]
     assert "60" in block
     assert "21.7 % (" in block
@@ -64,7 +64,7 @@ def test_progress(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("met")
 def test_json(desdemona: Command) -> None:
-    status, told, _ = desdemona("opponent", "anna", "--site", "arena", "--format", "json")
+    status, told, _ = desdemona("page", "opponent", "anna", "--site", "arena", "--format", "json")
     found = json.loads(told)
     assert status == 0
     assert (found["name"], found["games"], len(found["visits"])) == ("Anna", 22, 22)
@@ -73,7 +73,7 @@ def test_json(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("met")
 def test_control_characters_do_not_reach_the_terminal(desdemona: Command) -> None:
-    _, told, _ = desdemona("opponent", "x\x1b[31m")
+    _, told, _ = desdemona("page", "opponent", "x\x1b[31m")
     assert "\x1b" not in told
     assert told.startswith("?[31mred (x?[31m) at arena: person\n")
 
@@ -92,10 +92,10 @@ def test_control_characters_do_not_reach_the_terminal(desdemona: Command) -> Non
     ],
 )
 def test_who_is_not_found(desdemona: Command, arguments: tuple[str, ...], complaint: str) -> None:
-    assert desdemona("opponent", *arguments) == (2, "", f"desdemona: {complaint}\n")
+    assert desdemona("page", "opponent", *arguments) == (2, "", f"desdemona: {complaint}\n")
 
 
 @pytest.mark.usefixtures("met")
 def test_a_whole_key_goes_before_names(desdemona: Command) -> None:
-    _, told, _ = desdemona("opponent", "anna", "--format", "json")
+    _, told, _ = desdemona("page", "opponent", "anna", "--format", "json")
     assert json.loads(told)["site"] == "arena"

@@ -1,4 +1,4 @@
-"""`desdemona report` as the operator types it."""
+"""`desdemona page month` as the operator types it."""
 
 import asyncio
 import re
@@ -65,7 +65,7 @@ def november(migrated_file: Path) -> Path:
 
 def test_a_month(desdemona: Command, november: Path) -> None:
     assert november.exists()
-    status, told, _ = desdemona("report", "--month", "2026-11")
+    status, told, _ = desdemona("page", "month", "--month", "2026-11")
     assert status == 0
     page = _Page(told)
     assert page.headings[:4] == ["Desdemona: November 2026", "Games by day", "Score", "By player and game"]
@@ -79,7 +79,7 @@ def test_a_month(desdemona: Command, november: Path) -> None:
 
 def test_the_file_needs_nothing_else(desdemona: Command, november: Path) -> None:
     assert november.exists()
-    _, told, _ = desdemona("report", "--month", "2026-11")
+    _, told, _ = desdemona("page", "month", "--month", "2026-11")
     page = _Page(told)
     assert page.count("script") == page.count("link") == page.count("img") == page.count("iframe") == 0
     for _, attributes in page.tags:
@@ -92,20 +92,20 @@ def test_the_file_needs_nothing_else(desdemona: Command, november: Path) -> None
 
 def test_names_are_text(desdemona: Command, november: Path) -> None:
     assert november.exists()
-    _, told, _ = desdemona("report", "--month", "2026-11")
+    _, told, _ = desdemona("page", "month", "--month", "2026-11")
     assert "&lt;b&gt;Anna&lt;/b&gt;" in told
     assert "<b>" not in told
 
 
 def test_filters_are_those_of_all_commands(desdemona: Command, november: Path) -> None:
     assert november.exists()
-    _, told, _ = desdemona("report", "--month", "2026-11", "--player", "standard", "--people")
+    _, told, _ = desdemona("page", "month", "--month", "2026-11", "--player", "standard", "--people")
     assert "1 game, score 0.5 of 1 (50.0%). Only player standard, opponent is bot no." in told
 
 
 def test_a_month_without_games(desdemona: Command, november: Path) -> None:
     assert november.exists()
-    status, told, _ = desdemona("report", "--month", "2020-02")
+    status, told, _ = desdemona("page", "month", "--month", "2020-02")
     assert status == 0
     assert "0 games. All games." in told
     assert "No bait was taken." in told
@@ -116,25 +116,27 @@ def test_a_month_without_games(desdemona: Command, november: Path) -> None:
 def test_another_time(desdemona: Command, november: Path) -> None:
     assert november.exists()
     times = ("--since", "2026-01-01T00:00+00:00", "--until", "2027-01-01T00:00+00:00")
-    _, told, _ = desdemona("report", *times)
+    _, told, _ = desdemona("page", "month", *times)
     assert "<h1>Desdemona: 2026-01-01 00:00 to 2027-01-01 00:00</h1>" in told
     assert "3 games" in told
 
 
 def test_this_month_is_the_default(desdemona: Command, migrated_file: Path) -> None:
     assert migrated_file.exists()
-    before, (_, told, _), after = datetime.now(UTC), desdemona("report"), datetime.now(UTC)
+    before, (_, told, _), after = datetime.now(UTC), desdemona("page", "month"), datetime.now(UTC)
     assert any(f"<h1>Desdemona: {now:%B %Y}</h1>" in told for now in (before, after))
 
 
 def test_a_file(desdemona: Command, november: Path, tmp_path: Path) -> None:
     assert november.exists()
     path = tmp_path / "report.html"
-    status, told, notes = desdemona("report", "--month", "2026-12", "--out", str(path))
+    status, told, notes = desdemona("page", "month", "--month", "2026-12", "--out", str(path))
     assert (status, told) == (0, "")
     assert notes == f"{path}: {path.stat().st_size:,} bytes\n"
     assert path.read_text().startswith("<!doctype html>")
-    status, _, notes = desdemona("report", "--month", "2026-12", "--out", str(tmp_path / "no" / "where"))
+    status, _, notes = desdemona(
+        "page", "month", "--month", "2026-12", "--out", str(tmp_path / "no" / "where")
+    )
     assert status == 2
     assert "cannot be written" in notes
 
@@ -144,7 +146,7 @@ def test_a_terminal_is_not_flooded(
 ) -> None:
     assert november.exists()
     monkeypatch.setattr(command, "is_terminal", lambda: True)
-    status, told, notes = desdemona("report", "--month", "2026-11")
+    status, told, notes = desdemona("page", "month", "--month", "2026-11")
     assert (status, told) == (2, "")
     assert "--out: name a file" in notes
 
@@ -164,6 +166,6 @@ def test_odd_times_are_refused(
     desdemona: Command, migrated_file: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     assert migrated_file.exists()
-    status, _, notes = desdemona("report", *arguments)
+    status, _, notes = desdemona("page", "month", *arguments)
     assert status == 2
     assert told in notes

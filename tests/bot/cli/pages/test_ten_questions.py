@@ -126,7 +126,6 @@ def test_json_and_csv_are_the_pages(desdemona: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("nothing",), "page: 'nothing' is not known; known: works, results, traps"),
         (("results", "--by", "moon"), "page results: by: 'moon' is not known; known: player, game"),
         (("ratings", "--sort", "games"), "page ratings: 'sort' is no filter of this page; known: account,"),
         (("traps", "--format", "csv", "--table", "x"), "--table: 'x' is not known; known: baits, phases"),

@@ -196,7 +196,7 @@ def test_month(
     selected: str,
 ) -> None:
     monkeypatch.setattr("bot.cli.monthly.command.datetime", Stopped)
-    run_command(world.url, tmp_path, "report", "--month", "2026-11", *options, "--out", "month.html")
+    run_command(world.url, tmp_path, "page", "month", "--month", "2026-11", *options, "--out", "month.html")
     html = (tmp_path / "month.html").read_text("utf-8")
     chosen = {**MONTH, **query}
     games, found = counted(exported, chosen), groups(exported, chosen, ("player", "game"))

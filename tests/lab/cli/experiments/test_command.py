@@ -1,4 +1,4 @@
-"""`desdemona experiment` in this process, on an experiment that takes no time."""
+"""`desdemona lab` in this process, on an experiment that takes no time."""
 
 import json
 import signal
@@ -40,11 +40,11 @@ def here(migrated_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa:
 def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    code, out, err = desdemona("experiment", "tell", "figures-3-to-5")
+    code, out, err = desdemona("lab", "tell", "figures-3-to-5")
     assert (code, out) == (2, "")
     assert "desdemona.db has no results of figures-3-to-5 (small, seed 1); " in err
-    assert "`desdemona experiment run figures-3-to-5` makes them" in err
-    code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
+    assert "`desdemona lab run figures-3-to-5` makes them" in err
+    code, out, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
     assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
     assert err.splitlines()[2] == "figures-3-to-5: 1 of 1"
     assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
@@ -52,21 +52,21 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     names = sorted(path.name for path in (tmp_path / "plots").iterdir())
     assert names == ["figures-3-to-5-figure-3.svg", "figures-3-to-5-figure-5.svg"]
     monkeypatch.setattr(Formulas, "run", None)  # it would fail
-    assert desdemona("experiment", "run", "figures-3-to-5")[:2] == (0, out)
-    code, out, _ = desdemona("experiment", "tell", "figures-3-to-5", "--format", "json")
+    assert desdemona("lab", "run", "figures-3-to-5")[:2] == (0, out)
+    code, out, _ = desdemona("lab", "tell", "figures-3-to-5", "--format", "json")
     found: dict[str, Any] = json.loads(out)
     assert (found["run"]["seed"], found["run"]["done"], found["run"]["jobs"]) == (1, 1, 1)
     assert [claim["verdict"] for claim in found["claims"]][-1] == "does not hold"
-    assert desdemona("experiment", "tell", "figures-3-to-5", "--seed", "2")[0] == 2
-    code, _, err = desdemona("experiment", "tell", "figures-3-to-5", "--full", "--seed", "2")
-    assert (code, "`desdemona experiment run figures-3-to-5 --full --seed 2` makes them" in err) == (2, True)
+    assert desdemona("lab", "tell", "figures-3-to-5", "--seed", "2")[0] == 2
+    code, _, err = desdemona("lab", "tell", "figures-3-to-5", "--full", "--seed", "2")
+    assert (code, "`desdemona lab run figures-3-to-5 --full --seed 2` makes them" in err) == (2, True)
 
 
 def test_the_list_and_names_that_are_not_in_it(desdemona: Command) -> None:
-    code, out, _ = desdemona("experiment", "list")
+    code, out, _ = desdemona("lab", "list")
     assert code == 0
     assert "pathology: Deeper search that plays worse: board splitting\n" in out
-    code, _, err = desdemona("experiment", "run", "figure-66")
+    code, _, err = desdemona("lab", "run", "figure-66")
     assert (code, "there is no experiment 'figure-66', only figure-6," in err) == (2, True)
 
 
@@ -85,11 +85,11 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
 
     monkeypatch.setattr(Formulas, "jobs", jobs)
     monkeypatch.setattr(Formulas, "run", interrupted)
-    code, out, err = desdemona("experiment", "run", "figures-3-to-5", "--full")
+    code, out, err = desdemona("lab", "run", "figures-3-to-5", "--full")
     assert (code, out) == (128 + signal.SIGINT, "")
     assert "stopped; the same command resumes" in err
     monkeypatch.setattr(Formulas, "report", lambda *_: Report())
-    code, out, err = desdemona("experiment", "tell", "figures-3-to-5", "--full")
+    code, out, err = desdemona("lab", "tell", "figures-3-to-5", "--full")
     assert "**A part**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
     assert "2 of 4 jobs are done: verdicts are on these" in err
 
@@ -118,8 +118,8 @@ def test_a_full_run_that_reads_files_needs_their_folder(
     monkeypatch.setattr(Formulas, "needs", "a file")
     monkeypatch.setattr(Formulas, "run", looked)
     monkeypatch.setattr(Formulas, "report", lambda *_: Report())
-    run = ("experiment", "run", "figures-3-to-5")
-    assert "--full needs --folder, with a file" in desdemona("experiment", "list")[1]
+    run = ("lab", "run", "figures-3-to-5")
+    assert "--full needs --folder, with a file" in desdemona("lab", "list")[1]
     code, _, err = desdemona(*run, "--full")
     assert (code, "figures-3-to-5 --full needs --folder, with a file" in err) == (2, True)
     code, _, err = desdemona(*run, "--full", "--folder", str(tmp_path / "none"))
@@ -136,5 +136,5 @@ def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("lab.cli.experiments.command.svg_files", missing)
     monkeypatch.setattr(Formulas, "run", None)  # nothing is done first
-    code, _, err = desdemona("experiment", "run", "figures-3-to-5", "--plots", "x")
+    code, _, err = desdemona("lab", "run", "figures-3-to-5", "--plots", "x")
     assert (code, "--plots: drawing needs matplotlib" in err) == (2, True)

@@ -1,4 +1,4 @@
-"""`desdemona model`: inspects and converts human-move models."""
+"""`desdemona lab import-model` and `show-model`: inspects and converts human-move models."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,9 +25,9 @@ def import_model(
     Each is tested before it is written: it must prefer legal moves, and a network that this program knows
     must predict its known first moves.
     """
-    from engine.human.lc0 import MOST_BYTES
-    from engine.human.maia_onnx import import_network
     from engine.human.onnx import read_model_file
+    from lab.training.lc0 import MOST_BYTES
+    from lab.training.maia_onnx import import_network
 
     for file in files:
         try:
@@ -56,7 +56,7 @@ def show(
     ],
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Show a model's metadata and its predictions for the first move."""
+    """Show a model's metadata and its first-move predictions."""
     try:
         card = _card(file)
     except BadModel as error:

@@ -22,11 +22,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.formats.record import clean
 from engine.games.standard_chess import StandardChess
-from engine.human.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExcite, read_network
 from engine.human.maia import MaiaModel, openings
 from engine.human.maia_planes import EMPTY, MOVES, NOW, PAST, SLOTS
 from engine.human.model import MAIA, BadModel
 from engine.human.onnx import PREFIX, OnnxNetwork
+from lab.training.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExcite, read_network
 
 Matrix = NDArray[Any]
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.human import registry as people
 from tests.bot.conftest import Command
-from tests.engine.human.lc0_files import pawn_pusher
+from tests.lab.training.lc0_files import pawn_pusher
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def published(tmp_path: Path) -> Path:
 
 
 def test_a_network_is_imported_and_shown(desdemona: Command, published: Path, tmp_path: Path) -> None:
-    status, out, err = desdemona("model", "import", str(published))
+    status, out, err = desdemona("lab", "import-model", str(published))
     assert status == 0
     model = Path("data/models/maia-1234.onnx")
     assert out.startswith(f"{model}: sha256 ")
@@ -27,27 +27,29 @@ def test_a_network_is_imported_and_shown(desdemona: Command, published: Path, tm
     assert sorted(os.listdir(tmp_path / "data" / "models")) == ["maia-1234.onnx"]
     assert model.stat().st_mode & 0o777 == 0o644
 
-    status, shown, _ = desdemona("model", "show", str(model))
+    status, shown, _ = desdemona("lab", "show-model", str(model))
     assert status == 0
     assert "\x1b" not in shown
     lines = {" ".join(line.split()) for line in shown.splitlines()}
     assert {"kind maia", "game chess", "name maia-1234", "rating 1234"} <= lines
-    told = json.loads(desdemona("model", "show", str(model), "--format", "json")[1])
+    told = json.loads(desdemona("lab", "show-model", str(model), "--format", "json")[1])
     assert out.split()[-1] == told["sha256"]
     assert told["source_sha256"] in err
     assert set(told["first_moves"].values()) == {0.125}
 
-    family = json.loads(desdemona("model", "show", str(model.parent), "--format", "json")[1])
+    family = json.loads(desdemona("lab", "show-model", str(model.parent), "--format", "json")[1])
     assert family["kind"] == "maia"
     assert family["name"].startswith("maia-1234-1234")
     # Once more does no harm.
-    assert desdemona("model", "import", str(published), "--out", "data/models")[0] == 0
+    assert desdemona("lab", "import-model", str(published), "--out", "data/models")[0] == 0
 
 
 def test_several_at_once(desdemona: Command, published: Path, tmp_path: Path) -> None:
     other = tmp_path / "maia-1300.pb.gz"
     other.write_bytes(published.read_bytes())
-    assert desdemona("model", "import", str(published), str(other), "--out", str(tmp_path / "out"))[0] == 0
+    assert (
+        desdemona("lab", "import-model", str(published), str(other), "--out", str(tmp_path / "out"))[0] == 0
+    )
     assert sorted(os.listdir(tmp_path / "out")) == ["maia-1234.onnx", "maia-1300.onnx"]
 
 
@@ -65,15 +67,15 @@ def test_what_is_no_network_is_told_in_one_line(
     path = tmp_path / "bad.pb.gz"
     if content is not None:
         path.write_bytes(content)
-    assert desdemona("model", "import", str(path)) == (2, "", f"desdemona: {path}: {why}\n")
+    assert desdemona("lab", "import-model", str(path)) == (2, "", f"desdemona: {path}: {why}\n")
     assert not (tmp_path / "data").exists()
 
 
 def test_pipes_and_devices_are_refused(desdemona: Command, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero")):
-        for command in ("import", "show"):
-            assert desdemona("model", command, str(path)) == (
+        for command in ("import-model", "show-model"):
+            assert desdemona("lab", command, str(path)) == (
                 2,
                 "",
                 f"desdemona: {path}: not a regular file\n",
@@ -82,11 +84,11 @@ def test_pipes_and_devices_are_refused(desdemona: Command, tmp_path: Path) -> No
 
 def test_a_folder_that_is_none(desdemona: Command, published: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    status, out, err = desdemona("model", "import", str(published), "--out", str(tmp_path / "file"))
+    status, out, err = desdemona("lab", "import-model", str(published), "--out", str(tmp_path / "file"))
     assert (status, out) == (2, "")
     assert err.startswith(f"desdemona: {tmp_path / 'file' / 'maia-1234.onnx'}: ")
     assert err.count("\n") == 1
-    status, _, err = desdemona("model", "show", str(tmp_path))
+    status, _, err = desdemona("lab", "show-model", str(tmp_path))
     assert status == 2
     assert "no Maia network" in err
 
@@ -94,7 +96,7 @@ def test_a_folder_that_is_none(desdemona: Command, published: Path, tmp_path: Pa
 def test_what_is_for_the_program_alone_is_not_shown(desdemona: Command) -> None:
     """The network of Othello carries openings, as long as a book."""
     path = Path(people.__file__).parent / "othello_human.onnx"
-    status, shown, _ = desdemona("model", "show", str(path))
+    status, shown, _ = desdemona("lab", "show-model", str(path))
     assert status == 0
     assert "characters, for the program" in shown
     assert len(shown) < 10_000

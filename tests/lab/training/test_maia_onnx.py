@@ -10,14 +10,15 @@ import onnx
 import pytest
 
 from engine.games.standard_chess import StandardChess
-from engine.human import lc0, maia_onnx
-from engine.human.lc0 import read_network
 from engine.human.maia import MaiaModel
-from engine.human.maia_onnx import PUBLISHED, import_network, write_onnx
 from engine.human.maia_planes import SLOTS, encode
 from engine.human.model import BadModel
 from engine.human.onnx import OnnxNetwork
-from tests.engine.human.lc0_files import (
+from lab.training import lc0, maia_onnx
+from lab.training.lc0 import read_network
+from lab.training.maia_onnx import PUBLISHED, import_network, write_onnx
+from tests.engine.human.test_maia_planes import played, random_game, unpacked
+from tests.lab.training.lc0_files import (
     PLANES,
     Layer,
     Made,
@@ -29,7 +30,6 @@ from tests.engine.human.lc0_files import (
     pawn_pusher,
     random_network,
 )
-from tests.engine.human.test_maia_planes import played, random_game, unpacked
 from tests.shared_data import shared_path
 
 GAME = StandardChess()
