@@ -18,6 +18,7 @@ from engine.decision import (
     Person,
     Pick,
     ReplyProfile,
+    SearchMode,
     SourceInfo,
 )
 from engine.game import WIN_CENTI
@@ -225,7 +226,7 @@ async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:
     pick = Pick(score_centi=35, depth=18, confidence=100, solved=False)
-    made = _chess_decision(TrapParams(), player="strong", search_mode="strong", pick=pick)
+    made = _chess_decision(TrapParams(), player="strong", search_mode=SearchMode.STRONG, pick=pick)
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
@@ -235,7 +236,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
 
 async def test_another_engine_is_named(database: Database) -> None:
     source = SourceInfo("Fake 1.0", "uci", (), window_centi=100, floor_centi=-80, nodes=1000)
-    made = _chess_decision(TrapParams(), player="trappy_uci", search_mode="engine", source=source)
+    made = _chess_decision(TrapParams(), player="trappy_uci", search_mode=SearchMode.ENGINE, source=source)
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "(depth 3 by Fake 1.0" in _shown(report)
