@@ -36,8 +36,8 @@ def _number(row: Mapping[str, Any], machines: Mapping[str, str]) -> str:
 
 def _command(given: str | list[str]) -> str:
     parts = [given] if isinstance(given, str) else given
-    is_code = parts[0].startswith(("python", "make", "taskset", "desdemona"))
-    return "; ".join(f"`{part}`" for part in parts) if is_code else "; ".join(parts)
+    programs = ("python", "make", "taskset", "desdemona")
+    return "; ".join(f"`{part}`" if part.startswith(programs) else part for part in parts)
 
 
 def export_columns() -> str:
