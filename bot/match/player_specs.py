@@ -1,8 +1,9 @@
 """Parses player specifications: ``strong:time=0.1``, ``uci:stockfish; option.Threads=1``."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Any
 
 from bot.base.errors import DesdemonaError
@@ -198,75 +199,61 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
 
 def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
     values = _values(text, rest.split(",") if rest.strip() else [])
-    found: dict[str, Any] = {}
-    params: dict[str, Any] = {}
-    people: dict[str, Any] = {}
-    worth: dict[str, Any] = {}
-    sources: list[tuple[str, str]] = []
-    engine: dict[str, Any] = {}
+    parts: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
     for key, value in values.items():
-        if kind.asks_engine and key.startswith("option."):
-            engine.setdefault("options", []).append((key.removeprefix("option."), value))
-        elif kind.asks_engine and key in _ENGINE_KEYS:
-            name, read = _ENGINE_KEYS[key]
-            engine[name] = _read(text, key, value, read)
-        elif key in _TRAP_KEYS:
-            params[key] = _read(text, key, value, _TRAP_KEYS[key])
-        elif key in _VALUE_KEYS:
-            name, read = _VALUE_KEYS[key]
-            worth[name] = _read(text, key, value, read)
-        elif key in _MODEL_KEYS:
-            people[_MODEL_KEYS[key]] = (value,)
-        elif key in ROOT_SOURCES:
-            sources.append((key, value))
-        elif key in _OUR_KEYS:
-            name, read = _OUR_KEYS[key]
-            found[name] = _read(text, key, value, read)
-        else:
-            known = [
-                known
-                for known in (*_OUR_KEYS, *_TRAP_KEYS, *_MODEL_KEYS, *_VALUE_KEYS, *ROOT_SOURCES)
-                if (kind.searches_selectively or known not in _STRONG_KEYS)
-                and (kind.looks_up or known not in ROOT_SOURCES)
-                and (kind.models_opponent or known not in _PERSON_KEYS)
-            ]
-            if kind.asks_engine:
-                known = [key for key in known if key not in _STOPPABLE_KEYS]
-                known += [*_ENGINE_KEYS, "option.NAME"]
-            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(known)}")
+        setting = _field_of(kind, key)
+        if setting is None:
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(_known(kind))}")
+        parts[setting.part][setting.name] = _read(text, key, value, setting.read)
+    spec = parts[_Part.SPEC]
     try:
-        trap, valued = TrapParams(**params), ValueParams(**worth)
+        params, valued = TrapParams(**parts[_Part.PARAMS]), ValueParams(**parts[_Part.VALUE])
     except BadSettings as error:
         raise MatchError(f"player {text!r}: {error}") from None
-    _check_limits(text, found)
-    if kind.asks_engine and "cpu_s" in found:
+    _check_limits(text, spec)
+    if kind.asks_engine and "cpu_s" in spec:
         raise MatchError(
             f"player {text!r}: cpu cannot limit a player on another engine, which must finish its searches; "
             "give depth, and the result says what its moves cost"
         )
     for key in values:
-        if key in _STRONG_KEYS and not kind.searches_selectively:
-            raise MatchError(f"player {text!r}: {key} is for the strong player")
-        if key in ROOT_SOURCES and not kind.looks_up:
-            raise MatchError(f"player {text!r}: {key} is for the strong player and standard_uci")
-        if key in _PERSON_KEYS and not kind.models_opponent:
-            raise MatchError(f"player {text!r}: {key} is for players that model the opponent")
+        if key in _OUR_FIELDS and not _OUR_FIELDS[key].audience.fits(kind):
+            raise MatchError(f"player {text!r}: {key} is for {_OUR_FIELDS[key].audience.text}")
+    engine = {**parts[_Part.ENGINE], "options": tuple(parts[_Part.OPTIONS].items())}
     return OurSpec(
         text=text,
         kind=kind,
-        params=trap,
-        sources=tuple(sources),
-        people=ModelSettings(**people, value=valued),
-        engine=_engine(text, engine, found.get("depth")) if kind.asks_engine else None,
-        **found,
+        params=params,
+        sources=tuple(parts[_Part.SOURCES].items()),
+        people=ModelSettings(**parts[_Part.PEOPLE], value=valued),
+        engine=_engine(text, engine, spec.get("depth")) if kind.asks_engine else None,
+        **spec,
     )
+
+
+def _field_of(kind: PlayerKind, key: str) -> "_Field | None":
+    """What a key sets for a player of this kind; None: it is unknown."""
+    if kind.asks_engine and key.startswith("option."):
+        return _Field(_Part.OPTIONS, key.removeprefix("option."), str)
+    if kind.asks_engine and key in _ENGINE_KEYS:
+        return _Field(_Part.ENGINE, *_ENGINE_KEYS[key])
+    return _OUR_FIELDS.get(key)
+
+
+def _known(kind: PlayerKind) -> list[str]:
+    """The keys of players of this kind."""
+    known = [key for key, each in _OUR_FIELDS.items() if each.audience.fits(kind)]
+    if kind.asks_engine:
+        known = [key for key in known if key not in _STOPPABLE_KEYS]
+        known += [*_ENGINE_KEYS, "option.NAME"]
+    return known
 
 
 def _engine(text: str, found: dict[str, Any], depth: int | None) -> EngineSettings:
     if "command" not in found:
         raise MatchError(f"player {text!r}: engine is missing; write {_ENGINE_EXAMPLE!r}, for instance")
     game = _UCCI_GAME if found.get("protocol") == "ucci" else UCI_GAMES[0]
-    given: dict[str, Any] = {**found, "options": tuple(found.get("options", ()))}
+    given = dict(found)
     if depth is not None:
         given["depth"] = depth
     try:
@@ -427,7 +414,6 @@ _OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "contempt_centi": ("contempt_centi", _whole(0, 1000)),
     "rating": ("rating", _whole(0, 5000)),
 }
-_STRONG_KEYS = ("confidence", "threads", "contempt_centi")
 _TRAP_KEYS: dict[str, Callable[[str], Any]] = {
     "assessment": Assessment,
     "margin_centi": _whole(0, _LARGE),
@@ -464,7 +450,6 @@ _SHALLOW_KEYS: dict[str, Callable[[str], Any]] = {
     "percent": _number,
     "share_percent": _number,
 }
-_PERSON_KEYS = ("rating", *_MODEL_KEYS, *_VALUE_KEYS)
 _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "depth": ("depth", _whole(1, 1000)),
     "time": ("move_s", _seconds),
@@ -475,3 +460,63 @@ _OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "silence": ("silence_s", _seconds),
     "longest": ("longest_s", _seconds),
 }
+
+
+class _Part(Enum):
+    """The parts of an `OurSpec` that keys set."""
+
+    SPEC = auto()
+    """A field of its own."""
+    PARAMS = auto()
+    PEOPLE = auto()
+    VALUE = auto()
+    """Of the people settings."""
+    SOURCES = auto()
+    ENGINE = auto()
+    OPTIONS = auto()
+    """Of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Audience:
+    """The kinds of players that have a key."""
+
+    text: str
+    fits: Callable[[PlayerKind], bool]
+
+
+_ALL = _Audience("all players", lambda _kind: True)
+_STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
+_LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
+_MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """What a key sets."""
+
+    part: _Part
+    name: str
+    read: Callable[[str], Any]
+    """Reads the value; raises ValueError."""
+    audience: _Audience = _ALL
+
+
+_AUDIENCES = {
+    **dict.fromkeys(("confidence", "threads", "contempt_centi"), _STRONG),
+    **dict.fromkeys(("rating", *_MODEL_KEYS, *_VALUE_KEYS), _MODELLING),
+    **dict.fromkeys(ROOT_SOURCES, _LOOKING_UP),
+}
+_KEYS: Mapping[_Part, Mapping[str, tuple[str, Callable[[str], Any]]]] = {
+    _Part.SPEC: _OUR_KEYS,
+    _Part.PARAMS: {key: (key, read) for key, read in _TRAP_KEYS.items()},
+    _Part.PEOPLE: {key: (name, lambda value: (value,)) for key, name in _MODEL_KEYS.items()},
+    _Part.VALUE: _VALUE_KEYS,
+    _Part.SOURCES: {key: (key, str) for key in ROOT_SOURCES},
+}
+_OUR_FIELDS = {
+    key: _Field(part, name, read, _AUDIENCES.get(key, _ALL))
+    for part, keys in _KEYS.items()
+    for key, (name, read) in keys.items()
+}
+"""The keys of our players, except those for another engine."""

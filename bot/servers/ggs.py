@@ -30,7 +30,8 @@ from bot.base.events import (
 )
 from bot.base.game_server import Account
 from bot.servers import ggs_wire as wire
-from bot.servers.ggs_account import GgsAccount, GgsAction, Say, Tell, TellGame
+from bot.servers.ggs_account import GgsAccount
+from bot.servers.ggs_actions import GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_lifecycle import GgsStatus
 from bot.servers.ggs_requests import Attempt
 from bot.servers.lag import Lag
@@ -305,7 +306,7 @@ class GgsServer:
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         if not self._has_recalled:
-            self._state.remember(await self._recall())
+            self._state.games.remember(await self._recall())
             self._has_recalled = True
         link = self._link = self._link or await self._connect()
         opened_at = self._clock()
@@ -429,13 +430,13 @@ class GgsServer:
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         state = self._state
         await self._until(lambda: state.is_settled, SETTLED_S, f"game {game_id}")
-        game = state.find(game_id)
+        game = state.games.find(game_id)
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
         await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
         stream: asyncio.Queue[GameEvent] = asyncio.Queue()
         self._streams.setdefault(game_id, []).append(stream)
-        stream.put_nowait(state.first_event(game_id, self._clock()))
+        stream.put_nowait(state.games.first_event(game_id, self._clock()))
         try:
             while True:
                 event = await stream.get()
@@ -455,7 +456,7 @@ class GgsServer:
         before = self._state.lists
         await self._do([self._state.query_matches()])
         await self._answered(lambda: self._state.lists > before, "the list of matches")
-        return self._state.playing
+        return self._state.games.playing
 
     async def move(
         self,
@@ -465,7 +466,7 @@ class GgsServer:
         offer_draw: bool = False,  # noqa: ARG002 - the site has no draw offers
         info: MoveInfo | None = None,
     ) -> None:
-        game = self._state.find(game_id)
+        game = self._state.games.find(game_id)
         ply = 0 if game is None else len(game.moves)
         try:
             await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
@@ -501,7 +502,7 @@ class GgsServer:
 
     async def resign(self, game_id: str) -> None:
         await self._do(self._state.resign(game_id))
-        game = self._state.find(game_id)
+        game = self._state.games.find(game_id)
         over = f"game {game_id}: resigning"
         await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
 

@@ -8,23 +8,19 @@ The server does not store unrated games, but they may have ended unnoticed: they
 
 import logging
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from bot.base.errors import ProtocolError, RefusedError
 from bot.base.events import (
     OTHELLO_RANDOM,
-    AccountEvent,
     Challenge,
     ChallengeGone,
     ChallengeReceived,
     ChatLine,
     EndReason,
-    GameAdjourned,
     GameEnd,
-    GameEvent,
     GameFinished,
     GameSnapshot,
     GameStarted,
@@ -35,6 +31,7 @@ from bot.base.events import (
     speed_of,
 )
 from bot.servers import ggs_wire as wire
+from bot.servers.ggs_actions import GgsAction, Say, Tell, TellGame, say_all
 from bot.servers.ggs_archive import TELLING_PLIES, Archive, Look
 from bot.servers.ggs_game import (
     RULES,
@@ -53,6 +50,7 @@ from bot.servers.ggs_game import (
     start_of,
     type_of,
 )
+from bot.servers.ggs_games import GgsGames
 from bot.servers.ggs_lifecycle import (
     LINK,
     GgsGameEvent,
@@ -83,33 +81,6 @@ MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 KOMI_BID_DISCS = 0.0
 """What we say the side to move is worth at the start of a komi game."""
-REMEMBERED = 200
-"""Finished games that `GgsAccount.find` still returns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Say:
-    """Send a command."""
-
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tell:
-    """Deliver an event of the account."""
-
-    event: AccountEvent
-
-
-@dataclass(frozen=True, slots=True)
-class TellGame:
-    """Deliver an event of a game."""
-
-    game_id: str
-    event: GameEvent
-
-
-GgsAction = Say | Tell | TellGame
 
 
 class GgsAccount:
@@ -127,12 +98,7 @@ class GgsAccount:
         """Most matches that the server lets us have at once."""
         self._may_begin: Callable[[int], bool] = lambda _: True
         """Whether there is room for that many further games."""
-        self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the last game began, and how many did on each board."""
-        self._games: dict[str, GgsGame] = {}
-        """By our id."""
-        self._live: dict[str, GgsGame] = {}
-        """By the server's id."""
+        self.games = GgsGames()
         self._requests = Requests(name)
         self._matches = Matches(name)
         self._is_full = False
@@ -173,28 +139,6 @@ class GgsAccount:
         self._most_games = most_games
         return [] if is_told else [Say(tell_service("open", str(most_games)))]
 
-    def remember(self, known: Sequence[GameSnapshot]) -> None:
-        """Add the games that are open in the database; call it before the first connection."""
-        for about in known:
-            away = GgsGame(about, GgsStatus.AWAY, moves=about.state.moves, is_unheard=True)
-            self._games.setdefault(about.game_id, away)
-
-    @property
-    def playing(self) -> list[str]:
-        """Ids of the games that are live."""
-        return [game.about.game_id for game in self._live.values() if game.is_played]
-
-    def find(self, game_id: str) -> GgsGame | None:
-        """A current or recent game; None: unknown."""
-        return self._games.get(game_id)
-
-    def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
-        """The first event of a game's stream; `find` must have found the game."""
-        game = self._games[game_id]
-        if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL):
-            return GameAdjourned("the server has stored it")
-        return replace(game.about, state=game.state(now_s))
-
     # --- Connecting and disconnecting -------------------------------------------------------------------
 
     def connected(self, now_s: float) -> list[GgsAction]:
@@ -230,12 +174,12 @@ class GgsAccount:
         for look in looks:
             if look.message is not None:
                 out += self._end_all(look.games, look.message, look.change)
-        for game in list(self._live.values()):
-            out += self._put_away(game, reason)
-        for game in self._games.values():
+        for game in list(self.games.live.values()):
+            out += self.games.put_away(game, reason)
+        for game in self.games.by_id.values():
             if game.status is GgsStatus.DOUBTFUL:
-                out += self._put_away(game, reason)
-        self._live.clear()
+                out += self.games.put_away(game, reason)
+        self.games.live.clear()
         self._matches.lost()
         self._resuming.clear()
         self._followed.clear()
@@ -252,7 +196,7 @@ class GgsAccount:
         given_up = self._end_looks(self._archive.overdue(now_s, WAITED_S))
         matches = {
             game.match
-            for game in self._live.values()
+            for game in self.games.live.values()
             if game.is_played
             and (
                 game.is_stale
@@ -265,7 +209,7 @@ class GgsAccount:
         out = [*given_up, *(Say(tell_service("moves", match)) for match in sorted(matches))]
         if self._archive.is_searching:
             out.append(Say(tell_service("history")))
-        if self._away_opponents():
+        if self.games.away_opponents():
             out.append(Say(tell_service("stored")))
         if not self._requests.is_registered:
             out.append(Say(tell_service("finger")))
@@ -280,7 +224,7 @@ class GgsAccount:
             RefusedError: The challenge is gone.
         """
         attempt, commands = self._requests.accept(self._requests.find(key))
-        return attempt, _say(commands)
+        return attempt, say_all(commands)
 
     def decline(self, key: str) -> list[GgsAction]:
         """Decline a challenge; one that is gone needs no command."""
@@ -291,11 +235,11 @@ class GgsAccount:
     ) -> tuple[Attempt, list[GgsAction]]:
         """Request a game from a player, or from everybody (``*``)."""
         attempt, commands = self._requests.ask(opponent, type_text, clock, rated=rated)
-        return attempt, _say(commands)
+        return attempt, say_all(commands)
 
     def cancel(self, attempt: Attempt) -> list[GgsAction]:
         """Withdraw a request of ours."""
-        return _say(self._requests.cancel(attempt))
+        return say_all(self._requests.cancel(attempt))
 
     def play(self, game_id: str, move: str, info: MoveInfo | None) -> list[GgsAction]:
         """Send a move.
@@ -339,7 +283,7 @@ class GgsAccount:
         Raises:
             RefusedError: There is no such game.
         """
-        game = self.find(game_id)
+        game = self.games.find(game_id)
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
         text = wire.spoken(text)
@@ -354,11 +298,11 @@ class GgsAccount:
 
     def resync(self, game_id: str) -> list[GgsAction]:
         """Request the current state of a game."""
-        game = self._games.get(game_id)
+        game = self.games.by_id.get(game_id)
         return [] if game is None or game.status is not GgsStatus.LIVE else self._reread(game)
 
     def _ours(self, game_id: str) -> GgsGame:
-        game = self._games.get(game_id)
+        game = self.games.by_id.get(game_id)
         if game is None or game.status is not GgsStatus.LIVE:
             raise RefusedError(f"game {game_id}: it is not running", 400)
         return game
@@ -404,8 +348,8 @@ class GgsAccount:
                 return self._refused(id_, text)
             case wire.TimedOut(id_, name, is_fatal):
                 logger.info("match %s: %s is out of time%s", id_, name, "" if is_fatal else ", and plays on")
-                if is_fatal and id_ in self._live:
-                    self._live[id_].timed_out = name
+                if is_fatal and id_ in self.games.live:
+                    self.games.live[id_].timed_out = name
             case wire.BoardEnded():
                 return self._board_ended(message)
             case wire.RatingsChanged(id_, changes):
@@ -419,7 +363,7 @@ class GgsAccount:
                 return self._service_error(message)
             case wire.StoredList() if message.name == self.name:
                 return self._stored(message)
-            case wire.StoredOpponent(_, True) if self._away_opponents():
+            case wire.StoredOpponent(_, True) if self.games.away_opponents():
                 # The server sometimes gives the wrong name.
                 return self._resume_anew()
             case wire.MatchList():
@@ -474,7 +418,7 @@ class GgsAccount:
 
     def _reread_games(self, more: str = "") -> list[GgsAction]:
         """Request the state of every game, and of the games of one more match."""
-        games = [game for game in self._live.values() if game.is_played]
+        games = [game for game in self.games.live.values() if game.is_played]
         for game in games:
             game.is_stale = True
         matches = dict.fromkeys([game.match for game in games] + [more] * bool(more))
@@ -527,7 +471,7 @@ class GgsAccount:
         asked.pass_to(RequestEvent.RESUMES)
         if not self._has_room(asked.line.type_text) or self._requests.is_accepting(asked):
             return out
-        return [*out, *_say(self._requests.accept(asked)[1])]
+        return [*out, *say_all(self._requests.accept(asked)[1])]
 
     def _has_room(self, type_text: str) -> bool:
         """Whether an adjourned match may be resumed now, by the server's limit and by ours."""
@@ -541,7 +485,7 @@ class GgsAccount:
         for id_ in self._matches:
             match = self._matches[id_]
             type_ = type_of(match.began.type_text)
-            received = sum(game.match == id_ for game in self._live.values()) + len(match.ended)
+            received = sum(game.match == id_ for game in self.games.live.values()) + len(match.ended)
             is_meant = asked is None or self._requests.origin(id_) is asked
             if is_meant and received < (1 if type_ is None else type_.boards):
                 lacking.append(id_)
@@ -577,8 +521,8 @@ class GgsAccount:
 
     def _began(self, message: wire.MatchBegan) -> list[GgsAction]:
         out: list[GgsAction] = []
-        for game in [game for game in self._live.values() if game.match == message.id]:
-            out += self._vanish(game, "another match has its id")
+        for game in [game for game in self.games.live.values() if game.match == message.id]:
+            out += self.games.vanish(game, "another match has its id")
         self._matches.began(message)
         self._requests.began(message)
         return out
@@ -587,7 +531,7 @@ class GgsAccount:
         """The server sends a board: at its start, or because we have requested it."""
         match, game, record = (
             self._matches.find(match_of(message.id)),
-            self._live.get(message.id),
+            self.games.live.get(message.id),
             message.game,
         )
         if record is not None and (record.black == self.name) == (record.white == self.name):
@@ -609,7 +553,7 @@ class GgsAccount:
             return self._board_began(match, board, now_s, at)
         if is_same(game, record, board.our_side):
             return self._update(game, board, now_s)
-        gone = self._vanish(game, "another game has its id")
+        gone = self.games.vanish(game, "another game has its id")
         return [*gone, *self._board_began(match, board, now_s, at)]
 
     def _board_began(
@@ -646,7 +590,7 @@ class GgsAccount:
         game.board, game.clocks, game.komi, game.end = board.id, board.clocks, board.record.komi or 0.0, None
         game.moves, game.times_s, game.position = board.moves, board.times_s, board.position
         game.is_stale, game.is_unheard = False, False
-        self._live[board.id] = self._games[game.about.game_id] = game
+        self.games.live[board.id] = self.games.by_id[game.about.game_id] = game
         if game.result is not None and game.is_done:
             game.is_unheard = was_unheard
             return self._board_over(game, game.result)
@@ -678,7 +622,7 @@ class GgsAccount:
         origin = self._requests.origin(board.match)
         if origin is None or origin.line.flag is not Flag.STORED:
             return None
-        for game in self._games.values():
+        for game in self.games.by_id.values():
             is_over = game.status is GgsStatus.OVER and game.is_done and game.about.rated
             if is_over and is_same(game, board.record, board.our_side) and game.moves[:-1] == board.moves:
                 before = replay(RULES, board.moves, start_of(game.about))
@@ -697,7 +641,7 @@ class GgsAccount:
         moves = board.moves
         away = [
             game
-            for game in self._games.values()
+            for game in self.games.by_id.values()
             if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             and game.about.rated  # the server stores no others
             and is_same(game, board.record, board.our_side)
@@ -728,7 +672,7 @@ class GgsAccount:
         clock = wire.parse_clock((record.black_clock, record.white_clock)[our_side]).clock
         ours = ratings[our_side]
         about = GameSnapshot(
-            game_id=self._new_id(board, at),
+            game_id=self.games.new_id(board, at),
             game=GAME,
             variant=record.kind,
             initial_position=None if record.start == USUAL else record.start,
@@ -740,17 +684,8 @@ class GgsAccount:
             our_rating=None if ours is None else round(ours),
             state=GameState((), None, (False, False), (False, False), None),
         )
-        self._forget_some()
+        self.games.forget_some()
         return GgsGame(about, GgsStatus.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
-
-    def _new_id(self, board: str, at: datetime) -> str:
-        """An id from the time and the board: the server reuses match ids."""
-        stamp = f"{at:%Y%m%dT%H%M%S}"
-        if stamp != self._stamp:
-            self._stamp, self._stamped = stamp, Counter()
-        self._stamped[board] += 1
-        double = self._stamped[board]
-        return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
     def _unplayable(
         self, match: GgsMatch, board: str, record: GgfGame | None, now_s: float, at: datetime
@@ -759,17 +694,12 @@ class GgsAccount:
         record = record or GgfGame(*match.began.names)
         game = self._new_game(match, board, replace(record, kind=record.kind or "?"), now_s, at)
         game.is_played = game.is_unheard = False
-        self._live[board] = self._games[game.about.game_id] = game
+        self.games.live[board] = self.games.by_id[game.about.game_id] = game
         key = self._requests.key_of_challenge(game.match)
         return [Tell(GameStarted(game.about.game_id, False, key))]
 
-    def _forget_some(self) -> None:
-        over = [key for key, game in self._games.items() if game.status is GgsStatus.OVER]
-        for key in over[:-REMEMBERED]:
-            del self._games[key]
-
     def _moved(self, message: wire.Moved, now_s: float) -> list[GgsAction]:
-        game, move = self._live.get(message.id), message.move
+        game, move = self.games.live.get(message.id), message.move
         if game is None or not game.is_played:
             return []
         try:
@@ -787,19 +717,15 @@ class GgsAccount:
 
     def _refused(self, id_: str, text: str) -> list[GgsAction]:
         out: list[GgsAction] = []
-        for game in self._of(id_):
+        for game in self.games.of(id_):
             game.refusal = text
             logger.info("game %s: %s", game.about.game_id, text)
             out += self._reread(game)
         return out
 
-    def _of(self, id_: str) -> Iterator[GgsGame]:
-        """The live games of a match, or the live game on a board."""
-        return (game for board, game in list(self._live.items()) if id_ in (board, match_of(board)))
-
     def _service_error(self, message: wire.ServiceError) -> list[GgsAction]:
         if id_ := message.match_id:
-            games = list(self._of(id_))
+            games = list(self.games.of(id_))
             for game in games:
                 game.refusal = message.text
             # We have missed its end.
@@ -824,9 +750,9 @@ class GgsAccount:
         self.lists += 1
         gone = self._matches.listed(message)
         out: list[GgsAction] = []
-        for game in list(self._live.values()):
+        for game in list(self.games.live.values()):
             if game.match in gone:
-                out += self._doubt(game)
+                out += self.games.doubt(game)
         for asked in self._requests:
             if asked.state is RequestState.UNCLEAR:
                 out += self._consider(asked)
@@ -837,9 +763,9 @@ class GgsAccount:
             return []
         room = Room.SPECTATOR if message.to == "O" else Room.PLAYER
         if message.id:
-            games = list(self._of(message.id))
+            games = list(self.games.of(message.id))
         else:
-            known = self._live.values()
+            known = self.games.live.values()
             games = [
                 game for game in known if game.about.opponent.name == message.name and not message.channel
             ]
@@ -857,7 +783,7 @@ class GgsAccount:
     # --- Games end or are adjourned ---------------------------------------------------------------------
 
     def _board_ended(self, message: wire.BoardEnded) -> list[GgsAction]:
-        game = self._live.get(message.id)
+        game = self.games.live.get(message.id)
         if game is None or message.result is None:  # the match's end will settle it
             return []
         game.result = message.result if message.names[0] == self.name else -message.result
@@ -867,10 +793,10 @@ class GgsAccount:
 
     def _board_over(self, game: GgsGame, ours: float) -> list[GgsAction]:
         self._matches[game.match].ended[game.board] = game
-        return self._end(game, end_of(game, ours))
+        return self.games.end(game, end_of(game, ours))
 
     def _match_ended(self, message: wire.MatchEnded) -> list[GgsAction]:
-        games, out = list(self._of(message.id)), list[GgsAction]()
+        games, out = list(self.games.of(message.id)), list[GgsAction]()
         match = self._matches.ended(message.id)
         change = None if match is None else match.change
         self._requests.ended(message.id)
@@ -896,17 +822,20 @@ class GgsAccount:
         for game in games:
             if message.left_by and (message.stored_id or message.flag is not Flag.UNRATED):
                 game.about = replace(game.about, rated=True)
-                out += [*self._put_away(game, f"{message.left_by} has left"), Say(tell_service("stored"))]
+                out += [
+                    *self.games.put_away(game, f"{message.left_by} has left"),
+                    Say(tell_service("stored")),
+                ]
             elif message.left_by or message.result is None:
                 word = f"{message.left_by} left" if message.left_by else "aborted"
-                out += self._end(game, GameEnd(EndReason.ABORTED, None, word))
+                out += self.games.end(game, GameEnd(EndReason.ABORTED, None, word))
             elif game.board == game.match:
                 ours = message.result if message.names[0] == self.name else -message.result
-                out += self._end(game, end_of(game, ours), change)
+                out += self.games.end(game, end_of(game, ours), change)
             elif game.result is not None:
-                out += self._end(game, end_of(game, game.result), change)
+                out += self.games.end(game, end_of(game, game.result), change)
             else:  # we missed the board's own end; the match's result is the mean of both games
-                out += self._end(game, GameEnd(EndReason.UNKNOWN, None, "ended"))
+                out += self.games.end(game, GameEnd(EndReason.UNKNOWN, None, "ended"))
         return out
 
     # --- The archive ------------------------------------------------------------------------------------
@@ -914,7 +843,7 @@ class GgsAccount:
     def _look(self, key: str, look: Look) -> list[GgsAction]:
         """Look up the results of games in the archive."""
         for game in look.games:
-            self._off(game)
+            self.games.off(game)
             game.pass_to(GgsGameEvent.UNLISTED)
             game.is_stale = True
         return [Say(self._archive.look(key, look))]
@@ -927,15 +856,15 @@ class GgsAccount:
 
     def _history(self, lines: Sequence[str]) -> list[GgsAction]:
         commands, missing = self._archive.history(lines)
-        return [*_say(commands), *self._vanish_all(missing)]
+        return [*say_all(commands), *self.games.vanish_all(missing)]
 
     def _looked(self, lines: Sequence[str]) -> list[GgsAction]:
-        return [out for ended in self._archive.looked(lines) for out in self._end(*ended)]
+        return [out for ended in self._archive.looked(lines) for out in self.games.end(*ended)]
 
     def _stop_looking(self) -> list[GgsAction]:
         """The archive lacks what we requested: end the games with what we know."""
         looks, searched = self._archive.give_up()
-        return [*self._end_looks(looks), *self._vanish_all(searched)]
+        return [*self._end_looks(looks), *self.games.vanish_all(searched)]
 
     def _end_looks(self, looks: Sequence[Look]) -> list[GgsAction]:
         out: list[GgsAction] = []
@@ -943,44 +872,8 @@ class GgsAccount:
             if look.message is not None:
                 out += self._end_all(look.games, look.message, look.change)
             else:
-                out += self._vanish_all(look.games)
+                out += self.games.vanish_all(look.games)
         return out
-
-    def _vanish_all(self, games: Sequence[GgsGame]) -> list[GgsAction]:
-        return [out for game in games for out in self._vanish(game, "the server no longer lists it")]
-
-    def _end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> list[GgsAction]:
-        self._off(game)
-        game.pass_to(GgsGameEvent.ENDED)
-        game.end, game.is_stale = end, False
-        game_id = game.about.game_id
-        # The end of a game that was away reaches its player only after a new start.
-        begun = [Tell(GameStarted(game_id, True))] if game.is_unheard else []
-        return [*begun, TellGame(game_id, game.state(0.0)), Tell(GameFinished(game_id, rating_diff))]
-
-    def _off(self, game: GgsGame) -> None:
-        """Remove a game from the live ones, unless its board's id belongs to another game by now."""
-        if self._live.get(game.board) is game:
-            del self._live[game.board]
-
-    def _vanish(self, game: GgsGame, reason: str) -> list[GgsAction]:
-        """End a game that has no result, or whose result we cannot get."""
-        if game.about.rated or game.is_done:
-            return self._end(game, GameEnd(EndReason.UNKNOWN, None, reason))
-        return self._end(game, GameEnd(EndReason.ABORTED, None, reason))
-
-    def _put_away(self, game: GgsGame, reason: str) -> list[GgsAction]:
-        self._off(game)
-        game.pass_to(GgsGameEvent.ADJOURNED)
-        game.is_stale, game.is_unheard = False, True
-        return [TellGame(game.about.game_id, GameAdjourned(reason))]
-
-    def _doubt(self, game: GgsGame) -> list[GgsAction]:
-        """The server no longer lists a game: check whether it is stored."""
-        self._off(game)
-        game.pass_to(GgsGameEvent.UNLISTED)
-        game.is_stale = True
-        return [Say(tell_service("stored"))]
 
     # --- Adjourned games --------------------------------------------------------------------------------
 
@@ -989,7 +882,7 @@ class GgsAccount:
         games, out = message.games, list[GgsAction]()
         self._link = after(LINK, self._link, LinkEvent.LISTED)
         lacking = {name for match in self._lacking() for name in self._matches[match].began.names}
-        for game in list(self._games.values()):
+        for game in list(self.games.by_id.values()):
             kept = [stored for stored in games if self._is_kept(game, stored)]
             opponent = game.about.opponent.name
             match game.status:
@@ -998,7 +891,7 @@ class GgsAccount:
                         continue
                     if kept:
                         self._archive.forget(game)
-                        out += self._put_away(game, "the server has stored it")
+                        out += self.games.put_away(game, "the server has stored it")
                     elif not self._archive.is_searched(game) and message.is_whole:
                         out += self._search(game)
                 case GgsStatus.AWAY if not kept and message.is_whole and opponent not in lacking:
@@ -1006,7 +899,7 @@ class GgsAccount:
                     out += self._search(game)
         on_the_table = {asked.line.stored_id: asked for asked in self._requests}
         for stored in games:
-            away = (game for game in self._games.values() if game.status is GgsStatus.AWAY)
+            away = (game for game in self.games.by_id.values() if game.status is GgsStatus.AWAY)
             ours = next((game for game in away if self._is_kept(game, stored)), None)
             if ours is None:
                 continue
@@ -1021,11 +914,8 @@ class GgsAccount:
                 logger.info(
                     "asking to resume the stored match %s of %s", stored.id, " and ".join(stored.names)
                 )
-                out += _say(self._requests.resume(stored.id, opponent, stored.type_text))
+                out += say_all(self._requests.resume(stored.id, opponent, stored.type_text))
         return out
-
-    def _away_opponents(self) -> set[str]:
-        return {game.about.opponent.name for game in self._games.values() if game.status is GgsStatus.AWAY}
 
     def _resume_anew(self) -> list[GgsAction]:
         """An opponent of an adjourned game has logged in: ask again, once."""
@@ -1043,12 +933,8 @@ class GgsAccount:
     def _stored_game(self, line: wire.Request, *where: GgsStatus) -> GgsGame | None:
         """Our game with one of these statuses that a request would resume; None: there is none."""
         stored = wire.AdjournedMatch(line.stored_id, (line.asker, self.name), line.type_text)
-        games = (game for game in self._games.values() if game.status in where)
+        games = (game for game in self.games.by_id.values() if game.status in where)
         return next((game for game in games if self._is_kept(game, stored)), None)
-
-
-def _say(commands: Sequence[str]) -> list[GgsAction]:
-    return [Say(command) for command in commands]
 
 
 def _gone(asked: Iterable[Asked]) -> list[GgsAction]:

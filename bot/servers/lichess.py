@@ -25,10 +25,8 @@ from bot.base.events import (
     AccountEvent,
     Bot,
     DeclineReason,
-    EndReason,
     GameEvent,
     GameSnapshot,
-    GameState,
     MoveInfo,
     Proposal,
     Reply,
@@ -52,6 +50,7 @@ from bot.servers.lichess_wire import (
     read_rating_diff,
     read_tournament,
 )
+from bot.servers.pychess_page import GamePage
 from engine import VERSION
 
 logger = logging.getLogger(__name__)
@@ -68,14 +67,10 @@ KEEP_ALIVE_SLACK_S = 5.0
 """A stream counts as dead this long after a keep-alive was due."""
 MOVE_WAIT_S = 2.0
 """After a 429, a move is sent again this soon: the game's clock runs."""
-GOES_ON_S = 3.0
-"""For the page that tells whether a game that we resume goes on: its opponent may move meanwhile."""
 FULL_STATE_S = 30.0
 """Deadline for the full state, with which every game stream begins."""
 UNKNOWN_END_SLACK_S = 30.0
 """On a site that may not report the end, a game counts as over this long after the clock ran out."""
-LOOK_UPS = 5
-"""Requests for the page of a game before its end stays untold, one for each line of the stream."""
 _MAX_PLAYING = 50
 """Games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
@@ -515,7 +510,7 @@ class LichessServer:
         reader = GameReader(self._dialect, account.id)
         path = f"/api/bot/game/stream/{_quote(game_id)}"
         opened_at = heard_at = self._clock()
-        look_up = _LookUp(self._dialect)
+        page = GamePage(self._dialect, game_id, reader, self._page)
         try:
             async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
                 async for line in lines:
@@ -523,62 +518,35 @@ class LichessServer:
                     if reader.script is not None:
                         self._scripts[game_id] = reader.script
                     longest_s = reader.longest_turn_s
-                    if isinstance(event, GameSnapshot) and event.state.moves and self._dialect.end_words:
+                    if isinstance(event, GameSnapshot) and event.state.moves and page.exists:
                         # It may have ended while we were away, and no stream tells that again.
                         yield event
-                        event = await self._recorded_already(game_id, reader)
+                        event = await page.end_if_known()
                     if event is not None:
                         heard_at = self._clock()
                     elif longest_s is not None and self._clock() - heard_at > longest_s + UNKNOWN_END_SLACK_S:
-                        event = reader.ended("untold")
+                        event = reader.ended("unknown")
                     elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
                         raise await self._no_state(game_id)
-                    if look_up.wanted(event):
-                        event = await self._look_up(game_id, reader, look_up)
+                    if page.is_wanted(event):
+                        event = await page.end()
                     yield event
-                if look_up.unknown is not None:
-                    yield look_up.unknown
+                if page.unknown is not None:
+                    yield page.unknown
         except RefusedError:
             self._scripts.pop(game_id, None)
             raise
         except TransientError:
             # PyChess breaks off the stream of a game that is over before it has said anything.
-            if reader.started or not self._dialect.end_words:
+            if reader.started or not page.exists:
                 raise
-            snapshot = reader.recorded_game(await self._page(game_id))
+            snapshot = await page.game()
             if snapshot is None:
                 raise
             yield snapshot
         finally:
             if reader.is_over:
                 self._scripts.pop(game_id, None)
-
-    async def _recorded_already(self, game_id: str, reader: GameReader) -> GameState | None:
-        """The end of a game that the site's page knows already; None: it goes on, or the page is no help."""
-        try:
-            async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
-                return reader.recorded(await self._page(game_id))
-        except (TimeoutError, TransientError, RefusedError, ProtocolError) as error:
-            logger.info("game %s: its page does not say whether it goes on: %s", game_id, error)
-            return None
-
-    async def _look_up(self, game_id: str, reader: GameReader, look_up: "_LookUp") -> GameState | None:
-        """The end by the game's page, else untold; None: ask again with the stream's next line."""
-        try:
-            recorded = reader.recorded(await self._page(game_id))
-            if recorded is not None:
-                return look_up.done(recorded)
-            reason = "it goes on there"
-        except TransientError as error:
-            reason = str(error)
-        except (RefusedError, ProtocolError) as error:
-            logger.warning("game %s: nobody can know how it ended: %s", game_id, error)
-            return look_up.done(look_up.unknown)
-        look_up.left -= 1
-        if look_up.left:
-            return None
-        logger.warning("game %s: its page does not say how it ended: %s", game_id, reason)
-        return look_up.done(look_up.unknown)
 
     async def _page(self, game_id: str) -> str:
         """The page of a game.
@@ -709,25 +677,6 @@ class LichessServer:
             raise TransientError(f"{what}: silent for {answer_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
             raise TransientError(f"{what}: {one_line(lost)}") from lost
-
-
-class _LookUp:
-    """Whether the page of a game is to be asked how the game ended."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._has_pages = bool(dialect.end_words)
-        self.left = LOOK_UPS
-        self.unknown: GameState | None = None
-        """The end without a result that waits for the page."""
-
-    def wanted(self, event: GameEvent | None) -> bool:
-        if self._has_pages and isinstance(event, GameState) and event.end is not None:
-            self.unknown = event if event.end.reason is EndReason.UNKNOWN else None
-        return self.unknown is not None
-
-    def done(self, state: GameState | None) -> GameState | None:
-        self.unknown = None
-        return state
 
 
 def _hint_at(scope: str, error: RefusedError) -> RefusedError:

@@ -202,7 +202,7 @@ def test_a_rated_game_goes_on_after_the_opponent_has_left(template: Path, tmp_pa
             client = await alice(site, Habits(leaves_at=12))
             with suppress(ConnectionError):
                 await client.play(f"8b 05:00//02:00 {BOT}", patience_s=1000)
-            await until(lambda: not server._state.playing)
+            await until(lambda: not server._state.games.playing)
             [game] = await site.games()
             assert game.state is GameStatus.OPEN
             client = await alice(site)

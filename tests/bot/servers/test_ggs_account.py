@@ -28,8 +28,10 @@ from bot.base.events import (
     Room,
     Speed,
 )
-from bot.servers.ggs_account import REMEMBERED, GgsAccount, GgsAction, Say, Tell, TellGame
+from bot.servers.ggs_account import GgsAccount
+from bot.servers.ggs_actions import GgsAction, Say, Tell, TellGame
 from bot.servers.ggs_game import discs
+from bot.servers.ggs_games import REMEMBERED
 from bot.servers.ggs_lifecycle import LinkState
 from bot.servers.ggs_wire import GgsClock, Reader
 
@@ -44,7 +46,7 @@ class Story:
     def __init__(self, *known: GameSnapshot, now_s: float = 0.0, connect: bool = True) -> None:
         self.account = GgsAccount("desdemon", programs=["bob"])
         self.account.follow(4, lambda _: True)
-        self.account.remember(known)
+        self.account.games.remember(known)
         self.now_s = now_s
         self.reader = Reader()
         self.out: list[GgsAction] = []
@@ -76,7 +78,7 @@ class Story:
         return [each.event for each in self.take() if isinstance(each, Tell | TellGame)]
 
     def state(self) -> GameState:
-        event = self.account.first_event(GAME, self.now_s)
+        event = self.account.games.first_event(GAME, self.now_s)
         assert isinstance(event, GameSnapshot)
         return event.state
 
@@ -389,7 +391,7 @@ def test_a_refused_move_is_told_and_the_game_read_again() -> None:
     story.on_message("update .1 f5")
     story.account.play(GAME, "d6", None)
     story.take()
-    game = story.account.find(GAME)
+    game = story.account.games.find(GAME)
     assert game is not None
     story.on_message("error .1 illegal move")
     assert (game.refusal, game.is_stale) == ("illegal move", True)
@@ -557,7 +559,7 @@ RECORD = (
 def test_the_archive_tells_the_moves_and_the_end_that_were_lost(result: str, reason: EndReason) -> None:
     story = begun().on_message("update .1 f5", "- match .1 1720 bob 1800 desdemon 8 R -64.00  .7")
     assert story.said() == ["look .7"]
-    assert story.account.playing == []
+    assert story.account.games.playing == []
     story.on_message(f"look\r\n|1 {RECORD % result}")
     state, _ = story.told()
     assert state.moves == ("f5", "d6", "c3", "d3", "c4")
@@ -822,7 +824,7 @@ def test_a_game_of_the_books_is_taken_up_after_a_restart() -> None:
     story = Story(known("f5", "d6", "c3"))
     story.on_message("stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      8:l")
     assert story.said() == ["notify + bob", "rated +", "ask .4"]
-    assert story.account.first_event("old", 0) == GameAdjourned("the server has stored it")
+    assert story.account.games.first_event("old", 0) == GameAdjourned("the server has stored it")
     story.on_message("+   .8 1800.0 desdemon 05:00//02:00        8 S 1720.0 bob      .4")
     story.on_message("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]"))
     assert story.told() == [GameStarted("old", True)]
@@ -845,7 +847,7 @@ def test_a_tournament_match_is_not_taken_for_the_adjourned_game(moves: str) -> N
     story.take()
     story.on_message("+ match .1 1720 bob 1800 desdemon 8b T", join(kind="8b", moves=moves))
     assert story.told() == [GameStarted(GAME, True)]
-    assert story.account.first_event("old", 0) == GameAdjourned("the server has stored it")
+    assert story.account.games.first_event("old", 0) == GameAdjourned("the server has stored it")
     story.on_message("+ match .2 1800 desdemon 1720 bob 8 R", join(".2", moves="B[f5]W[d6]B[c3]W[d3]"))
     assert story.told() == [GameStarted("old", True)]  # the request is still that game's
 
@@ -902,7 +904,7 @@ def test_the_end_of_a_game_that_was_away_leaves_the_game_with_its_old_id_alone()
 
 def test_lists_with_rows_that_cannot_be_read_end_nothing() -> None:
     story = begun().on_message("match 1/1\r\n|  ?")
-    assert (story.take(), story.account.playing) == ([], [GAME])
+    assert (story.take(), story.account.games.playing) == ([], [GAME])
     story = Story(known("f5")).on_message("stored 1 desdemon\r\n|?")
     assert (story.said(), story.account.is_settled) == ([], True)
 
@@ -1039,7 +1041,7 @@ def test_a_komi_game_of_a_tournament_is_bid_for_and_played(black: str, side: int
     assert story.on_message(sent).take() == []
     story.on_message(join(kind="8k", black=black, moves="B[f5]").replace("TY[8k]", "TY[8k]KM[1.000]"))
     assert story.told() == [GameStarted(GAME, True)]
-    about = story.account.first_event(GAME, 0)
+    about = story.account.games.first_event(GAME, 0)
     assert isinstance(about, GameSnapshot)
     assert (about.our_side, about.state.moves, about.rated) == (side, ("f5",), True)
     story.on_message("- match .1 1720 bob 1800 desdemon 8k T +2.00  .0")
@@ -1089,7 +1091,7 @@ def test_a_list_of_matches_tells_what_a_game_counts_as(flag: str) -> None:
     assert story.said() == ["moves .1"]
     story.on_message(join())
     assert story.told() == [GameStarted(GAME, True)]
-    game = story.account.find(GAME)
+    game = story.account.games.find(GAME)
     assert game is not None
     assert game.about.rated == (flag == "R")
 
@@ -1201,10 +1203,10 @@ def test_whatever_is_told_in_whatever_order(news: list[str], rng: random.Random)
                     live.discard(game_id)  # also one that was away
                 case _:
                     pass
-        assert set(story.account.playing) <= live
+        assert set(story.account.games.playing) <= live
     for game_id in live:
-        found = story.account.find(game_id)
-        assert found is None or story.account.first_event(game_id, story.now_s)
+        found = story.account.games.find(game_id)
+        assert found is None or story.account.games.first_event(game_id, story.now_s)
 
 
 class Ledger:
@@ -1272,9 +1274,9 @@ def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
         story.out += account.tick(story.now_s)
         ledger.take(story.take())
     ledger.take(story.account.lost("gone"))
-    assert (ledger.challenges, ledger.playing, story.account.playing) == (set(), set(), [])
+    assert (ledger.challenges, ledger.playing, story.account.games.playing) == (set(), set(), [])
     # An answer to a later command shows that those before it were lost: the caller's patience ends them.
     assert all(attempt.is_settled or not attempt.key for attempt in attempts)
     left = story.account
-    assert not any((left._live, left._matches, left._resuming))
+    assert not any((left.games.live, left._matches, left._resuming))
     assert len(left._requests) == 0

@@ -10,7 +10,8 @@ from bot.base.events import (
     GameStarted,
     GameState,
 )
-from bot.servers.ggs_account import MAX_REQUESTS, REMEMBERED
+from bot.servers.ggs_account import MAX_REQUESTS
+from bot.servers.ggs_games import REMEMBERED
 from bot.servers.ggs_requests import MAX_UNANSWERED
 from tests.bot.servers.test_ggs_account import (
     FIVE,
@@ -86,11 +87,11 @@ def test_so_many_games_that_are_over_can_be_asked_for_the_latest_ones() -> None:
         story.on_message("+ match .1 1720 bob 1800 desdemon 8 R", join())
         story.on_message("- match .1 1720 bob 1800 desdemon 8 R aborted")
         over += [event.game_id for event in started(story)]
-    kept = [game_id for game_id in over if story.account.find(game_id) is not None]
+    kept = [game_id for game_id in over if story.account.games.find(game_id) is not None]
     # The latest of them was the last to make place for itself.
     assert kept == over[-REMEMBERED - 1 :]
-    assert story.account.find("old") is not None
-    assert story.account.playing == [live]
+    assert story.account.games.find("old") is not None
+    assert story.account.games.playing == [live]
 
 
 # --- A match's end is the end of what is known of it ----------------------------------------------------
@@ -103,7 +104,7 @@ CHANGE = "rating_update .1\r\n|desdemon 1800.00 @ 350.00  -12.60 -> 1787.40 @ 29
 def half_a_pair() -> Story:
     """Two games of a match, the first of which was given up."""
     story = Story().on_message("stored 0 desdemon", PAIR, *BOARDS, "end .1.0 ( bob vs. desdemon ) +64.00")
-    assert story.account.playing == [f"{GAME}.1"]
+    assert story.account.games.playing == [f"{GAME}.1"]
     story.take()
     return story
 
@@ -134,7 +135,7 @@ def test_boards_that_are_over_are_not_known_on_the_next_connection() -> None:
     story.account.lost("gone")
     story.account.connected(0)
     assert story.on_message(listed(".1", type_="s8")).said() == ["moves .1"]
-    assert story.on_message(BOARDS[0]).account.playing != []
+    assert story.on_message(BOARDS[0]).account.games.playing != []
 
 
 def rating_changes(story: Story) -> list[int | None]:
@@ -212,7 +213,7 @@ def test_an_answer_is_about_what_was_asked_on_its_connection() -> None:
 @pytest.mark.parametrize("end", ["- match .1 1720 bob 1800 desdemon 8 R aborted", NO_MATCH])
 def test_a_game_that_is_over_is_not_played(end: str) -> None:
     story = begun().on_message(end)
-    assert story.account.playing == []
+    assert story.account.games.playing == []
     story.take()
     story.on_message("update .1 f5")
     assert [event for event in story.told() if isinstance(event, GameState | GameSnapshot)] == []
