@@ -18,17 +18,19 @@ import chess
 
 from bench.native import timed
 from engine import _native
-from engine.choice import choose
+from engine.completion import complete
 from engine.decision import Decision
 from engine.game import Game
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
-from engine.player_kinds import TRAPPY
-from engine.players import Player, SelectiveSearcher, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import SelectiveSearcher
+from engine.strategies.registry import strategy_named
+from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap
 
@@ -105,7 +107,9 @@ def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], 
         for position in positions:
             for kind, searcher in searchers.items():
                 params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
-                player = Player("standard" if kind == PLAIN else "trappy", game, params, searcher)
+                player = MoveChooser(
+                    strategy_named("standard" if kind == PLAIN else "trappy"), game, params, searcher
+                )
                 took, decision = timed(player.choose, position, Limits(depth), StopFlag())
                 seconds[kind].append(took)
                 nodes[kind] += decision.nodes
@@ -137,7 +141,7 @@ def whole_table(
         for kind in Assessment:
             params = TrapParams(kind)
             candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
-            move = choose(candidates, TRAPPY, params)
+            move = TRAPPY.best_move(candidates, params)
             adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
             lazy = complete(decisions[kind][number], searcher, StopFlag())
             same += (move, adjusted) == (lazy.move, lazy.chosen.adjusted_centi)

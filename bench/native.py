@@ -22,16 +22,17 @@ from typing import Any
 
 from bench.suites import ENDINGS, balanced_positions, midgames
 from engine import _native
-from engine.choice import choose
+from engine.completion import complete
 from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
-from engine.player_kinds import TRAPPY
-from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY, exact_score
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
+from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
 from engine.trappy import is_swindle, with_trap
 
@@ -122,7 +123,9 @@ def print_search(depths: list[int], naive_depths: list[int], count: int) -> None
         for position in positions:
             for kind, searcher in searchers.items():
                 params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
-                player = Player("standard" if kind == PLAIN else "trappy", GAME, params, searcher)
+                player = MoveChooser(
+                    strategy_named("standard" if kind == PLAIN else "trappy"), GAME, params, searcher
+                )
                 took, decision = timed(player.choose, position, Limits(depth), StopFlag())
                 seconds[kind].append(took)
                 nodes[kind] += decision.nodes
@@ -149,7 +152,7 @@ def whole_table(
         for kind in Assessment:
             params = TrapParams(kind)
             candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
-            move = choose(candidates, TRAPPY, params)
+            move = TRAPPY.best_move(candidates, params)
             adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
             lazy = decisions[kind][number]
             same += (move, adjusted) == (

@@ -22,11 +22,12 @@ from engine.game import Game
 from engine.games import get_game
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.player_kinds import OWN_KINDS, PLAYER_KINDS
-from engine.players import Player, StrongOptions
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.registry import STRATEGIES, own_strategies, strategy_named
 from engine.time_management import Limits
 
 LIMIT_S = 0.010
@@ -34,7 +35,7 @@ SPREAD_S = 0.07
 TABLE_MB = 64
 
 
-def delay_s(player: Player, game: Game[Any], after_s: float) -> tuple[float, float]:
+def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float, float]:
     """Start an endless search, stop it after a while; return the time that stopping took, by both clocks."""
     stop, ended = StopFlag(), threading.Event()
 
@@ -60,7 +61,7 @@ def summary(delays: Iterable[float]) -> str:
 
 def report(game: Game[Any], kind: str, threads: int, times: int, earliest_s: float, models: Models) -> None:
     strong, searcher = StrongOptions(threads=threads), make_searcher(game.name, TABLE_MB)
-    player = Player(kind, game, TrapParams(), searcher, strong, models=models)
+    player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher, strong, models=models)
     player.choose(game.initial(), Limits(2), StopFlag())  # networks are loaded when they are first asked
     gc.freeze()  # as `bot.daemon.program` does when it has started
     rng = random.Random(1)
@@ -78,7 +79,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--games", nargs="+", default=["othello", "chess", "xiangqi"])
-    parser.add_argument("--kinds", nargs="+", default=OWN_KINDS, choices=OWN_KINDS)
+    parser.add_argument("--kinds", nargs="+", default=own_strategies(), choices=own_strategies())
     parser.add_argument("--earliest", type=float, default=0.01, help="seconds before a stop, at least")
     parser.add_argument("--models", nargs="*", default=[], help="human-move models")
     arguments = parser.parse_args()
@@ -86,7 +87,7 @@ def main() -> None:
     for name in arguments.games:
         game, models = get_game(name), registry.models(name)
         for kind in arguments.kinds:
-            for threads in arguments.threads if PLAYER_KINDS[kind].searches_selectively else [1]:
+            for threads in arguments.threads if STRATEGIES[kind].searches_selectively else [1]:
                 report(game, kind, threads, arguments.times, arguments.earliest, models)
 
 

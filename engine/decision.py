@@ -1,7 +1,7 @@
 """`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
 
-The record alone is enough to recompute the choice (`engine.choice.verify`) and to derive everything later
-said about a trap: whether it was set, whether the opponent fell into it, and what it cost.
+The record alone is enough to recompute the choice (`engine.verification.verify`) and to derive everything
+later said about a trap: whether it was set, whether the opponent fell into it, and what it cost.
 """
 
 import math
@@ -20,14 +20,38 @@ from engine.params import (
     ValueParams,
     ValueScale,
 )
-from engine.player_kinds import PlayerKind, kind_named
 
-ENGINE_MOVE = "engine_move"
-"""`Decision.search_mode` of the best move of another engine's own search."""
-TRIAL_MODE = "trial"
-"""The same of a move drawn in a trial of single decisions (`engine.randomised`)."""
-EXPLORER, ONLINE_TABLEBASE = "explorer", "online_tablebase"
-"""The same of moves that were looked up online."""
+
+class SearchMode(StrEnum):
+    """What chose a move.
+
+    Except in `ENGINE` and `ENGINE_MOVE` the candidates' scores are exact at the decision's depth, so that the
+    reply can be judged.
+    """
+
+    EXACT = "exact"
+    """The candidates' full-width, fixed-depth scores."""
+    STRONG = "strong"
+    """A selective search."""
+    BOOK = "book"
+    """An opening book."""
+    TABLEBASE = "tablebase"
+    """An endgame tablebase."""
+    EXPLORER = "explorer"
+    """A site's opening explorer, looked up for this move."""
+    ONLINE_TABLEBASE = "online_tablebase"
+    """A site's endgame tablebase, likewise."""
+    VARIETY_DRAW = "lot"
+    """A random draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the
+    opening (`Decision.variety_draw`)."""
+    TRIAL = "trial"
+    """A draw between two moves of a trial of single decisions (`Decision.trial_draw`)."""
+    ENGINE = "engine"
+    """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
+    ENGINE_MOVE = "engine_move"
+    """The best move of such an engine's own search.  The replies to it have the engine's scores, and its
+    score of that move bounds all others; or, if `Decision.profile_source` is not the engine, the candidates'
+    scores are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +155,7 @@ class SourceInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomDraw:
+class VarietyDraw:
     """How a move was drawn; with the candidates it reproduces the move (`engine.variety.draw_move`)."""
 
     within_centi: int
@@ -144,8 +168,8 @@ class RandomDraw:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionDraw:
-    """A decision in which a lot chose between a move that sets a trap and one that sets none.
+class TrialDraw:
+    """A decision in which a draw chose between a move that sets a trap and one that sets none.
 
     With the candidates, which have the whole profiles of both, it is all that was known before the draw
     (`engine.randomised`).
@@ -154,12 +178,12 @@ class DecisionDraw:
     params: RandomisedParams
     trap: str
     """The player's own choice, which sets a trap (T)."""
-    sound: str
+    control: str
     """The best move that sets none (N)."""
     trap_value: int
     """Our expected score after `trap` under best play, in hundredths of a per cent."""
-    sound_value: int
-    """The same after `sound`."""
+    control_value: int
+    """The same after `control`."""
     seed: str
     """64 random bits as 16 hexadecimal digits: readers of JSON round integers of this size."""
     sha256: str
@@ -215,7 +239,7 @@ class Decision:
     position: str
     """`Game.position_text` of the position before the move."""
     player: str
-    """A name in `engine.player_kinds.PLAYER_KINDS`."""
+    """A name in `engine.strategies.registry.STRATEGIES`."""
     params: TrapParams
     """Parameters of the trap arithmetic.  For players other than trappy they only define what counts as a
     trap in hindsight."""
@@ -235,42 +259,24 @@ class Decision:
     profile_source: str
     """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
-    search_mode: str = "exact"
-    """What chose the move.  ``exact``: the candidates' full-width, fixed-depth scores.  ``strong``: a
-    selective search.  ``book``: an opening book.  ``tablebase``: an endgame tablebase.  ``explorer``,
-    ``online_tablebase``: the same at a site, looked up for this move.  ``lot``: a random
-    draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the opening (`lot`).
-    ``trial``: a draw between two moves of a trial of single decisions (`draw`).
-    In all these modes the candidates' scores are exact at `depth`, so that the reply can be judged.
-    ``engine``: another engine's scores (`source`), from selective searches of the candidates sent to it.
-    ``engine_move``: the best move of such an engine's own search.  The replies to it have the engine's
-    scores, and its score of that move bounds all others; or, if `profile_source` is not the engine, the
-    candidates' scores are exact."""
+    search_mode: SearchMode = SearchMode.EXACT
+    """What chose the move."""
     pick: Pick | None = None
-    """What chose the move if `search_mode` is none of ``exact``, ``engine``, ``lot`` and ``trial``."""
+    """What chose the move, if neither scores nor a draw did."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
-    lot: RandomDraw | None = None
-    """The draw, if `search_mode` is ``lot``."""
+    variety_draw: VarietyDraw | None = None
+    """The draw, if `search_mode` is `SearchMode.VARIETY_DRAW`."""
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used none."""
     reckoning: OpponentModelUse | None = None
     """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
     tempting: TemptingParams | None = None
     """Settings of the tempting player; None: for other players, and for a drawn move."""
-    draw: DecisionDraw | None = None
-    """The draw, if `search_mode` is ``trial``."""
+    trial_draw: TrialDraw | None = None
+    """The draw, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
     """Most candidates that were not chosen have been removed (`engine.pruning`)."""
-
-    @property
-    def kind(self) -> PlayerKind:
-        """The player's kind.
-
-        Raises:
-            ValueError: This version has no player of that name.
-        """
-        return kind_named(self.player)
 
     @property
     def chosen(self) -> Candidate:
@@ -293,12 +299,13 @@ class Decision:
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
         record = asdict(replace(self, candidates=()))
+        record["search_mode"] = self.search_mode.value
         if self.pick is not None and not self.pick.origin:
             del record["pick"]["origin"]
         if self.tempting is None:  # what only one player uses does not lengthen the records of the others
             del record["tempting"]
-        if self.draw is None:
-            del record["draw"]
+        if self.trial_draw is None:
+            del record["trial_draw"]
         if not self.is_pruned:
             del record["is_pruned"]
         # Not by `asdict`, which copies every value: most of a record is replies, whose values never change.
@@ -316,6 +323,8 @@ class Decision:
         Raises:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
+        # Names of records until 0.2.0.
+        record = {_OLD_NAMES.get(name, name): value for name, value in record.items()}
         try:
             candidates = tuple(
                 Candidate(
@@ -334,17 +343,24 @@ class Decision:
                     "principal_variation": tuple(record["principal_variation"]),
                     "pick": Pick(**record["pick"]) if record.get("pick") else None,
                     "source": _source(record["source"]) if record.get("source") else None,
-                    "lot": _lot(record["lot"]) if record.get("lot") else None,
+                    "variety_draw": _variety_draw(record["variety_draw"])
+                    if record.get("variety_draw")
+                    else None,
                     "model": ModelInfo(**record["model"]) if record.get("model") else None,
                     "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
                     "tempting": TemptingParams(**record["tempting"]) if record.get("tempting") else None,
-                    "draw": _draw(record["draw"]) if record.get("draw") else None,
+                    "trial_draw": _trial_draw(record["trial_draw"]) if record.get("trial_draw") else None,
+                    "search_mode": SearchMode(record.get("search_mode", SearchMode.EXACT)),
                 }
             )
             _check_types(decision)
         except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: bad enum value, too
             raise RecordError(f"not the record of a decision: {error}") from error
         return decision
+
+
+_OLD_NAMES = {"lot": "variety_draw", "draw": "trial_draw"}
+_OLD_DRAW_NAMES = {"sound": "control", "sound_value": "control_value"}
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
@@ -361,7 +377,7 @@ def _check_types(decision: Decision) -> None:
     """
     if not isinstance(decision.is_pruned, bool):
         raise TypeError("is_pruned is neither true nor false")
-    _check_texts(decision, "game", "position", "player", "move", "engine_version", "search_mode")
+    _check_texts(decision, "game", "position", "player", "move", "engine_version")
     _check_number("time_s", decision.time_s)
     if all(candidate.move != decision.move for candidate in decision.candidates):
         raise ValueError(f"{decision.move} is not among the candidates")
@@ -377,9 +393,9 @@ def _check_types(decision: Decision) -> None:
         _check_count("the source's nodes", decision.source.nodes)
         _check_score("floor_centi", decision.source.floor_centi)
         _check_score("window_centi", decision.source.window_centi)
-    if decision.lot is not None:
-        _check_score("within_centi", decision.lot.within_centi)
-        _check_count("the draw's number", decision.lot.number)
+    if decision.variety_draw is not None:
+        _check_score("within_centi", decision.variety_draw.within_centi)
+        _check_count("the draw's number", decision.variety_draw.number)
     for candidate in decision.candidates:
         _check_texts(candidate, "move")
         _check_score("raw_centi", candidate.raw_centi)
@@ -456,16 +472,17 @@ def _source(record: dict[str, Any]) -> SourceInfo:
     return SourceInfo(**{**record, "options": options})
 
 
-def _lot(record: dict[str, Any]) -> RandomDraw:
-    return RandomDraw(**{**record, "avoided": tuple(record["avoided"])})
+def _variety_draw(record: dict[str, Any]) -> VarietyDraw:
+    return VarietyDraw(**{**record, "avoided": tuple(record["avoided"])})
 
 
-def _draw(record: dict[str, Any]) -> DecisionDraw:
-    draw = DecisionDraw(**{**record, "params": RandomisedParams(**record["params"])})
-    for name in ("trap", "sound", "seed", "sha256"):
+def _trial_draw(record: dict[str, Any]) -> TrialDraw:
+    record = {_OLD_DRAW_NAMES.get(name, name): value for name, value in record.items()}
+    draw = TrialDraw(**{**record, "params": RandomisedParams(**record["params"])})
+    for name in ("trap", "control", "seed", "sha256"):
         if not isinstance(getattr(draw, name), str):
             raise TypeError(f"the draw's {name} is not a text")
-    for name in ("trap_value", "sound_value"):
+    for name in ("trap_value", "control_value"):
         _check_count(f"the draw's {name}", getattr(draw, name), _LARGEST_SCORE)
     return draw
 

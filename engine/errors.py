@@ -7,7 +7,7 @@
     +-- RecordError         report the record of a decision as wrong, and conclude nothing from it
     +-- PrunedRecord        leave the decision as it is: what would be needed has been removed on purpose
     +-- EngineMismatch      leave the decision to the engine version that made it
-    +-- IncompleteProfile   complete the decision (`engine.players.complete`), then try again
+    +-- IncompleteProfile   complete the decision (`engine.completion.complete`), then try again
     +-- DamagedFile         stop, and tell the operator which of the program's own files is damaged
 
 Exceptions of a single part are defined there: `engine.game.BadPosition` and `IllegalMove` (refuse the input),

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from engine.decision import Candidate, Decision, Person
 from engine.expected import expected_score
 from engine.games import ENGINE_GAMES, get_game
@@ -20,7 +21,6 @@ from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.randomised import other_move
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
-from engine.temptation import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
 
 MOST_NODES = 20_000_000
 """Of a confirming search, which then gives up: a few seconds."""
@@ -41,7 +41,7 @@ def forecast_replies(
 ) -> ReplyForecast:
     """What people will reply to a decision's move, with confirmed baits.
 
-    Where a lot decided between two moves, also what they would have replied to the other one: what a trap
+    Where a draw decided between two moves, also what they would have replied to the other one: what a trap
     changes is measured against both (`storage.evidence.inference.decisions`).
 
     Args:
@@ -59,7 +59,7 @@ def forecast_replies(
         Stopped: The flag was set first.
     """
     made = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
-    if decision.draw is not None:
+    if decision.trial_draw is not None:
         other = other_move(decision)
         made = replace(made, other=_unconfirmed(decision, other, before, models, person, seconds))
     if is_own(decision, searcher):

@@ -184,7 +184,7 @@ class ValueParams:
 
 @dataclass(frozen=True, slots=True)
 class TemptingParams:
-    """Settings of the tempting player (`engine.tempting`); stored with its decisions.
+    """Settings of the tempting player (`engine.tempting_player`); stored with its decisions.
 
     All limits are whole numbers, so that every machine draws the same line between allowed moves and others.
     """

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.decision import Decision
 from engine.errors import IncompleteProfile, PrunedRecord, RecordError
-from engine.randomised import verify_lot
+from engine.randomised import verify_trial_draw
 
 
 def pruned(decision: Decision) -> Decision:
@@ -23,8 +23,8 @@ def pruned(decision: Decision) -> Decision:
     if not decision.is_complete:
         raise IncompleteProfile(f"the profile of {decision.move} is not complete")
     kept = {decision.move}
-    if decision.draw is not None:
-        kept |= {decision.draw.trap, decision.draw.sound}
+    if decision.trial_draw is not None:
+        kept |= {decision.trial_draw.trap, decision.trial_draw.control}
     exact = [each for each in decision.candidates if not each.raw_is_bound]
     standard = max(exact, key=lambda each: each.raw_centi).move if exact else None
     candidates = tuple(
@@ -54,6 +54,6 @@ def require_unpruned(decision: Decision) -> None:
         raise RecordError(
             f"{decision.move}: raw {chosen[0].raw_centi} is not the least of its replies, {min(finals)}"
         )
-    if decision.draw is not None:
-        verify_lot(decision)
+    if decision.trial_draw is not None:
+        verify_trial_draw(decision)
     raise PrunedRecord(f"the record of {decision.move} is pruned")

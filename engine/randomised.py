@@ -1,4 +1,4 @@
-"""Single decisions by lot: in some of them a draw decides whether we set a trap or not.
+"""Randomised single decisions: in some of them a draw decides whether we set a trap or not.
 
 A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
 doi:10.1080/01621459.2017.1305274).  The player chooses as trappy does.  Let T be its choice, and N the best
@@ -11,7 +11,7 @@ move by raw value (the first in order among equals) that sets no trap.  There is
 
 All that is known before the draw: it depends on neither the draw nor what follows it.  Then T is played if
 ``seed / 2^64 < chance``, else N.  The seed has 64 random bits and is stored with everything else before the
-move is sent, so the whole decision can be recomputed from its record (`verify_draw`).
+move is sent, so the whole decision can be recomputed from its record (`verify_trial`).
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from engine.decision import TRIAL_MODE, Candidate, Decision, DecisionDraw
+from engine.decision import Candidate, Decision, SearchMode, TrialDraw
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, Game
@@ -62,17 +62,26 @@ def draws_trap(seed: str, chance: float) -> bool:
     return int(seed, 16) / (1 << SEED_BITS) < chance
 
 
-def checksum(decision: Decision, draw: DecisionDraw) -> str:
-    """SHA-256, in hexadecimal, of what was known before a draw; `DecisionDraw.sha256` itself does not matter.
+def checksum(decision: Decision, draw: TrialDraw) -> str:
+    """SHA-256, in hexadecimal, of what was known before a draw; `TrialDraw.sha256` itself does not matter.
 
     It shows that a record was changed afterwards, as long as whoever changed it does not compute it anew.
     """
     known = {each.move: each for each in decision.candidates}
     moves = [
         [each.move, each.raw_centi, [[reply.reply, *reply.scores_centi] for reply in each.replies]]
-        for each in (known[draw.trap], known[draw.sound])
+        for each in (known[draw.trap], known[draw.control])
     ]
-    record = {**asdict(draw), "sha256": ""}
+    # By the names of the first release: a checksum must not change with a name.
+    record = {
+        "params": asdict(draw.params),
+        "trap": draw.trap,
+        "sound": draw.control,
+        "trap_value": draw.trap_value,
+        "sound_value": draw.control_value,
+        "seed": draw.seed,
+        "sha256": "",
+    }
     about = [decision.game, decision.position, decision.depth, decision.engine_version]
     text = json.dumps([about, asdict(decision.params), record, moves], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -84,9 +93,9 @@ def other_move(decision: Decision) -> Candidate:
     Raises:
         RecordError: The record has no draw, or not that move.
     """
-    draw = decision.draw
+    draw = decision.trial_draw
     if draw is not None:
-        other = draw.sound if decision.move == draw.trap else draw.trap
+        other = draw.control if decision.move == draw.trap else draw.trap
         for each in decision.candidates:
             if each.move == other:
                 return each
@@ -105,7 +114,7 @@ def with_draw(
     seed: int,
     stop: StopFlag,
 ) -> Decision:
-    """The decision with a move drawn by lot, if it takes part; otherwise its own move stands.
+    """The decision with a move drawn at random, if it takes part; otherwise its own move stands.
 
     Searches for N among the moves within the budget, in falling value, and finds their whole profiles.  When
     that is stopped, there is no draw.
@@ -124,21 +133,21 @@ def with_draw(
         decision = decision.with_chosen(_whole(decision.chosen, profiler, decision))
         if not _sets_trap(decision.chosen, decision, scale_centi):
             return decision
-        candidates = _with_sound(decision, profiler, scale_centi, params)
+        candidates = _with_control(decision, profiler, scale_centi, params)
     except Stopped:
         return decision
-    found = _best_sound(candidates, decision, scale_centi)
+    found = _best_control(candidates, decision, scale_centi)
     trap = decision.chosen
     if found is None or _why_not(trap, found, scale_centi, params):
         return decision
-    trap_value, sound_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, found))
-    draw = DecisionDraw(params, trap.move, found.move, trap_value, sound_value, f"{seed:016x}", "")
+    trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, found))
+    draw = TrialDraw(params, trap.move, found.move, trap_value, control_value, f"{seed:016x}", "")
     move = trap.move if draws_trap(draw.seed, params.chance) else found.move
-    drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=TRIAL_MODE)
-    return replace(drawn, draw=replace(draw, sha256=checksum(drawn, draw)))
+    drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=SearchMode.TRIAL)
+    return replace(drawn, trial_draw=replace(draw, sha256=checksum(drawn, draw)))
 
 
-def _with_sound(
+def _with_control(
     decision: Decision, profiler: Profiler, scale_centi: float, params: RandomisedParams
 ) -> list[Candidate]:
     """The candidates with exact raw values within the budget, and whole profiles of the best until one sets
@@ -185,7 +194,9 @@ def _takes_part(raw_centi: int, scale_centi: float) -> bool:
     return LEAST_VALUE <= expected_score(raw_centi, scale_centi) <= MOST_VALUE
 
 
-def _best_sound(candidates: Sequence[Candidate], decision: Decision, scale_centi: float) -> Candidate | None:
+def _best_control(
+    candidates: Sequence[Candidate], decision: Decision, scale_centi: float
+) -> Candidate | None:
     """N, if the candidates prove which move it is; None: they do not."""
     trap = decision.chosen.move
     others = [(each.raw_centi, -index) for index, each in enumerate(candidates) if each.move != trap]
@@ -198,16 +209,16 @@ def _best_sound(candidates: Sequence[Candidate], decision: Decision, scale_centi
     return None
 
 
-def _why_not(trap: Candidate, sound: Candidate, scale_centi: float, params: RandomisedParams) -> str:
+def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
     """Why two moves with whole profiles are not drawn between; empty: they are."""
-    for each in (trap, sound):
+    for each in (trap, control):
         if not _takes_part(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
         if len(each.replies) < LEAST_REPLIES:
             return f"{each.move} leaves fewer than {LEAST_REPLIES} replies"
-    gap = expected_score(sound.raw_centi, scale_centi) - expected_score(trap.raw_centi, scale_centi)
+    gap = expected_score(control.raw_centi, scale_centi) - expected_score(trap.raw_centi, scale_centi)
     if abs(gap) > params.budget:
-        return f"{sound.move} and {trap.move} differ by {abs(gap)}, more than {params.budget:g}"
+        return f"{control.move} and {trap.move} differ by {abs(gap)}, more than {params.budget:g}"
     return ""
 
 
@@ -228,68 +239,68 @@ def before_draw(decision: Decision) -> Decision:
     Raises:
         RecordError: The record has no draw, or a move that is no candidate.
     """
-    draw = decision.draw
+    draw = decision.trial_draw
     if draw is None:
         raise RecordError(f"{decision.move} was drawn in a trial, but the draw is not in the record")
-    for move in (draw.trap, draw.sound):
+    for move in (draw.trap, draw.control):
         if all(each.move != move for each in decision.candidates):
             raise RecordError(f"{move} took part in the draw, but is not among the candidates")
-    return replace(decision, move=draw.trap, search_mode="exact", draw=None)
+    return replace(decision, move=draw.trap, search_mode=SearchMode.EXACT, trial_draw=None)
 
 
-def verify_draw(decision: Decision) -> None:
+def verify_trial(decision: Decision) -> None:
     """Recompute from a decision's record who took part in the draw, and the draw.
 
-    That T is the player's choice is not checked here (`engine.choice.verify` does it of `before_draw`).
+    That T is the player's choice is not checked here (but by `engine.strategies.randomised`).
 
     Raises:
         RecordError: The draw does not follow from the record; the message says where.
     """
-    own, draw = before_draw(decision), decision.draw
+    own, draw = before_draw(decision), decision.trial_draw
     assert draw is not None  # noqa: S101 - for the type checker
-    if not decision.kind.draws_decisions:
-        raise RecordError(f"{decision.player} players draw no decisions")
     scale_centi, trap = expected_scale_centi(decision), own.chosen
-    sound = next(each for each in decision.candidates if each.move == draw.sound)
-    replies = _legal_replies(decision, (draw.trap, draw.sound))
-    for each in (trap, sound):
+    control = next(each for each in decision.candidates if each.move == draw.control)
+    replies = _legal_replies(decision, (draw.trap, draw.control))
+    for each in (trap, control):
         require_whole(each)
         if sorted(reply.reply for reply in each.replies) != replies[each.move]:
             raise RecordError(f"{each.move}: its profile does not have the legal replies")
     if not _sets_trap(trap, decision, scale_centi):
         raise RecordError(f"{trap.move} took part in the draw, but sets no trap")
-    best = _best_sound(decision.candidates, own, scale_centi)
-    if best is None or best.move != sound.move:
+    best = _best_control(decision.candidates, own, scale_centi)
+    if best is None or best.move != control.move:
         found = "no move" if best is None else best.move
-        raise RecordError(f"{sound.move} took part in the draw, but {found} is the best that sets no trap")
-    if why := _why_not(trap, sound, scale_centi, draw.params):
+        raise RecordError(f"{control.move} took part in the draw, but {found} is the best that sets no trap")
+    if why := _why_not(trap, control, scale_centi, draw.params):
         raise RecordError(f"there was a draw, but {why}")
-    place = decision.candidates.index(sound)
+    place = decision.candidates.index(control)
     better = sum(
-        each.raw_centi > sound.raw_centi or (each.raw_centi == sound.raw_centi and index < place)
+        each.raw_centi > control.raw_centi or (each.raw_centi == control.raw_centi and index < place)
         for index, each in enumerate(decision.candidates)
         if each.move != trap.move
     )
     if better >= draw.params.most_profiles:
-        raise RecordError(f"{sound.move} is number {better + 1} by value, more than the draw's params allow")
-    values = tuple(expected_score(each.raw_centi, scale_centi) for each in (trap, sound))
-    if values != (draw.trap_value, draw.sound_value):
-        raise RecordError(f"the draw's values are {draw.trap_value} and {draw.sound_value}, not {values}")
-    verify_lot(decision)
+        raise RecordError(
+            f"{control.move} is number {better + 1} by value, more than the draw's params allow"
+        )
+    values = tuple(expected_score(each.raw_centi, scale_centi) for each in (trap, control))
+    if values != (draw.trap_value, draw.control_value):
+        raise RecordError(f"the draw's values are {draw.trap_value} and {draw.control_value}, not {values}")
+    verify_trial_draw(decision)
 
 
-def verify_lot(decision: Decision) -> None:
+def verify_trial_draw(decision: Decision) -> None:
     """Check that a decision's seed draws the move that was played, and the draw's checksum: without a search.
 
     Raises:
         RecordError: The record has no draw, or something was changed; the message says what.
     """
-    draw = decision.draw
+    draw = decision.trial_draw
     if draw is None:
         raise RecordError(f"the record of {decision.move} has no draw")
     before_draw(decision)  # both moves are candidates
     try:
-        move = draw.trap if draws_trap(draw.seed, draw.params.chance) else draw.sound
+        move = draw.trap if draws_trap(draw.seed, draw.params.chance) else draw.control
     except ValueError as error:
         raise RecordError(str(error)) from error
     if move != decision.move:

@@ -244,6 +244,12 @@ def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standin
     return Standing(candidate.adjusted_centi, candidate.raw_centi)
 
 
+def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: bool) -> str:
+    """The move of the highest standing, the first in order among equals."""
+    known = [c for c in candidates if not c.raw_is_bound]
+    return max(known, key=lambda c: standing(c, params, swindle)).move
+
+
 def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
     """Upper bound on the candidate's standing, given its proven scores and bounds.
 

@@ -6,7 +6,7 @@ A draw can be reproduced from its record: the candidates with their scores, and 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.decision import Candidate, RandomDraw
+from engine.decision import Candidate, VarietyDraw
 from engine.game import WIN_CENTI
 
 
@@ -27,17 +27,17 @@ class RepetitionAvoidance:
         """The most that a move to draw may lose."""
         return max(self.within_centi, self.widest_centi)
 
-    def lot(self, candidates: Sequence[Candidate], number: int) -> RandomDraw | None:
+    def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
         """The draw that a random number decides, from the fewest moves; None: there is nothing to draw from.
 
         The limit is doubled until there is.
         """
-        lot = RandomDraw(self.within_centi, self.avoid, number)
-        while draw_move(candidates, lot) is None:
-            if lot.within_centi >= self.widest_centi:
+        draw = VarietyDraw(self.within_centi, self.avoid, number)
+        while draw_move(candidates, draw) is None:
+            if draw.within_centi >= self.widest_centi:
                 return None
-            lot = replace(lot, within_centi=min(self.widest_centi, max(1, 2 * lot.within_centi)))
-        return lot
+            draw = replace(draw, within_centi=min(self.widest_centi, max(1, 2 * draw.within_centi)))
+        return draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +59,20 @@ LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25
 """The levels, the first one the weakest; people and settings count them from 1."""
 
 
-def draw_move(candidates: Sequence[Candidate], lot: RandomDraw) -> str | None:
+def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:
     """The move that a random number selects; None: there is nothing to choose from.
 
     A move's weight falls linearly with its loss against the best.  Nothing is drawn when the game is decided.
     """
     best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     weights = {
-        c.move: lot.within_centi + 1 - (best - c.raw_centi)
+        c.move: draw.within_centi + 1 - (best - c.raw_centi)
         for c in candidates
-        if not c.raw_is_bound and best - c.raw_centi <= lot.within_centi and c.move not in lot.avoided
+        if not c.raw_is_bound and best - c.raw_centi <= draw.within_centi and c.move not in draw.avoided
     }
     if not weights or abs(best) >= WIN_CENTI:
         return None
-    rest = lot.number % sum(weights.values())
+    rest = draw.number % sum(weights.values())
     for move, weight in weights.items():
         if rest < weight:
             return move

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.decision import Decision, Outcome
 from engine.params import TrapParams
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 
 
 class GameStatus(StrEnum):
@@ -120,7 +120,7 @@ class NewGame:
     @property
     def draws_decisions(self) -> bool:
         """Whether a lot decides in single moves of the player (`engine.randomised`)."""
-        kind = PLAYER_KINDS.get(self.player)
+        kind = STRATEGIES.get(self.player)
         return kind is not None and kind.draws_decisions
 
     @property

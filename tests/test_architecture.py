@@ -32,7 +32,6 @@ ENGINE = {
     "engine": set[str](),
     "engine.errors": set[str](),
     "engine.game": set[str](),
-    "engine.player_kinds": {"errors"},
     "engine.stop": set[str](),
     "engine.time_management": set[str](),
     "engine.expected": {"game"},
@@ -41,23 +40,19 @@ ENGINE = {
     "engine.games": {"errors", "game"},
     "engine.params": {"errors", "expected"},
     "engine.formats": {"game", "games"},
-    "engine.decision": {"errors", "params", "player_kinds"},
+    "engine.decision": {"errors", "params"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
-    "engine.tempting": {"errors", "decision", "expected", "params"},
+    "engine.tempting_player": {"errors", "decision", "expected", "params"},
     "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
     },
-    "engine.temptation": {"decision", "errors", "expected", "judgement"},
+    "engine.bait_rule": {"decision", "errors", "expected", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
-    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
+    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting_player", "trappy"},
     "engine.human": {
         "errors", "decision", "expected", "game", "games", "params", "search", "stop", "trappy",
-    },
-    "engine.choice": {
-        "errors", "decision", "human", "params", "player_kinds", "pruning", "randomised", "tempting",
-        "trappy", "variety",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
@@ -65,12 +60,18 @@ ENGINE = {
         "time_management", "trappy",
     },
     "engine.forecasts": {
-        "decision", "expected", "games", "human", "judgement", "randomised", "search", "stop", "temptation",
-        "protocols",
+        "bait_rule", "decision", "expected", "games", "human", "judgement", "protocols", "randomised",
+        "search", "stop",
     },
-    "engine.players": {
-        "choice", "decision", "errors", "game", "games", "human", "lookup", "params", "player_kinds",
-        "randomised", "search", "stop", "tempting", "time_management", "trappy", "protocols", "variety",
+    "engine.strategies": {
+        "decision", "errors", "game", "games", "human", "lookup", "params", "protocols", "randomised",
+        "search", "stop", "tempting_player", "time_management", "trappy", "variety",
+    },
+    "engine.verification": {"decision", "errors", "pruning", "strategies"},
+    "engine.completion": {"decision", "errors", "games", "search", "stop", "strategies", "trappy"},
+    "engine.move_chooser": {
+        "decision", "game", "human", "params", "protocols", "search", "stop", "strategies", "time_management",
+        "variety",
     },
     "engine.native": set[str](),
 }  # fmt: skip
@@ -250,7 +251,16 @@ def test_only_storage_speaks_sql() -> None:
 
 def test_the_searches_know_no_game() -> None:
     """Search, profiles, players and trap arithmetic name no game; only the registries do."""
-    for name in ("search/reference", "search/profiles", "players", "choice", "trappy", "decision", "params"):
+    names = (
+        "move_chooser",
+        "verification",
+        "trappy",
+        "decision",
+        "params",
+        "search/reference",
+        "search/profiles",
+    )
+    for name in (*names, "strategies/move_context", "strategies/strategy"):
         source = (ROOT / "engine" / f"{name}.py").read_text()
         tree = ast.parse(source)
         assert not {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & {"Othello", "TicTacToe"}

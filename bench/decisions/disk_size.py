@@ -32,13 +32,15 @@ from alembic import command
 from bench.decisions.exactness import TABLE_MB, random_position
 from bench.decisions.record_size import DEPTHS
 from bench.suites import native_searcher
+from engine.bait_rule import ReplyForecast, forecast
+from engine.completion import complete
 from engine.decision import Decision
 from engine.games import get_game
 from engine.judgement import classify_reply, expected_scale_centi
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.stop import StopFlag
-from engine.temptation import ReplyForecast, forecast
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
@@ -71,7 +73,7 @@ def samples(name: str, count: int) -> list[StoredSample]:
     found = []
     for number in range(count):
         position = random_position(game, searcher, number)
-        player = Player("trappy", game, TrapParams(), searcher)
+        player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
         chosen = player.choose(position, Limits(DEPTHS[name]), StopFlag())
         whole = complete(chosen, searcher, StopFlag())
         found.append(StoredSample(chosen, whole, forecast(whole.chosen, expected_scale_centi(whole))))

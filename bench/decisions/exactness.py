@@ -9,7 +9,7 @@ searcher with a transposition table of its own.  A difference is a decision that
 
 * the move, its raw value and, once its profile is completed, its trap and adjusted value are the table's;
 * each exact score in the record is the table's, and each bound holds for it;
-* the record by itself proves the choice (`engine.choice.verify`).
+* the record by itself proves the choice (`engine.verification.verify`).
 
 Positions come from games of moves that are random or the search's own by lot, from fixed seeds: openings,
 middlegames and endings, level or not.  "trap played" counts the decisions for a move other than the best raw
@@ -23,19 +23,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.suites import native_searcher
-from engine.choice import choose, verify
+from engine.completion import complete
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
 from engine.game import Game
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.player_kinds import STANDARD, TRAPPY
-from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
+from engine.strategies.standard import STANDARD
+from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
 from engine.trappy import assess, is_swindle, with_trap, worth
+from engine.verification import verify
 
 TABLE_MB = 16
 DEPTHS = {"othello": 6, "chess": 4, "xiangqi": 4, "connect4": 7}
@@ -78,8 +81,8 @@ def differences(decision: Decision, table: list[Candidate], judge: NativeSearche
         verify(decision)
     except RecordError as error:
         yield f"the record does not prove the choice: {error}"
-    if decision.move != choose(table, TRAPPY, params):
-        yield f"plays {decision.move}, the table {choose(table, TRAPPY, params)}"
+    if decision.move != TRAPPY.best_move(table, params):
+        yield f"plays {decision.move}, the table {TRAPPY.best_move(table, params)}"
     for found, whole in zip(decision.candidates, table, strict=True):
         yield from differences_of_move(found, whole, params)
     final = complete(decision, judge, StopFlag()).chosen
@@ -126,7 +129,7 @@ class Comparison:
         tables: dict[int, list[Candidate]] = {}
         for settings, assessment in self.different:
             params = TrapParams(assessment, **SETTINGS[settings])
-            player = Player("trappy", self._game, params, self._lazy)
+            player = MoveChooser(strategy_named("trappy"), self._game, params, self._lazy)
             decision = player.choose(position, Limits(self._depth), StopFlag())
             params, depth = decision.params, decision.depth  # the depth is less near the end of a game
             if depth not in tables:
@@ -138,7 +141,7 @@ class Comparison:
                 text = self._game.position_text(position)
                 print(f"DIFFERENT {self._game.name} {number} {text}, {settings}, {assessment}: {each}")
             self.different[settings, assessment] += bool(found)
-            best_raw = choose(table, STANDARD, params)
+            best_raw = STANDARD.best_move(table, params)
             self.traps_played[settings, assessment] += decision.move != best_raw
         self.positions += 1
 

@@ -15,13 +15,15 @@ from typing import Any
 
 from bench.decisions.exactness import TABLE_MB, random_position
 from bench.suites import native_searcher
+from engine.completion import complete
 from engine.decision import Decision
 from engine.game import Game
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import NATIVE_GAMES
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 6, "connect4": 10}
@@ -37,7 +39,7 @@ def measure(game: Game[Any], positions: list[Any], depth: int) -> None:
     searcher = native_searcher(game.name, TABLE_MB)
     chosen, whole = [], []
     for position in positions:
-        player = Player("trappy", game, TrapParams(), searcher)
+        player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
         decision = player.choose(position, Limits(depth), StopFlag())
         chosen.append(size(decision))
         whole.append(size(complete(decision, searcher, StopFlag())))

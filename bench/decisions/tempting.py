@@ -9,7 +9,7 @@ rules:
 * the move is the one that the whole table gives, every reply's exact score at every depth, which another
   searcher with a table of its own finds;
 * each number in the record is the table's, and each bound holds for it;
-* the record by itself proves the choice (`engine.choice.verify`), also once it is completed;
+* the record by itself proves the choice (`engine.verification.verify`), also once it is completed;
 * the Python search gives the core's candidates, number for number (unless `--no-python`).
 
 "differs": the move is not the one of the best raw value.  "given up": the mean loss of expected score by
@@ -20,24 +20,27 @@ of the allowed moves' replies where more than one move is allowed.
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from bench.decisions.exactness import DEPTHS, random_position
 from bench.suites import native_searcher
-from engine.choice import choose, verify
+from engine.completion import complete
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT
 from engine.game import Game
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import TemptingParams, TrapParams
-from engine.player_kinds import STANDARD, TEMPTING
-from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher
-from engine.search.tempting_profiles import tempting_candidates
+from engine.search.tempting_search import tempting_candidates
 from engine.stop import StopFlag
-from engine.tempting import (
+from engine.strategies.registry import strategy_named
+from engine.strategies.standard import STANDARD
+from engine.strategies.tempting import TEMPTING
+from engine.tempting_player import (
     LEAST_DEPTH,
     UNBOUNDED,
     allowed_floor_centi,
@@ -46,14 +49,15 @@ from engine.tempting import (
 )
 from engine.time_management import Limits
 from engine.trappy import is_swindle
+from engine.verification import verify
 
 
 def expected_choice(table: list[Candidate], params: TrapParams, tempting: TemptingParams, depth: int) -> str:
     """The choice from the whole table."""
     if depth < LEAST_DEPTH:
-        return choose(table, STANDARD, params)
+        return STANDARD.best_move(table, params)
     if is_swindle(table, params):
-        return choose(table, TEMPTING, params, tempting)
+        return replace(TEMPTING, settings=tempting).best_move(table, params)
     return choose_from_table(table, tempting, params.decided)
 
 
@@ -106,7 +110,7 @@ class Comparison:
     def compare(self, number: int) -> None:
         """Compare one position; print each difference."""
         position = random_position(self._game, self._whole, number)
-        decision = Player("tempting", self._game, TrapParams(), self._lazy).choose(
+        decision = MoveChooser(strategy_named("tempting"), self._game, TrapParams(), self._lazy).choose(
             position, Limits(self._depth), StopFlag()
         )
         params, tempting = decision.params, decision.tempting

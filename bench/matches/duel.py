@@ -18,12 +18,12 @@ from bot.match.runner import Match, MatchStanding
 from bot.match.score import result_of
 from engine.game import replay
 from engine.games import get_game
-from engine.players import SelectiveSearcher
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.search.reference import INFINITY, Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import SelectiveSearcher
 
 
 class BareSearch:

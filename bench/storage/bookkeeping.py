@@ -32,16 +32,18 @@ from bench.suites import native_searcher
 from bot.base.events import Clock, EndReason, GameEnd, GameSnapshot, GameState, Opponent, Speed
 from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
+from engine.bait_rule import ReplyForecast
+from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, Outcome
 from engine.forecasts import forecast_replies
 from engine.games import get_game
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.judgement import classify_reply
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import NATIVE_GAMES
 from engine.stop import StopFlag
-from engine.temptation import ReplyForecast
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.database import Database, Role
 from storage.records import AccountKey, ReplyTime, TimeSource
@@ -102,7 +104,7 @@ class Watch:
 def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
     """A game of the trappy player against itself: its moves, and the decisions of the side that begins."""
     game, searcher = get_game(name), native_searcher(name, TABLE_MB)
-    player = Player("trappy", game, TrapParams(), searcher)
+    player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
     position, moves, decisions = game.initial(), list[str](), list[Decision]()
     while game.legal_moves(position) and len(moves) < PLIES:
         decision = player.choose(position, Limits(depth), StopFlag())

@@ -7,16 +7,18 @@ from typing import Any
 
 from bench.decisions.exactness import random_position
 from bench.suites import native_searcher
+from engine.bait_rule import LIKELY, TemptingReply, expectations
+from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
 from engine.expected import expected_score
 from engine.forecasts import forecast_replies
 from engine.games import get_game
 from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
+from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.temptation import LIKELY, TemptingReply, expectations
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 DEPTHS = {"othello": 6, "chess": 5, "xiangqi": 4, "connect4": 8}
@@ -51,7 +53,7 @@ class Sample:
 def samples(game: str, count: int, seed: int) -> list[Sample]:
     """Decisions of the trappy player in random positions; every third one that can be sets a bait."""
     searcher, rules = native_searcher(game, TABLE_MB), get_game(game)
-    player, rng = Player("trappy", rules, TrapParams(), searcher), random.Random(seed)
+    player, rng = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher), random.Random(seed)
     found: list[Sample] = []
     for number in range(20 * count):
         position = random_position(rules, searcher, rng.randrange(1 << 30) + number)
@@ -68,7 +70,9 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
 def drawn_samples() -> list[Sample]:
     """Decisions of single moves by lot: for the trap, and for the other move."""
     searcher, rules = make_searcher("othello", TABLE_MB), get_game("othello")
-    player = Player("randomised", rules, TrapParams(), searcher, randomised=RandomisedParams())
+    player = MoveChooser(
+        strategy_named("randomised"), rules, TrapParams(), searcher, randomised=RandomisedParams()
+    )
     position = rules.parse_position(DRAWN_AT)
     made = [player.choose(position, Limits(6), StopFlag(), seed=seed) for seed in (0, (1 << 64) - 1)]
     return [sample(complete(each, searcher, StopFlag()), searcher) for each in made]

@@ -24,8 +24,8 @@ from bot.game.services import GameServices
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.online_lookup import open_lookup
 from engine.human.registry import ModelRegistry
-from engine.players import StrongOptions
 from engine.protocols.engine_source import EnginePool
+from engine.strategies.move_context import StrongOptions
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.ledger.games import adopt_records

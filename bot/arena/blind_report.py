@@ -14,7 +14,7 @@ from typing import Any
 from bot.views.moment_text import judge_moment
 from bot.views.report_text import summarise_report
 from engine.games import get_game
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
 
@@ -106,7 +106,7 @@ def plain_share(players: Sequence[str]) -> float:
     Args:
         players: Those of whom a lot draws one for each game, equally often; none: 0.
     """
-    plain = [player for player in players if player in PLAYER_KINDS and not PLAYER_KINDS[player].sets_traps]
+    plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))
 
 

@@ -63,9 +63,10 @@ from engine.params import (
     ValueParams,
     ValueScale,
 )
-from engine.player_kinds import COMPARED_KINDS, GENTLE, kind_named
-from engine.players import StrongOptions, kinds_for
 from engine.protocols.score_settings import EngineSettings, MoveLimit
+from engine.strategies.gentle import GENTLE
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.registry import compared_strategies, strategies_for, strategy_named
 from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"
@@ -88,7 +89,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 def _known_player(name: str) -> str:
-    return kind_named(name).name
+    return strategy_named(name).name
 
 
 PlayerName = Annotated[str, AfterValidator(_known_player)]
@@ -720,7 +721,7 @@ class AssignmentConfig(Section):
     """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
     calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci
     (which need another engine for every game they play: see uci.engines)."""
-    players: tuple[PlayerName, ...] = Field(default=COMPARED_KINDS, min_length=1)
+    players: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
     """The players that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
@@ -741,7 +742,7 @@ class AssignmentConfig(Section):
     def _players_differ(self) -> "AssignmentConfig":
         if len(set(self.players)) != len(self.players):
             raise ValueError("players lists one twice")
-        if weak := [player for player in self.players if kind_named(player).has_level]:
+        if weak := [player for player in self.players if strategy_named(player).has_level]:
             raise ValueError(f"players lists {weak[0]}, which is for people to beat, not to be compared")
         return self
 
@@ -1347,7 +1348,7 @@ def _refuse_missing_engines(config: Config) -> None:
         chosen += [("assignment.player", assignment.player, games)]
     if assignment.method is AssignmentMethod.RULES:
         for number, rule in enumerate(assignment.rules):
-            if rule.game and rule.player not in (kinds := kinds_for(rule.game)):
+            if rule.game and rule.player not in (kinds := strategies_for(rule.game)):
                 players = " and ".join(kinds)
                 raise ConfigError(f"assignment.rules.{number}: {rule.game} is played by {players} only")
             chosen += [(f"assignment.rules.{number}", rule.player, [rule.game] if rule.game else games)]
@@ -1362,7 +1363,7 @@ def _refuse_missing_engines(config: Config) -> None:
             raise ConfigError(f"{key}: {game} needs another engine, and uci.engines has none for it")
     for key, player, of in chosen:
         missing = [game for game in of if game not in known]
-        if kind_named(player).asks_engine and missing:
+        if strategy_named(player).asks_engine and missing:
             raise ConfigError(
                 f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
                 "assignment.rules can choose it for some games only"

@@ -24,19 +24,20 @@ from bot.servers.adapters import make_server
 from bot.servers.online_lookup import open_lookup
 from engine import ENGINE_VERSION
 from engine._native import UNIT
-from engine.choice import verify
+from engine.completion import complete
 from engine.errors import EngineFault
 from engine.games import ENGINE_GAMES, get_game
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import Models
-from engine.player_kinds import ENGINE_GAME_KINDS, PLAYER_KINDS
-from engine.players import Player, complete
+from engine.move_chooser import MoveChooser
 from engine.process import EngineError
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import STRATEGIES
 from engine.time_management import Limits
+from engine.verification import verify
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
 from storage.evidence.statistics.damaged_rows import damaged_rows
@@ -149,10 +150,10 @@ def _engine(config: Config) -> str:
         position = game.play(position, game.legal_moves(position)[0])
         searcher = make_searcher(name, config.engine.table_mb)
         began = time.monotonic()
-        for kind in PLAYER_KINDS.values():
+        for kind in STRATEGIES.values():
             if kind.models_opponent:
                 continue  # tried with their models
-            player = Player(kind.name, game, config.trap.params(), searcher, strong)
+            player = MoveChooser(kind, game, config.trap.params(), searcher, strong)
             decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began
@@ -170,10 +171,10 @@ def _people(config: Config) -> str:
         position = game.initial()
         searcher = make_searcher(name, 1)
         with registry.lend(name) as models:
-            for kind in PLAYER_KINDS.values():
+            for kind in STRATEGIES.values():
                 if kind.asks_engine or not kind.models_opponent:
                     continue
-                player = Player(kind.name, game, config.trap.params(), searcher, models=models)
+                player = MoveChooser(kind, game, config.trap.params(), searcher, models=models)
                 decision = player.choose(position, Limits(PEOPLE_DEPTH), StopFlag())
                 verify(complete(decision, searcher, StopFlag()))
                 if decision.reckoning is not None and decision.reckoning.trouble:
@@ -204,8 +205,10 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
     try:
         began = time.monotonic()
         source.open()
-        for kind in ENGINE_GAME_KINDS:
-            player = Player(kind, game, config.trap.params(), make_searcher(game.name, 1), source=source)
+        for strategy in filter(lambda each: each.plays_engine_games, STRATEGIES.values()):
+            player = MoveChooser(
+                strategy, game, config.trap.params(), make_searcher(game.name, 1), source=source
+            )
             limits = Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S)
             decision = player.choose(game.initial(), limits, StopFlag())
             verify(decision)

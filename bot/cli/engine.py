@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.base.errors import OUT_OF_SPACE, ConfigError
-from engine.player_kinds import OWN_KINDS, TRAPPY, kind_named
 from engine.protocols.settings import PROTOCOL_GAMES
+from engine.strategies.registry import own_strategies, strategy_named
+from engine.strategies.trappy import TRAPPY
 
 # Functions import what takes long, so that `--help` need not wait for it.
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def engine(
     ] = None,
     player: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(OWN_KINDS[:-1])} or {OWN_KINDS[-1]}; without it assignment.player."),
+        typer.Option(help=f"One of {', '.join(own_strategies())}; without it assignment.player."),
     ] = None,
     depth: Annotated[
         int | None,
@@ -51,8 +52,8 @@ def engine(
     games = PROTOCOL_GAMES[protocol]
     if game is not None and game not in games:
         raise ConfigError(f"--game: {protocol} is for {' and '.join(games)}, not for {game!r}")
-    if player is not None and player not in OWN_KINDS:
-        raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(OWN_KINDS)}")
+    if player is not None and player not in own_strategies():
+        raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(own_strategies())}")
     from bot.base.config import load_config
     from bot.protocols.search_driver import SearchDriver
     from engine.games import get_game
@@ -68,9 +69,9 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
     """The search driver's settings: the options, otherwise the configuration."""
     from bot.protocols.search_driver import Settings
 
-    usual = config.assignment.player if config.assignment.player in OWN_KINDS else TRAPPY.name
+    usual = config.assignment.player if config.assignment.player in own_strategies() else TRAPPY.name
     return Settings(
-        kind=kind_named(player or usual),
+        strategy=strategy_named(player or usual),
         params=config.trap.params(),
         strong=config.engine.strong(),
         models=config.human.model_registry(),

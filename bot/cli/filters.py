@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import MOST, UsageError, moment_of, require_known
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
     from storage.filters import Filters, GamePhase, TrapSettings
@@ -26,7 +26,7 @@ Suspects = Annotated[
 
 def filters_of(
     player: Annotated[
-        str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(PLAYER_KINDS)}.")
+        str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(STRATEGIES)}.")
     ] = None,
     version: Annotated[
         str | None, typer.Option("--version", help="Only games of this version of the engine.")
@@ -92,7 +92,7 @@ def filters_of(
     from engine.games import GAMES
     from storage.filters import Filters
 
-    require_known("--player", player, PLAYER_KINDS)
+    require_known("--player", player, STRATEGIES)
     require_known("--game", game, GAMES)
     return Filters(
         player=player,

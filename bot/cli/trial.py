@@ -195,7 +195,7 @@ def plan(
 def _arms_of(config: "Config") -> tuple[str, ...]:
     """The players that an account draws from, sorted; the only one, if it draws its decisions; or none."""
     from bot.base.config import AssignmentMethod
-    from engine.player_kinds import kind_named
+    from engine.strategies.registry import strategy_named
 
     assignment = config.assignment
     match assignment.method:
@@ -205,7 +205,7 @@ def _arms_of(config: "Config") -> tuple[str, ...]:
             arms = (assignment.player,)
         case AssignmentMethod.RULES:
             return ()
-    return arms if len(arms) > 1 or kind_named(arms[0]).draws_decisions else ()
+    return arms if len(arms) > 1 or strategy_named(arms[0]).draws_decisions else ()
 
 
 def _attempt(command: str, context: typer.Context, work: Any) -> "StoredTrial":

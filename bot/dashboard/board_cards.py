@@ -8,7 +8,7 @@ from markupsafe import Markup
 from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from bot.control.live_games import LiveGame
 from engine.games import get_game
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 
 LOW_S = 60.0
 """A clock below so many seconds is shown as short of time."""
@@ -77,7 +77,7 @@ def _card(game: LiveGame) -> BoardCard:
         rating=game.opponent_rating,
         is_bot=game.opponent_is_bot,
         player=game.player,
-        is_trappy=(kind := PLAYER_KINDS.get(game.player)) is not None and kind.sets_traps,
+        is_trappy=(kind := STRATEGIES.get(game.player)) is not None and kind.sets_traps,
         theirs=_clock(game.their_clock_s, is_running=is_theirs),
         ours=_clock(game.our_clock_s, is_running=game.our_turn is True),
         board=_board(game),

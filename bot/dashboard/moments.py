@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.charts.boards import BoardMark, MarkKind, board_svg
 from bot.views.bait_text import short_name
 from bot.views.moment_text import MomentVerdict, judge_moment
+from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE, expected_score
 from engine.games import get_game
 from engine.judgement import expected_scale_centi
-from engine.temptation import ReplyForecast
 from storage.damage import decoding, reason_of, require_damage
 from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
 from storage.ledger.decisions import get_decision

@@ -6,8 +6,7 @@ from typing import Any
 
 from bot.base.config import AssignmentConfig, AssignmentMethod, AssignmentRule
 from bot.base.events import Speed
-from engine.player_kinds import kind_named
-from engine.players import kinds_for
+from engine.strategies.registry import strategies_for, strategy_named
 
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing among the players that are behind, when people may know which player they met.
@@ -60,7 +59,7 @@ def assign(
         number: Random, uniform from 0 to 2^`DRAW_BITS` - 1; only method ``balanced`` uses it.
         coin_probability: `BIASED_COIN_PROBABILITY` or `BLIND_COIN_PROBABILITY`.
     """
-    kinds = kinds_for(context.game)
+    kinds = strategies_for(context.game)
     only = Assignment(kinds[0], {"method": "only"})
     match config.method:
         case AssignmentMethod.FIXED:
@@ -71,7 +70,7 @@ def assign(
             players = [player for player in config.players if player in kinds]
             found = _balanced(context, players, number, coin_probability) if players else only
     found = found if found.player in kinds else only
-    if kind_named(found.player).has_level:
+    if strategy_named(found.player).has_level:
         return Assignment(found.player, found.detail | {"level": config.level})
     return found
 

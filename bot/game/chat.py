@@ -14,7 +14,7 @@ from bot.game.ledger import ClosedGame, GameLedger
 from bot.game.services import GameServices
 from bot.game.side_tasks import SideTasks
 from engine.games import get_game
-from engine.player_kinds import kind_named
+from engine.strategies.registry import strategy_named
 
 LAST_S = 2.0
 """After a wait that the server demands, chat waits this many seconds longer than all other requests."""
@@ -128,7 +128,7 @@ class GameChat:
         game = self._ledger.game
         text = talk.farewell(
             self._config,
-            names_traps=kind_named(game.player).sets_traps or self._services.is_blind(game),
+            names_traps=strategy_named(game.player).sets_traps or self._services.is_blind(game),
             opponent=game.opponent_name,
             bot=self._services.bot_name,
             game=get_game(game.game).title,

@@ -12,11 +12,11 @@ from enum import StrEnum
 from bot.base.config import ChatConfig
 from bot.base.events import ChatLine, Room
 from engine import ENGINE_VERSION
+from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_game
-from engine.player_kinds import kind_named
-from engine.temptation import ReplyForecast
+from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
 
 PAUSE_S = 5.0
@@ -40,7 +40,7 @@ class ChatFacts:
     bot: str
     opponent: str
     player: str
-    """Name of one of `engine.player_kinds.PLAYER_KINDS`."""
+    """Name of one of `engine.strategies.registry.STRATEGIES`."""
     is_over: bool
     """The game is over, so nothing is secret any more, unless `is_blind`."""
     is_blind: bool
@@ -99,9 +99,9 @@ def _engine(facts: ChatFacts) -> str:
     if not facts.is_over:
         return f"I am {who}. Some of my moves set traps, others do not; I do not say yet which."
     name = f"I am {who}"
-    if kind_named(facts.player).draws_decisions:
+    if strategy_named(facts.player).draws_decisions:
         return f"{name}, player {facts.player}: in some moves of this game I drew whether to set a trap."
-    manner = "I set traps" if kind_named(facts.player).sets_traps else "I did not mean to set traps"
+    manner = "I set traps" if strategy_named(facts.player).sets_traps else "I did not mean to set traps"
     return f"{name}, player {facts.player}: {manner} in this game."
 
 
@@ -116,9 +116,11 @@ def _eval(decision: Decision) -> str:
         score_centi, depth = decision.chosen.raw_centi, decision.depth
     searched = f" at depth {depth}" if depth else ""
     found = f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
-    if decision.draw is None:
+    if decision.trial_draw is None:
         return found
-    other = decision.draw.sound if decision.move == decision.draw.trap else decision.draw.trap
+    other = (
+        decision.trial_draw.control if decision.move == decision.trial_draw.trap else decision.trial_draw.trap
+    )
     name = game.move_name(position, game.parse_move(position, other))
     return f"{found} A lot decided between it and {name}."
 

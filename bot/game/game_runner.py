@@ -53,15 +53,15 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker
+from engine.completion import LONGEST_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_game
-from engine.player_kinds import kind_named
-from engine.players import LONGEST_COMPLETION_S, complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
 from storage.records import StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
@@ -394,7 +394,7 @@ class GameRunner:
             is_blind = not config.trial.reveal
             coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
             found = assign(context, config.assignment, self._services.draw_number(), coin_probability)
-            detail, kind = dict(found.detail), kind_named(found.player)
+            detail, kind = dict(found.detail), strategy_named(found.player)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves

@@ -29,11 +29,11 @@ from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
+from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
 from engine.games import get_game as get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
-from engine.temptation import ReplyForecast
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters

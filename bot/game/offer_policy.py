@@ -10,7 +10,7 @@ from typing import Any
 from bot.base.config import AssignmentConfig, AssignmentMethod, Claim, MannersConfig
 from engine.decision import Decision
 from engine.game import Game
-from engine.player_kinds import kind_named
+from engine.strategies.registry import strategy_named
 
 PLIES_BETWEEN_OFFERS = 20
 """Least number of plies between two draw offers of ours."""
@@ -102,7 +102,7 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
 
 def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> bool:
     """Whether an account grants takebacks in any game, as far as its settings tell."""
-    is_lot = assignment.method is AssignmentMethod.FIXED and kind_named(assignment.player).draws_decisions
+    is_lot = assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.player).draws_decisions
     return config.takebacks > 0 and not (assignment.drawn_from or is_lot)
 
 

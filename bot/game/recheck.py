@@ -20,7 +20,9 @@ from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
-from engine.choice import verify
+from engine.bait_rule import RULE as FORECAST
+from engine.bait_rule import ReplyForecast
+from engine.completion import LONGEST_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
 from engine.forecasts import forecast_job
@@ -29,11 +31,9 @@ from engine.games import get_game
 from engine.human.registry import ModelRegistry
 from engine.judgement import RULE as JUDGED
 from engine.judgement import classify_reply
-from engine.players import LONGEST_COMPLETION_S, complete
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
-from engine.temptation import RULE as FORECAST
-from engine.temptation import ReplyForecast
+from engine.verification import verify
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.evidence.statistics.damaged_rows import DamagedRow, damaged_rows

@@ -1,17 +1,17 @@
 """A decision's record beside the rest of what is stored: its row, its game, its forecast and other lots.
 
-`engine.choice.verify` recomputes the decision from the record alone, so it cannot tell a record that was put
-into another row, or belongs to another game.
+`engine.verification.verify` recomputes the decision from the record alone, so it cannot tell a record
+that was put into another row, or belongs to another game.
 """
 
 from dataclasses import asdict
 
+from engine.bait_rule import RULE, ReplyForecast
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import IllegalMove, if_it_goes_on, positions
 from engine.games import get_game
 from engine.judgement import judge_decision
-from engine.temptation import RULE, ReplyForecast
 from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
@@ -43,7 +43,7 @@ class RecordChecks:
             raise RecordError(f"the record is of {decision.game}, but the game is {found.game}")
         self._check_position(found, decision)
         _check_forecast(found, decision)
-        if decision.draw is not None:
+        if decision.trial_draw is not None:
             self._check_lot(found, decision)
 
     def _check_position(self, found: RecordedDecision, decision: Decision) -> None:
@@ -75,7 +75,7 @@ class RecordChecks:
         return self._positions[found.game_id]
 
     def _check_lot(self, found: RecordedDecision, decision: Decision) -> None:
-        draw = decision.draw
+        draw = decision.trial_draw
         assert draw is not None  # noqa: S101 - by the caller
         selection = found.selection if isinstance(found.selection, dict) else {}
         settings = selection.get("randomised")
@@ -100,5 +100,5 @@ def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
         raise RecordError(f"its forecast: {error}") from error
     if made.replies != tuple(each.reply for each in judge_decision(decision).replies):
         raise RecordError(f"its forecast is not of the replies to {decision.move}")
-    if (made.other is None) is not (decision.draw is None):
+    if (made.other is None) is not (decision.trial_draw is None):
         raise RecordError("a forecast of the other move belongs to a draw, and to nothing else")

@@ -19,9 +19,9 @@ from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
 from engine.human.registry import ModelRegistry
 from engine.lookup.source import LookupMove
-from engine.players import StrongOptions
 from engine.protocols.engine_source import EnginePool
 from engine.randomised import SEED_BITS
+from engine.strategies.move_context import StrongOptions
 from storage.database import Database, Role
 from storage.records import AccountKey, NewGame
 

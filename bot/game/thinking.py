@@ -27,12 +27,12 @@ from engine.errors import BadSettings
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import FoundMove, LookupMove
+from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams
-from engine.player_kinds import kind_named
-from engine.players import Player
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits, engine_clock, limits_from_clock
 from engine.variety import LEVELS, Level, RepetitionAvoidance
 from storage.ledger.decisions import list_seeds
@@ -150,7 +150,7 @@ class MoveSearch:
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._stored, self._game
-        kind = kind_named(stored.player)
+        kind = strategy_named(stored.player)
         with ExitStack() as lent:
             source = models = background = None
             if kind.asks_engine:
@@ -161,8 +161,8 @@ class MoveSearch:
             strong = self._strong
             if kind.searches_selectively and services.config.engine.threads == 0:
                 strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
-            player = Player(
-                stored.player,
+            player = MoveChooser(
+                strategy_named(stored.player),
                 game,
                 stored.params,
                 searcher,
@@ -203,7 +203,7 @@ class MoveSearch:
 
     def _engine_manages_clock(self) -> bool:
         settings = self._services.engines.settings(self._game.name)
-        is_asked = kind_named(self._stored.player).plays_engine_moves
+        is_asked = strategy_named(self._stored.player).plays_engine_moves
         return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
@@ -305,7 +305,7 @@ class GameThinker:
         limits = _clock_limits(services, stored, game, position, remaining_s)
         planned_s = limits.time_s or 0.0
         settings = services.engines.settings(game.name)
-        is_asked = kind_named(stored.player).plays_engine_moves and settings is not None
+        is_asked = strategy_named(stored.player).plays_engine_moves and settings is not None
         if is_asked and settings is not None and settings.limit is MoveLimit.CLOCK:
             planned_s = max(planned_s, remaining_s or 0.0)  # the engine may take what it likes of its clock
         return max(planned_s * limits.stretch, planned_s + GRACE_S)
@@ -335,7 +335,7 @@ class GameThinker:
     ) -> LookupMove | None:
         """A move from a site, for players that use books and tables; not if ours have the position."""
         online = self._services.online
-        if online is None or not kind_named(stored.player).looks_up:
+        if online is None or not strategy_named(stored.player).looks_up:
             return None
         root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
         for source in self._services.strong.sources.get(game.name, ()):

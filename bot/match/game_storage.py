@@ -13,9 +13,9 @@ from bot.match.conditions import Terms, opponent_name
 from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
+from engine.bait_rule import forecast
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
-from engine.temptation import forecast
 from storage.database import Database
 from storage.evidence.statistics.summaries import summarise
 from storage.filters import Filters

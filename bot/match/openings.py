@@ -17,10 +17,10 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_game
-from engine.players import SelectiveSearcher
 from engine.search.reference import exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import SelectiveSearcher
 
 _TABLE_MB = 16
 _MOST_TRIES = 1000

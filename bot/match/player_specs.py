@@ -13,9 +13,10 @@ from engine.human.registry import ModelSettings
 from engine.human.shallow import ShallowOptions
 from engine.lookup.registry import ROOT_SOURCES
 from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
-from engine.player_kinds import PLAYER_KINDS, PlayerKind, kind_named
 from engine.protocols.score_settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
 from engine.protocols.settings import PROTOCOL_GAMES, STOPPABLE
+from engine.strategies.registry import STRATEGIES, strategy_named
+from engine.strategies.strategy import Strategy
 
 HUMAN = "human"
 """Simulated people: not one of our players, but one to play against."""
@@ -36,7 +37,7 @@ class OurSpec:
 
     text: str
     """The text as typed, without surrounding blanks."""
-    kind: PlayerKind
+    kind: Strategy
     depth: int | None = None
     """Deepest search in plies; replaces the match's limits."""
     move_s: float | None = None
@@ -122,8 +123,9 @@ class HumanSpec:
 PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
-_KINDS = tuple(name for name, kind in PLAYER_KINDS.items() if not kind.has_level)
-"""Players of our own; a level belongs to a game with people."""
+def known_kinds() -> tuple[str, ...]:
+    """Players of our own; a level belongs to a game with people."""
+    return tuple(name for name, strategy in STRATEGIES.items() if not strategy.has_level)
 
 
 def parse_spec(text: str) -> PlayerSpec:
@@ -145,13 +147,13 @@ def parse_spec(text: str) -> PlayerSpec:
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
-    if kind in _KINDS:
-        return _ours(text, kind_named(kind), rest)
+    if kind in known_kinds():
+        return _ours(text, strategy_named(kind), rest)
     if kind == HUMAN:
         return _human(text, rest)
     if kind in PROTOCOL_GAMES:
         return _other(text, kind, rest)
-    known = ", ".join((*_KINDS, HUMAN, *PROTOCOL_GAMES))
+    known = ", ".join((*known_kinds(), HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
         f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
         f"{_OTHERS_EXAMPLE!r}, for instance"
@@ -197,7 +199,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
     return name
 
 
-def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
+def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
     values = _values(text, rest.split(",") if rest.strip() else [])
     parts: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
     for key, value in values.items():
@@ -231,7 +233,7 @@ def _ours(text: str, kind: PlayerKind, rest: str) -> OurSpec:
     )
 
 
-def _field_of(kind: PlayerKind, key: str) -> "_Field | None":
+def _field_of(kind: Strategy, key: str) -> "_Field | None":
     """What a key sets for a player of this kind; None: it is unknown."""
     if kind.asks_engine and key.startswith("option."):
         return _Field(_Part.OPTIONS, key.removeprefix("option."), str)
@@ -240,7 +242,7 @@ def _field_of(kind: PlayerKind, key: str) -> "_Field | None":
     return _OUR_FIELDS.get(key)
 
 
-def _known(kind: PlayerKind) -> list[str]:
+def _known(kind: Strategy) -> list[str]:
     """The keys of players of this kind."""
     known = [key for key, each in _OUR_FIELDS.items() if each.audience.fits(kind)]
     if kind.asks_engine:
@@ -482,7 +484,7 @@ class _Audience:
     """The kinds of players that have a key."""
 
     text: str
-    fits: Callable[[PlayerKind], bool]
+    fits: Callable[[Strategy], bool]
 
 
 _ALL = _Audience("all players", lambda _kind: True)

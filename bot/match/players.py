@@ -15,6 +15,7 @@ from bot.match.human_players import HumanPlayer, opened
 from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.processor_use import processor_time_s, used_s
+from engine.completion import complete
 from engine.decision import Decision, Person
 from engine.errors import DamagedFile
 from engine.game import if_it_goes_on
@@ -22,7 +23,7 @@ from engine.games import get_game
 from engine.human.opponent_model_search import Background, Models
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
-from engine.players import Player, StrongOptions, complete
+from engine.move_chooser import MoveChooser
 from engine.process import EngineError
 from engine.processor_time import processor_time_s as program_time_s
 from engine.protocols.engine_source import EngineSource
@@ -31,6 +32,7 @@ from engine.protocols.score_settings import MoveLimit
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import StrongOptions
 from engine.time_management import Limits, engine_clock, limits_from_clock
 
 logger = logging.getLogger(__name__)
@@ -95,8 +97,8 @@ class OurPlayer:
         self._source = _engine_source(spec, game_name)
         rng = random.Random(seed)  # noqa: S311 - needs no secrecy
         self._rating = spec.rating
-        self._player = Player(
-            spec.kind.name,
+        self._player = MoveChooser(
+            spec.kind,
             self._game,
             spec.params,
             self._searcher,

@@ -198,7 +198,7 @@ class NBoard:
         """Whether the strong player solves the ending at this depth; a clock can still interrupt it."""
         left = self._game.plies_left(position)
         most = depth + _SOLVES_BEYOND if has_clock else min(depth + _SOLVES_BEYOND, _SOLVED_WITHOUT_A_CLOCK)
-        return self._driver.settings.kind.searches_selectively and left <= most
+        return self._driver.settings.strategy.searches_selectively and left <= most
 
     def _hint(
         self, task: ConsoleSearch, count: int, _record: GgfGame, position: Any, depth: int | None

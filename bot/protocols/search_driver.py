@@ -1,7 +1,7 @@
 """Drives our players for the protocols: a move within limits, or one line after another, ever deeper.
 
-With a clock it finds a move as the bot does on a server (`engine.players.Player`), except for the strong
-player, which need not judge the opponent's reply here and so spends all its time on the search.
+With a clock it finds a move as the bot does on a server (`engine.move_chooser.MoveChooser`), except for the
+strong player, which need not judge the opponent's reply here and so spends all its time on the search.
 """
 
 import random
@@ -10,23 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
-from engine.choice import choose
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
 from engine.human.registry import ModelRegistry
-from engine.params import TemptingParams, TrapParams
-from engine.player_kinds import Choosing, PlayerKind
-from engine.players import Player, SelectiveSearcher, StrongOptions
+from engine.move_chooser import MoveChooser
+from engine.params import TrapParams
 from engine.search.profiles import Profiler, whole_profile
-from engine.search.reference import INFINITY, Searcher, exact_score, principal_variation
+from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.searchers import make_searcher
-from engine.search.tempting_profiles import with_tempting_bounds
 from engine.stop import StopFlag, Stopped
-from engine.tempting import LEAST_DEPTH
+from engine.strategies.move_context import SelectiveSearcher, StrongOptions
+from engine.strategies.strategy import Strategy
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
-from engine.trappy import is_swindle, with_trap
+from engine.trappy import with_trap
 
 OVERHEAD_S = 0.05
 """Default for the time that each move loses on the pipe or a busy machine, in seconds."""
@@ -40,8 +38,8 @@ _TRAP_DEPTH = 8  # depth of the strong player's trap analysis: about as far as p
 class Settings:
     """Settings of a front end."""
 
-    kind: PlayerKind
-    """One of `engine.player_kinds.OWN_KINDS`."""
+    strategy: Strategy
+    """One of `engine.strategies.registry.own_strategies`."""
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
     models: ModelRegistry = field(default_factory=ModelRegistry)
@@ -137,7 +135,7 @@ class SearchDriver:
     def usual_depth(self) -> int:
         """The depth when the GUI sets none."""
         settings = self.settings
-        own = settings.strong.depth if settings.kind.searches_selectively else settings.full_depth
+        own = settings.strong.depth if settings.strategy.searches_selectively else settings.full_depth
         return self.deepest(own if settings.depth is None else settings.depth)
 
     def usual_limits(self) -> Limits:
@@ -191,7 +189,7 @@ class SearchDriver:
             limits: Limits of the search; its time becomes the flag's deadline.
             stop: Ends the search early.
         """
-        if self.settings.kind.searches_selectively and isinstance(self.searcher, SelectiveSearcher):
+        if self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher):
             found = self.known(position) or self._strong(position, limits, stop)
             if found is not None:
                 return found
@@ -199,16 +197,16 @@ class SearchDriver:
         decision = self._player().choose(position, limits, stop, background=self.background)
         return self._report(decision, began, before)
 
-    def _player(self) -> Player:
+    def _player(self) -> MoveChooser:
         settings = self.settings
-        return Player(
-            settings.kind.name,
+        return MoveChooser(
+            settings.strategy,
             self.game,
             settings.params,
             self.searcher,
             settings.strong,
             self._rng,
-            models=self._people() if settings.kind.models_opponent else None,
+            models=self._people() if settings.strategy.models_opponent else None,
         )
 
     def _people(self) -> Models:
@@ -233,7 +231,7 @@ class SearchDriver:
 
     def known(self, position: Any) -> SearchReport | None:
         """The strong player's move from a book or table; None: there is none, or another player is set."""
-        if not self.settings.kind.searches_selectively:
+        if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()
         root = self.game.for_search(position)
@@ -307,7 +305,7 @@ class SearchDriver:
             moves: The only moves to search; empty: all.
         """
         if lines == 1 and not moves:
-            is_strong = self.settings.kind.searches_selectively and isinstance(
+            is_strong = self.settings.strategy.searches_selectively and isinstance(
                 self.searcher, SelectiveSearcher
             )
             yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
@@ -344,8 +342,8 @@ class SearchDriver:
         game: Any = Restricted(self.game, self.game.for_search(position), moves) if moves else self.game
         params = self.settings.params.for_position(self.game.expected_scale_centi(position))
         om_search = None
-        if self.settings.kind.models_opponent:
-            is_calibrated = self.settings.kind.is_calibrated
+        if self.settings.strategy.models_opponent:
+            is_calibrated = self.settings.strategy.is_calibrated
             om_search = OpponentModelSearch(
                 self.game, position, self._people(), is_calibrated, params, self.background, stop
             )
@@ -374,9 +372,9 @@ class SearchDriver:
         om_search: OpponentModelSearch | None,
     ) -> tuple[list[MoveLine], str]:
         """The lines of all moves, best first, and the player's choice."""
-        kind, game = self.settings.kind, self.game
+        strategy, game = self.settings.strategy, self.game
         root = game.for_search(position)
-        if kind.searches_selectively and depth > 1:
+        if strategy.searches_selectively and depth > 1:
             found = []
             for move in profiler.moves:
                 text, after = game.move_text(move), game.play(root, move)
@@ -391,20 +389,13 @@ class SearchDriver:
                 found.append(MoveLine(text, score, depth, (text, *line.variation), line.percent))
             found.sort(key=lambda line: -(line.score_centi or 0))
             return found, found[0].move
-        analyses = kind.choosing is Choosing.ADJUSTED and depth > 1
-        candidates = profiler.pruned_candidates(depth) if analyses else profiler.plain(depth, INFINITY)
+        strategy = strategy.for_position(game.expected_scale_centi(root))
+        candidates = strategy.ranked(profiler, depth, params)
         if om_search is not None and depth > 1:
             try:
                 candidates = om_search.with_values(candidates, profiler, depth)
             except BadModel as error:
                 om_search.failed(error)
-        tempting = None
-        if kind.choosing is Choosing.TEMPTING:
-            tempting = TemptingParams().for_position(game.expected_scale_centi(root))
-            if depth >= LEAST_DEPTH and is_swindle(candidates, params):
-                candidates = profiler.pruned_candidates(depth)
-            elif depth >= LEAST_DEPTH:
-                candidates = with_tempting_bounds(candidates, profiler, depth, params, tempting)
         ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
         is_whole = depth >= game.most_plies_left(position)
         lines = [
@@ -413,14 +404,14 @@ class SearchDriver:
             )
             for c in ranked
         ]
-        return lines, choose(candidates, kind, params, tempting)
+        return lines, strategy.best_move(candidates, params)
 
     def _with_trap(
         self, profiler: Profiler, line: MoveLine, position: Any, depth: int, params: TrapParams
     ) -> MoveLine:
         """Add the best trap to a line, and the rest of its principal variation."""
         game, score = self.game, line.score_centi or 0
-        seen = min(depth, _TRAP_DEPTH) if self.settings.kind.searches_selectively else depth
+        seen = min(depth, _TRAP_DEPTH) if self.settings.strategy.searches_selectively else depth
         if seen >= 2:
             bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
             whole = whole_profile(profiler, game, bare, seen)
@@ -473,7 +464,7 @@ class SearchDriver:
         root = game.for_search(position)
         if solve and isinstance(searcher, Solver):
             return searcher.solve(root, stop)[1]
-        if self.settings.kind.searches_selectively:
+        if self.settings.strategy.searches_selectively:
             found = self._think(root, depth, None, stop)
             if found is None or stop.is_set():
                 raise Stopped

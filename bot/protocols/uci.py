@@ -30,8 +30,8 @@ from engine.errors import BadSettings
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, positions, replay
 from engine.human.opponent_model_search import Background
 from engine.params import Assessment, Decided, Scale
-from engine.player_kinds import OWN_KINDS, kind_named
 from engine.protocols.uci import shift_ranks
+from engine.strategies.registry import own_strategies, strategy_named
 from engine.time_management import MIN_TIME_S, Limits
 
 logger = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ class Uci:
             spin("MultiPV", 1, 1, _MOST_LINES),
             OfferedOption("Ponder", "check", "false"),
             spin("Move Overhead", round(1000 * OVERHEAD_S), 0, 60_000),
-            combo("Player", settings.kind.name, OWN_KINDS),
+            combo("Player", settings.strategy.name, own_strategies()),
             spin("Contempt", strong.contempt_centi, 0, 1000),
             combo("Assessment", params.assessment, tuple(Assessment)),
             spin("Margin", params.margin_centi, 0, 10_000),
@@ -283,8 +283,8 @@ class Uci:
         strong = replace(
             settings.strong, threads=int(values["threads"]), contempt_centi=int(values["contempt"])
         )
-        kind, table_mb = kind_named(values["player"]), int(values["hash"])
-        return replace(settings, kind=kind, params=params, strong=strong, table_mb=table_mb)
+        strategy, table_mb = strategy_named(values["player"]), int(values["hash"])
+        return replace(settings, strategy=strategy, params=params, strong=strong, table_mb=table_mb)
 
     def _is_on(self, option: str) -> bool:
         return self._values.get(option, "false").lower() == "true"
@@ -354,7 +354,7 @@ class Uci:
         def job() -> None:
             self._driver.settings = settings
             try:
-                if settings.kind.models_opponent:
+                if settings.strategy.models_opponent:
                     *before, _ = positions(self._game, made, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
@@ -419,7 +419,7 @@ class Uci:
     def _usual_depth(self, settings: Settings) -> int:
         if settings.depth is not None:
             return settings.depth
-        return settings.strong.depth if settings.kind.searches_selectively else settings.full_depth
+        return settings.strong.depth if settings.strategy.searches_selectively else settings.full_depth
 
     def _think(
         self,

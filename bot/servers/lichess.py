@@ -50,7 +50,7 @@ from bot.servers.lichess_wire import (
     read_rating_diff,
     read_tournament,
 )
-from bot.servers.pychess_page import GamePage
+from bot.servers.pychess_page import PychessGamePage
 from engine import VERSION
 
 logger = logging.getLogger(__name__)
@@ -510,7 +510,7 @@ class LichessServer:
         reader = GameReader(self._dialect, account.id)
         path = f"/api/bot/game/stream/{_quote(game_id)}"
         opened_at = heard_at = self._clock()
-        page = GamePage(self._dialect, game_id, reader, self._page)
+        page = PychessGamePage(self._dialect, game_id, reader, self._page)
         try:
             async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
                 async for line in lines:

@@ -21,7 +21,7 @@ import chess
 from bot.base.config import Config, OnlineConfig, read_token
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, read_error
-from engine.decision import EXPLORER, ONLINE_TABLEBASE, Pick
+from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.lookup.source import LookupMove
@@ -283,7 +283,7 @@ def explorer_move(
         return None
     move = rng.choices(list(known), list(known.values()))[0]
     origin = f"{name}: {known[move]} of {sum(games.values())} games"
-    return LookupMove(move, EXPLORER, Pick(None, 0, 0, False, origin))
+    return LookupMove(move, SearchMode.EXPLORER, Pick(None, 0, 0, False, origin))
 
 
 def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
@@ -306,7 +306,9 @@ def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
     if score_centi is None:
         return None
     origin = f"lichess.org: {category}"
-    return LookupMove(_legal(rows[0], position), ONLINE_TABLEBASE, Pick(score_centi, 0, 100, True, origin))
+    return LookupMove(
+        _legal(rows[0], position), SearchMode.ONLINE_TABLEBASE, Pick(score_centi, 0, 100, True, origin)
+    )
 
 
 def _rows(answer: Any) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ LOOK_UPS = 5
 """Requests for the page of a game before its end stays untold, one for each line of the stream."""
 
 
-class GamePage:
+class PychessGamePage:
     """The page of one game, and the end without a result that waits for it.
 
     Args:

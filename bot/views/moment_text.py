@@ -20,7 +20,7 @@ from bot.views.sentence import (
     WhoText,
     place_json,
 )
-from engine.decision import OutcomeKind
+from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.judgement import ERROR
@@ -456,48 +456,48 @@ def _how_picked(moment: _Moment) -> Sentence | None:
     if decision.pick_text:
         places["worth"] = BracketText(score_place(decision.pick_text))
     match decision.search_mode:
-        case "strong" if pick is not None and pick.solved:
+        case SearchMode.STRONG if pick is not None and pick.solved:
             return Sentence(
                 "{bot} solved the game to its end and took the best move{worth}; no trap was intended.",
                 places,
             )
-        case "strong":
+        case SearchMode.STRONG:
             return Sentence(
                 "{bot} took the best move of her strong search, {plies} plies deep{worth}; "
                 "no trap was intended.",
                 places,
             )
-        case "book":
+        case SearchMode.BOOK:
             return Sentence("This move is from an opening book{origin}{worth}; no trap was intended.", places)
-        case "tablebase":
+        case SearchMode.TABLEBASE:
             return Sentence("This move is from an endgame tablebase{worth}; no trap was intended.", places)
-        case "explorer":
+        case SearchMode.EXPLORER:
             return Sentence(
                 "This move is from an online opening explorer{origin}; no trap was intended.", places
             )
-        case "online_tablebase":
+        case SearchMode.ONLINE_TABLEBASE:
             return Sentence(
                 "This move is from an online endgame tablebase{origin}{worth}; no trap was intended.", places
             )
-        case "engine_move":
+        case SearchMode.ENGINE_MOVE:
             return Sentence(
                 "This is the best move of another engine, {engine}, {plies} plies deep{worth}; "
                 "no trap was intended.",
                 places,
             )
-        case "lot":
+        case SearchMode.VARIETY_DRAW:
             return Sentence(
                 "{bot} chose this move at random from those nearly as good as the best, so as not to repeat "
                 "earlier games; no trap was intended.",
                 places,
             )
-        case "trial":
+        case SearchMode.TRIAL:
             other = "" if decision.draw is None else decision.draw.other_name
             return Sentence(
                 "A lot decided between this move and {other}: one of them sets a trap, the other does not.",
                 {"other": MoveText(other)},
             )
-        case "engine" if source:
+        case SearchMode.ENGINE if source:
             return Sentence(
                 "The scores are from another engine, {engine}, searching {plies} plies deep.",
                 {**places, "plies": decision.depth},

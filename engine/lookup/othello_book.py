@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine._native import INFINITY, othello_moves_mask
-from engine.decision import Pick
+from engine.decision import Pick, SearchMode
 from engine.game import Move
 from engine.games.othello import SQUARES, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned
@@ -188,7 +188,7 @@ class BookSource:
         found = self._book.choose(position, rng)
         if found is None:
             return None
-        return LookupMove(found.move, "book", Pick(found.score_centi, found.depth, 0, False))
+        return LookupMove(found.move, SearchMode.BOOK, Pick(found.score_centi, found.depth, 0, False))
 
 
 def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:

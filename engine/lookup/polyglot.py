@@ -15,7 +15,7 @@ from typing import Any
 
 import chess.polyglot
 
-from engine.decision import Pick
+from engine.decision import Pick, SearchMode
 from engine.games import get_game
 from engine.games.standard_chess import ChessPosition
 from engine.lookup.source import BadSource, LookupMove
@@ -109,4 +109,6 @@ class PolyglotBook:
                 entry = rng.choice(entries)
         move = self._game.parse_move(position, entry.move.uci())
         origin = f"{self._name}, {use.choice}: weight {entry.weight} of {sum(weights)}"
-        return LookupMove(move, "book", Pick(None, depth=0, confidence=0, solved=False, origin=origin))
+        return LookupMove(
+            move, SearchMode.BOOK, Pick(None, depth=0, confidence=0, solved=False, origin=origin)
+        )

@@ -3,7 +3,7 @@
 import random
 from typing import Any, NamedTuple, Protocol
 
-from engine.decision import Pick
+from engine.decision import Pick, SearchMode
 from engine.game import Move
 
 
@@ -15,9 +15,8 @@ class LookupMove(NamedTuple):
     """A move from a source."""
 
     move: Move
-    mode: str
-    """`Decision.search_mode` of a decision that plays it: ``book``, ``tablebase``, ``explorer`` or
-    ``online_tablebase``."""
+    mode: SearchMode
+    """`Decision.search_mode` of a decision that plays it."""
     pick: Pick
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import chess.syzygy
 
-from engine.decision import Pick
+from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI, Move
 from engine.games.standard_chess import FIFTY_MOVES, ChessPosition, StandardChess
 from engine.lookup.source import BadSource, LookupMove
@@ -115,7 +115,9 @@ class SyzygyTables:
             return None
         best = max(judged)
         move = rng.choice([move for move, other in zip(moves, judged, strict=True) if other == best])
-        return LookupMove(move, "tablebase", Pick(self._score(position, move, best), 0, 100, best.is_sure))
+        return LookupMove(
+            move, SearchMode.TABLEBASE, Pick(self._score(position, move, best), 0, 100, best.is_sure)
+        )
 
     def _score(self, position: ChessPosition, move: Move, judged: _Judged) -> int:
         after = self._game.play(position, move)

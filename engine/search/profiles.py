@@ -28,8 +28,8 @@ class LazySource(Protocol):
         """Candidates that give the same choice as the whole table.
 
         The chosen move's adjusted value is at most that of the whole table, and high enough: only
-        `engine.players.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
-        choice (`engine.choice.verify` checks them).
+        `engine.completion.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
+        choice (`engine.verification.verify` checks them).
 
         Raises:
             Stopped: The flag is or becomes set.

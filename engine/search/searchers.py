@@ -29,7 +29,7 @@ from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams
 from engine.search.reference import ReferenceSearcher, Searcher
 from engine.search.result import SearchResult
 from engine.stop import StopFlag
-from engine.tempting import GLANCES, UNBOUNDED, gaps_centi, weight_table, worth
+from engine.tempting_player import GLANCES, UNBOUNDED, gaps_centi, weight_table, worth
 from engine.trappy import is_swindle, with_trap
 
 P = TypeVar("P")
@@ -116,7 +116,7 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """See `engine.search.tempting_profiles.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
+        """See `engine.search.tempting_search.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
         worth(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
         found = self._core.tempting_candidates(

@@ -2,7 +2,7 @@
 
 The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
-(R, `engine.temptation.looks_odds`).  The stored predictions stand in for the human-move network.  Tempting
+(R, `engine.bait_rule.looks_odds`).  The stored predictions stand in for the human-move network.  Tempting
 replies are candidate baits; those that a search two plies deeper confirms are baits.  Of each move the one of
 the greatest probability times cost counts.  Searches are made for positions with a candidate bait only.
 
@@ -16,6 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.bait_rule import (
+    ExpectedReplies,
+    ReplyForecast,
+    TemptingReply,
+    confirmed_by,
+    forecast,
+)
 from engine.decision import ModelInfo
 from engine.forecasts import confirm
 from engine.game import WIN_CENTI
@@ -27,13 +34,6 @@ from engine.human.reply_probabilities import predict_replies
 from engine.params import TrapParams
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
-from engine.temptation import (
-    ExpectedReplies,
-    ReplyForecast,
-    TemptingReply,
-    confirmed_by,
-    forecast,
-)
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
 from lab.analysis.persons import rating_bands, seconds_of
 from lab.analysis.population import Population

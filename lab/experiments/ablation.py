@@ -16,6 +16,7 @@ from bot.match.openings import Opening, read_openings
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from bot.match.players import OurPlayer
+from engine.bait_rule import forecast, looks_odds
 from engine.decision import Candidate
 from engine.game import if_it_goes_on
 from engine.params import TrapParams
@@ -23,7 +24,6 @@ from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.temptation import forecast, looks_odds
 from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, standing, worth
 from lab.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.match.human_players import opened
+from engine.bait_rule import LIKELY
 from engine.games import get_game
 from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
 from engine.human.model import HumanModel, predicted
 from engine.human.odds import default_path
 from engine.human.registry import ModelSettings
 from engine.params import Assessment, Scale, TrapParams
-from engine.temptation import LIKELY
 from engine.trappy import reply_trappiness
 from lab.analysis.added_value import FOLDS, folds_of, held_out
 from lab.analysis.games import Answered, half_of, half_of_person

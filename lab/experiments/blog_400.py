@@ -24,10 +24,10 @@ from engine.game import WIN_CENTI, ply_of_loss
 from engine.human.value import expectation
 from engine.judgement import ERROR, expected_scale_centi, judge
 from engine.params import TrapParams
-from engine.players import SelectiveSearcher
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from lab.experiments.matches import paired_jobs
 from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table

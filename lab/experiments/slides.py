@@ -20,13 +20,13 @@ from engine._native import chess_perft
 from engine.game import WIN_CENTI, Move
 from engine.games import get_game
 from engine.params import TrapParams
-from engine.players import SelectiveSearcher
 from engine.protocols.settings import Allowance
 from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import exact_score, minimax
 from engine.search.result import SearchResult
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.report import ClaimVerdict, PaperClaim, Report, Table
 from lab.experiments.slide_search import (

@@ -9,15 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from bot.match.openings import position_after, random_opening
-from engine.choice import choose
 from engine.game import Game
 from engine.games import get_game
 from engine.params import Assessment, TrapParams
-from engine.player_kinds import kind_named
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from lab.experiments.experiment import Job, Result, Size
 from lab.experiments.matches import Cell, Games, MatchExperiment
 from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
@@ -116,7 +115,7 @@ def equality(depth: int, seed: int, number: int) -> Result:
         exact_score(core, each, depth - 1, stop) == every_line(core, game, each, depth - 1) for each in after
     )
     whole, pruned = (
-        choose(candidates, kind_named("trappy"), PARAMS)
+        strategy_named("trappy").best_move(candidates, PARAMS)
         for candidates in (
             Profiler(game, core, found, PARAMS, stop).naive_candidates(max(3, depth)),
             Profiler(game, core, found, PARAMS, stop).pruned_candidates(max(3, depth)),

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import ReplyForecast, expectations
 from engine.decision import (
     Candidate,
     Decision,
@@ -29,8 +30,7 @@ from engine.games import get_game
 from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
-from engine.player_kinds import PLAYER_KINDS
-from engine.temptation import ReplyForecast, expectations
+from engine.strategies.registry import STRATEGIES
 from storage.damage import decoding, reason_of
 from storage.ledger.decisions import list_decisions
 from storage.ledger.forecasts import forecasts_of_game
@@ -114,7 +114,7 @@ class TrapReport:
 
 @dataclass(frozen=True, slots=True)
 class BaitReport:
-    """A reply that tempts people, confirmed by a deeper search (`engine.temptation`)."""
+    """A reply that tempts people, confirmed by a deeper search (`engine.bait_rule`)."""
 
     reply: str
     name: str
@@ -292,7 +292,7 @@ def _build_report(
 
 def _sets_traps(player: str) -> bool:
     """Whether a recorded player sets traps on purpose; False for players that are not ours: unknown."""
-    kind = PLAYER_KINDS.get(player)
+    kind = STRATEGIES.get(player)
     return kind is not None and kind.sets_traps
 
 
@@ -401,18 +401,18 @@ def decision_report(
 
 
 def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
-    draw = decision.draw
+    draw = decision.trial_draw
     if draw is None:
         return None
-    trap_name, sound_name = board.name(draw.trap), board.name(draw.sound)
+    trap_name, sound_name = board.name(draw.trap), board.name(draw.control)
     return DrawReport(
         trap=draw.trap,
         trap_name=trap_name,
-        sound=draw.sound,
+        sound=draw.control,
         sound_name=sound_name,
         other_name=sound_name if decision.move == draw.trap else trap_name,
         trap_value=draw.trap_value,
-        sound_value=draw.sound_value,
+        sound_value=draw.control_value,
         chance=draw.params.chance,
         seed=draw.seed,
     )

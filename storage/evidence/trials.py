@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.errors import RecordError
 from engine.game import BadPosition
 from engine.games import get_game
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
 from storage.errors import TrialError
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
@@ -93,7 +93,7 @@ class NewTrial:
     @property
     def draws_decisions(self) -> bool:
         """Whether one of its players draws single decisions by lot."""
-        return any(arm in PLAYER_KINDS and PLAYER_KINDS[arm].draws_decisions for arm in self.arms)
+        return any(arm in STRATEGIES and STRATEGIES[arm].draws_decisions for arm in self.arms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

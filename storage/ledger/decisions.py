@@ -64,7 +64,7 @@ async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: De
         nodes=decision.nodes,
         time_s=decision.time_s,
         created_at=moment,
-        search_mode=decision.search_mode,
+        search_mode=decision.search_mode.value,
         record=decision.to_record(),
         **judged,
     )
@@ -108,8 +108,8 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
     for row in rows:
         try:
             made = Decision.from_record(unpack(row.record))
-            if made.draw is not None:
-                found.setdefault((row.ply, made.position), int(made.draw.seed, 16))
+            if made.trial_draw is not None:
+                found.setdefault((row.ply, made.position), int(made.trial_draw.seed, 16))
         except Exception:  # noqa: S112 - a damaged record may contain anything
             continue
     return found

@@ -5,10 +5,10 @@ from dataclasses import asdict
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE, ReplyForecast, expectations
 from engine.decision import Decision
 from engine.judgement import judge_decision
 from engine.randomised import other_move
-from engine.temptation import RULE, ReplyForecast, expectations
 from storage.filters import standing
 from storage.inserts import core_table, insert_newer
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
@@ -40,7 +40,7 @@ async def store_forecast(
     judgement = judge_decision(decision)
     if tuple(each.reply for each in judgement.replies) != made.replies:
         raise ValueError(f"the forecast is not of the replies to {decision.move}")
-    if (made.other is None) is not (decision.draw is None):
+    if (made.other is None) is not (decision.trial_draw is None):
         raise ValueError(
             f"{decision.move}: a forecast of the other move belongs to a draw, and to nothing else"
         )

@@ -11,10 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
+from engine.bait_rule import ReplyForecast
 from engine.decision import Decision, Outcome
 from engine.errors import RecordError
 from engine.judgement import RULE
-from engine.temptation import ReplyForecast
 from storage.damage import require_damage
 from storage.evidence.statistics.summaries import summarise
 from storage.ledger.decisions import judgement_columns, reply_scores, store_profile

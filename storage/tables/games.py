@@ -214,7 +214,7 @@ class OutcomeRow(Base):
 
 
 class ForecastRow(Base):
-    """What people were expected to reply to a move of ours (`engine.temptation.ReplyForecast`)."""
+    """What people were expected to reply to a move of ours (`engine.bait_rule.ReplyForecast`)."""
 
     __tablename__ = "forecasts"
     __table_args__ = (
@@ -233,7 +233,7 @@ class ForecastRow(Base):
     model_name: Mapped[NameColumn]
     model_sha256: Mapped[KeyColumn]
     prior: Mapped[KeyColumn]
-    # The fields of `engine.temptation.Expectations`.
+    # The fields of `engine.bait_rule.Expectations`.
     error_uniform: Mapped[float]
     error_expected: Mapped[float]
     cost_uniform: Mapped[float]

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import select
 
 from bot.base.events import EndReason
-from engine.choice import verify
+from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import ReplyForecast
 from engine.decision import OutcomeKind
 from engine.judgement import classify_reply
-from engine.temptation import RULE as FORECAST_RULE
-from engine.temptation import ReplyForecast
+from engine.verification import verify
 from storage.database import Database
 from storage.evidence.statistics.summaries import games_over, games_to_summarise, remake
 from storage.ledger.decisions import list_decisions

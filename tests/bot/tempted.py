@@ -2,10 +2,10 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
-from engine.temptation import ExpectedReplies, confirmed_by, forecast
 from storage.ledger.decisions import commit_decision
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game, get_game

@@ -9,15 +9,17 @@ from typing import Any
 import aiohttp
 
 from bot.arena.variants import VARIANTS, ArenaVariant
+from engine.bait_rule import forecast
+from engine.completion import complete
 from engine.decision import Decision
 from engine.forecasts import confirm
 from engine.game import Game, replay
 from engine.judgement import classify_reply, expected_scale_centi
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.temptation import forecast
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.database import Database
 from storage.ledger.decisions import commit_decision, mark_confirmed
@@ -104,7 +106,7 @@ class Opponent:
         if not self.sets_traps:
             return chosen_at_random(moves, [game.move_text(move) for move in game.legal_moves(position)])
         searcher = make_searcher(game.name, 4)
-        player = Player("trappy", game, TrapParams(), searcher)
+        player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
         decision = player.choose(position, Limits(_DEPTH), StopFlag())
         decisions[len(moves)] = complete(decision, searcher, StopFlag())
         return decision.move

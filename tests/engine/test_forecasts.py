@@ -8,24 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
-from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person
-from engine.errors import IncompleteProfile
-from engine.expected import expected_score
-from engine.forecasts import LONGEST_S, MOST_NODES, confirm, forecast_job, forecast_replies
-from engine.games import get_game
-from engine.human.opponent_model_search import Models
-from engine.human.registry import ModelRegistry
-from engine.judgement import expected_scale_centi, judge_decision
-from engine.params import TrapParams
-from engine.players import Player, complete
-from engine.protocols.engine_source import EnginePool, EngineSource
-from engine.protocols.link import SearchRequest
-from engine.protocols.score_settings import EngineSettings
-from engine.search.reference import INFINITY, Searcher, exact_score
-from engine.search.searchers import make_searcher
-from engine.stop import StopFlag, Stopped
-from engine.temptation import (
+from engine.bait_rule import (
     CONFIRM_PLIES,
     LOOKS,
     ExpectedReplies,
@@ -34,7 +17,26 @@ from engine.temptation import (
     expectations,
     forecast,
 )
+from engine.completion import complete
+from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchMode
+from engine.errors import IncompleteProfile
+from engine.expected import expected_score
+from engine.forecasts import LONGEST_S, MOST_NODES, confirm, forecast_job, forecast_replies
+from engine.games import get_game
+from engine.human.opponent_model_search import Models
+from engine.human.registry import ModelRegistry
+from engine.judgement import expected_scale_centi, judge_decision
+from engine.move_chooser import MoveChooser
+from engine.params import TrapParams
+from engine.protocols.engine_source import EnginePool, EngineSource
+from engine.protocols.link import SearchRequest
+from engine.protocols.score_settings import EngineSettings
+from engine.search.reference import INFINITY, Searcher, exact_score
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 from storage.evidence.intervals import share
 from tests.engine.human.fakes import FakeModel
 from tests.engine.positions import random_position
@@ -51,7 +53,7 @@ def searcher() -> Searcher:
 
 def decided(position: Any, depth: int = DEPTH) -> Decision:
     """Our move with its whole profile."""
-    player = Player("standard", OTHELLO, TrapParams(), searcher())
+    player = MoveChooser(strategy_named("standard"), OTHELLO, TrapParams(), searcher())
     return complete(player.choose(position, Limits(depth), StopFlag()), searcher(), StopFlag())
 
 
@@ -293,7 +295,9 @@ def test_a_move_that_ends_the_game_has_no_replies() -> None:
     game = get_game("chess")
     position = game.parse_position("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1")
     chess = make_searcher("chess", 1)
-    made = Player("standard", game, TrapParams(), chess).choose(position, Limits(2), StopFlag())
+    made = MoveChooser(strategy_named("standard"), game, TrapParams(), chess).choose(
+        position, Limits(2), StopFlag()
+    )
     made = complete(made, chess, StopFlag())
     verify(made)
     models = Models(FakeModel("chess"), None)
@@ -360,7 +364,7 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
 
 def test_both_moves_of_a_lot_are_forecast() -> None:
     position = OTHELLO.parse_position("4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w")
-    player = Player("randomised", OTHELLO, TrapParams(), searcher())
+    player = MoveChooser(strategy_named("randomised"), OTHELLO, TrapParams(), searcher())
     for seed, other in ((0, "d3"), ((1 << 64) - 1, "f7")):
         decision = player.choose(position, Limits(6), StopFlag(), seed=seed)
         left = next(each for each in decision.candidates if each.move == other)
@@ -373,7 +377,7 @@ def test_both_moves_of_a_lot_are_forecast() -> None:
         by_model = forecast_replies(decision, (position,), models, Person(1500), None, searcher(), StopFlag())
         assert by_model.other is not None
         assert by_model.other.model == by_model.model == human.info
-        alone = replace(decision, move=other, draw=None, search_mode="exact")
+        alone = replace(decision, move=other, trial_draw=None, search_mode=SearchMode.EXACT)
         again = forecast_replies(alone, (position,), models, Person(1500), None, searcher(), StopFlag())
         assert by_model.other.odds == again.odds
         assert again.other is None

@@ -2,16 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from engine.choice import verify
-from engine.decision import Decision
+from engine.decision import Decision, SearchMode
 from engine.errors import IncompleteProfile, PrunedRecord, RecordError
 from engine.pruning import pruned, require_unpruned
+from engine.verification import verify
 from tests.storage.samples import decision, drawn_decision
 
 
 def test_only_the_chosen_move_keeps_replies() -> None:
     made = drawn_decision(trap=False)
-    plain = replace(made, draw=None, search_mode="exact")
+    plain = replace(made, trial_draw=None, search_mode=SearchMode.EXACT)
     assert sum(bool(each.replies) for each in plain.candidates) > 1
     found = pruned(plain)
     assert [each.move for each in found.candidates if each.replies] == [plain.move]
@@ -35,9 +35,9 @@ def test_without_exact_values_there_is_no_standard_move() -> None:
 
 def test_a_draw_keeps_both_moves() -> None:
     made = drawn_decision(trap=True)
-    assert made.draw is not None
+    assert made.trial_draw is not None
     kept = {each.move for each in pruned(made).candidates if each.replies}
-    assert kept == {made.draw.trap, made.draw.sound}
+    assert kept == {made.trial_draw.trap, made.trial_draw.control}
 
 
 def test_the_rest_of_the_record_stays() -> None:
@@ -89,6 +89,6 @@ def test_the_value_of_the_chosen_move_is_checked() -> None:
 
 def test_the_draw_is_checked() -> None:
     found = pruned(drawn_decision(trap=True))
-    assert found.draw is not None
+    assert found.trial_draw is not None
     with pytest.raises(RecordError, match="checksum"):
-        verify(replace(found, draw=replace(found.draw, trap_value=1)))
+        verify(replace(found, trial_draw=replace(found.trial_draw, trap_value=1)))

@@ -8,20 +8,22 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
-from engine.decision import TRIAL_MODE, Decision, DecisionDraw
+from engine.completion import complete
+from engine.decision import Decision, SearchMode, TrialDraw
 from engine.errors import BadSettings, RecordError
 from engine.games import get_game
 from engine.judgement import classify_reply, judge_decision
+from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, Scale, TrapParams
-from engine.players import Player, complete
 from engine.randomised import LEAST_REPLIES, checksum, draws_trap
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from engine.variety import RepetitionAvoidance
+from engine.verification import verify
 
 TRAP_SEED, SOUND_SEED = 0, (1 << 64) - 1
 
@@ -47,14 +49,14 @@ def decided(
 ) -> Decision:
     rules, trap = get_game(game), TrapParams(threshold_percent=threshold)
     searcher = searcher or make_searcher(game, 1)
-    found = Player(player, rules, trap, searcher, randomised=params)
+    found = MoveChooser(strategy_named(player), rules, trap, searcher, randomised=params)
     limits = limits or Limits(depth)
     return found.choose(rules.parse_position(position), limits, stop or StopFlag(), seed=seed)
 
 
-def draw_of(decision: Decision) -> DecisionDraw:
-    assert decision.draw is not None
-    return decision.draw
+def draw_of(decision: Decision) -> TrialDraw:
+    assert decision.trial_draw is not None
+    return decision.trial_draw
 
 
 # --- The draw -------------------------------------------------------------------------------------------
@@ -95,17 +97,17 @@ def test_its_share_over_two_thousand_seeds(chance: float) -> None:
 def test_both_moves_are_recorded_whatever_is_drawn(seed: int, move: str) -> None:
     decision = decided(seed=seed)
     draw = draw_of(decision)
-    assert (decision.move, decision.search_mode) == (move, TRIAL_MODE)
-    assert (draw.trap, draw.sound, draw.trap_value, draw.sound_value) == ("f7", "d3", 6236, 6079)
+    assert (decision.move, decision.search_mode) == (move, SearchMode.TRIAL)
+    assert (draw.trap, draw.control, draw.trap_value, draw.control_value) == ("f7", "d3", 6236, 6079)
     assert (draw.params, draw.seed) == (RandomisedParams(), f"{seed:016x}")
     verify(decision)
     read = Decision.from_record(json.loads(json.dumps(decision.to_record())))
     assert read == decision
     verify(read)
     own = decided(player="trappy")
-    assert (own.move, own.draw) == ("f7", None)
-    assert "draw" not in own.to_record()
-    for each in (draw.trap, draw.sound):
+    assert (own.move, own.trial_draw) == ("f7", None)
+    assert "trial_draw" not in own.to_record()
+    for each in (draw.trap, draw.control):
         as_played = replace(decision, move=each)
         assert as_played.is_complete
         assert judge_decision(as_played).is_trap is (each == draw.trap)
@@ -127,7 +129,7 @@ def test_the_profiles_are_those_of_a_fresh_search() -> None:
 def test_other_games_and_searches() -> None:
     decision = decided(CHESS, 4, game="chess")
     draw = draw_of(decision)
-    assert (draw.trap, draw.sound, draw.trap_value, draw.sound_value) == ("g8f6", "e7e5", 5038, 4924)
+    assert (draw.trap, draw.control, draw.trap_value, draw.control_value) == ("g8f6", "e7e5", 5038, 4924)
     verify(decision)
 
 
@@ -137,14 +139,14 @@ def test_other_games_and_searches() -> None:
 @pytest.mark.parametrize(("seed", "player"), [(None, "randomised"), (TRAP_SEED, "trappy")])
 def test_nothing_is_drawn_against_programs_or_by_other_players(seed: int | None, player: str) -> None:
     decision = decided(seed=seed, player=player)
-    assert (decision.move, decision.search_mode, decision.draw) == ("f7", "exact", None)
+    assert (decision.move, decision.search_mode, decision.trial_draw) == ("f7", "exact", None)
     verify(decision)
 
 
 @pytest.mark.parametrize(("percent", "takes_part"), [(1.57, True), (1.56, False)])
 def test_the_values_are_within_the_budget(percent: float, takes_part: bool) -> None:
     decision = decided(params=RandomisedParams(budget_percent=percent))
-    assert (decision.draw is not None) is takes_part
+    assert (decision.trial_draw is not None) is takes_part
     assert decision.move == "f7"
     verify(decision)
 
@@ -152,7 +154,7 @@ def test_the_values_are_within_the_budget(percent: float, takes_part: bool) -> N
 @pytest.mark.parametrize(("most", "takes_part"), [(3, True), (2, False)])
 def test_the_search_for_the_sound_move_gives_up(most: int, takes_part: bool) -> None:
     decision = decided(LADDER, 5, SOUND_SEED, threshold=1.0, params=RandomisedParams(most_profiles=most))
-    assert (decision.draw is not None) is takes_part
+    assert (decision.trial_draw is not None) is takes_part
     assert decision.move == ("g3" if takes_part else "b3")
     verify(decision)
 
@@ -170,7 +172,7 @@ def test_the_search_for_the_sound_move_gives_up(most: int, takes_part: bool) -> 
 def test_who_does_not_take_part(position: str, depth: int, threshold: float) -> None:
     decision = decided(position, depth, SOUND_SEED, threshold=threshold)
     own = decided(position, depth, player="trappy", threshold=threshold)
-    assert (decision.move, decision.search_mode, decision.draw) == (own.move, "exact", None)
+    assert (decision.move, decision.search_mode, decision.trial_draw) == (own.move, "exact", None)
     verify(decision)
 
 
@@ -181,7 +183,7 @@ def test_a_decided_game_is_left_alone() -> None:
     while rules.legal_moves(position) and rules.most_plies_left(position) > 6:
         position = rules.play(position, rng.choice(rules.legal_moves(position)))
     decision = decided(rules.position_text(position), 8, SOUND_SEED, threshold=0.01)
-    assert decision.draw is None
+    assert decision.trial_draw is None
     verify(decision)
 
 
@@ -206,7 +208,7 @@ class StoppingSearcher:
 def test_a_stop_leaves_the_players_own_choice(calls: int, is_whole: bool) -> None:
     searcher: Any = StoppingSearcher(calls)
     decision = decided(seed=SOUND_SEED, searcher=searcher)
-    assert (decision.draw is not None) is (calls == 2)
+    assert (decision.trial_draw is not None) is (calls == 2)
     assert decision.is_complete is is_whole
     assert decision.move == ("d3" if calls == 2 else "f7")
     verify(decision)
@@ -216,7 +218,7 @@ def test_a_stopped_search_draws_nothing() -> None:
     stop = StopFlag()
     stop.set()
     decision = decided(seed=SOUND_SEED, stop=stop)
-    assert (decision.depth, decision.draw) == (2, None)
+    assert (decision.depth, decision.trial_draw) == (2, None)
     verify(decision)
 
 
@@ -235,10 +237,10 @@ def test_only_who_may_draw_keeps_time_for_it() -> None:
 
 def test_a_detour_from_a_line_played_before_goes_first() -> None:
     rules = get_game("othello")
-    player = Player("randomised", rules, TrapParams(), make_searcher("othello", 1))
+    player = MoveChooser(strategy_named("randomised"), rules, TrapParams(), make_searcher("othello", 1))
     avoidance = RepetitionAvoidance((), 500)
     made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), avoidance, seed=0)
-    assert (made.search_mode, made.draw) == ("lot", None)
+    assert (made.search_mode, made.trial_draw) == ("lot", None)
     verify(made)
 
 
@@ -288,14 +290,16 @@ def test_random_games_verify() -> None:
         for _ in range(rng.randrange(4, 20)):
             position = rules.play(position, rng.choice(rules.legal_moves(position)))
         for trap in (TrapParams(threshold_percent=1.0), TrapParams(scale=Scale.EXPECTED)):
-            player = Player("randomised", rules, trap, searcher)
+            player = MoveChooser(strategy_named("randomised"), rules, trap, searcher)
             decision = player.choose(position, Limits(5), StopFlag(), seed=rng.getrandbits(64))
             verify(decision)
-            drawn += decision.draw is not None
-            if decision.draw is not None:
+            drawn += decision.trial_draw is not None
+            if decision.trial_draw is not None:
                 assert len(decision.chosen.replies) >= LEAST_REPLIES
-                own = Player("trappy", rules, trap, searcher).choose(position, Limits(5), StopFlag())
-                assert own.move == decision.draw.trap
+                own = MoveChooser(strategy_named("trappy"), rules, trap, searcher).choose(
+                    position, Limits(5), StopFlag()
+                )
+                assert own.move == decision.trial_draw.trap
     assert drawn >= 2
 
 
@@ -316,19 +320,19 @@ def set_score(move: str, reply: int, at: int, score: int) -> Forgery:
 
 
 FORGERIES: dict[str, Forgery] = {
-    "chance": lambda r: r["draw"]["params"].update(chance=0.6),
-    "budget": lambda r: r["draw"]["params"].update(budget_percent=2.5),
-    "profiles": lambda r: r["draw"]["params"].update(most_profiles=7),
-    "seed": lambda r: r["draw"].update(seed="0000000000000001"),
+    "chance": lambda r: r["trial_draw"]["params"].update(chance=0.6),
+    "budget": lambda r: r["trial_draw"]["params"].update(budget_percent=2.5),
+    "profiles": lambda r: r["trial_draw"]["params"].update(most_profiles=7),
+    "seed": lambda r: r["trial_draw"].update(seed="0000000000000001"),
     "move": lambda r: r.update(move="d3"),
-    "trap": lambda r: r["draw"].update(trap="d3"),
-    "sound": lambda r: r["draw"].update(sound="f7"),
-    "trap's value": lambda r: r["draw"].update(trap_value=6237),
-    "sound's value": lambda r: r["draw"].update(sound_value=6078),
+    "trap": lambda r: r["trial_draw"].update(trap="d3"),
+    "sound": lambda r: r["trial_draw"].update(control="f7"),
+    "trap's value": lambda r: r["trial_draw"].update(trap_value=6237),
+    "sound's value": lambda r: r["trial_draw"].update(control_value=6078),
     "a score of the trap": set_score("f7", 0, 0, 777),
     "a score of the sound move": set_score("d3", 0, 0, 777),
     "a reply less": lambda r: candidate(r, "d3")["replies"].pop(),
-    "checksum": lambda r: r["draw"].update(sha256="0" * 64),
+    "checksum": lambda r: r["trial_draw"].update(sha256="0" * 64),
     "depth": lambda r: r.update(depth=7),
     "threshold": lambda r: r["params"].update(threshold_percent=5.5),
     "engine": lambda r: r.update(engine_version="0.0.1+5"),
@@ -347,9 +351,9 @@ def sealed(record: dict[str, Any]) -> Decision:
     """The forged decision with the right checksum."""
     decision = Decision.from_record(record)
     draw, known = draw_of(decision), {each.move for each in decision.candidates}
-    if not {draw.trap, draw.sound} <= known:
+    if not {draw.trap, draw.control} <= known:
         return decision
-    return replace(decision, draw=replace(draw, sha256=checksum(decision, draw)))
+    return replace(decision, trial_draw=replace(draw, sha256=checksum(decision, draw)))
 
 
 def worse(move: str) -> Forgery:
@@ -370,16 +374,22 @@ def bounded(record: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("forge", "complaint"),
     [
-        (lambda r: r["draw"].update(seed="0000000000000000"), "b3 follows|seed 0000000000000000 draws b3"),
-        (lambda r: r["draw"].update(seed="f"), "the seed is 'f'"),
-        (lambda r: r["draw"].update(trap_value=1), "the draw's values are 1 and"),
-        (lambda r: r["draw"].update(sound_value=1), "the draw's values are"),
-        (lambda r: r["draw"].update(trap="a3"), "a3 was played, but b3 follows"),
-        (lambda r: r["draw"].update(sound="e3"), "the profile of e3 is not complete"),
-        (lambda r: r["draw"].update(sound="a3"), "a3 took part in the draw, but g3 is the best"),
-        (lambda r: r["draw"].update(sound="h8"), "h8 took part in the draw, but is not among"),
-        (lambda r: r["draw"]["params"].update(budget_percent=0.1), "there was a draw, but g3 and b3 differ"),
-        (lambda r: r["draw"]["params"].update(most_profiles=2), "g3 is number 3 by value"),
+        (
+            lambda r: r["trial_draw"].update(seed="0000000000000000"),
+            "b3 follows|seed 0000000000000000 draws b3",
+        ),
+        (lambda r: r["trial_draw"].update(seed="f"), "the seed is 'f'"),
+        (lambda r: r["trial_draw"].update(trap_value=1), "the draw's values are 1 and"),
+        (lambda r: r["trial_draw"].update(control_value=1), "the draw's values are"),
+        (lambda r: r["trial_draw"].update(trap="a3"), "a3 was played, but b3 follows"),
+        (lambda r: r["trial_draw"].update(control="e3"), "the profile of e3 is not complete"),
+        (lambda r: r["trial_draw"].update(control="a3"), "a3 took part in the draw, but g3 is the best"),
+        (lambda r: r["trial_draw"].update(control="h8"), "h8 took part in the draw, but is not among"),
+        (
+            lambda r: r["trial_draw"]["params"].update(budget_percent=0.1),
+            "there was a draw, but g3 and b3 differ",
+        ),
+        (lambda r: r["trial_draw"]["params"].update(most_profiles=2), "g3 is number 3 by value"),
         (lambda r: r["params"].update(threshold_percent=90.0), "b3 took part in the draw, but sets no trap"),
         (lambda r: r.update(player="trappy"), "trappy players draw no decisions"),
         (lambda r: r.update(search_mode="exact"), "g3 was chosen by 'exact'"),
@@ -408,9 +418,9 @@ def test_a_profile_lacks_no_legal_reply() -> None:
 
 def test_a_draw_without_its_record() -> None:
     with pytest.raises(RecordError, match="the draw is not in the record"):
-        verify(replace(decided(), draw=None))
+        verify(replace(decided(), trial_draw=None))
     for name, value in (("seed", 7), ("trap_value", "x"), ("params", {"chance": 2}), ("extra", 1)):
         record = decided().to_record()
-        record["draw"][name] = value
+        record["trial_draw"][name] = value
         with pytest.raises(RecordError, match="not the record of a decision"):
             Decision.from_record(record)

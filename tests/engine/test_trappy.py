@@ -6,13 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.choice import choose, verify
 from engine.decision import Candidate, Decision, ReplyProfile
 from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.player_kinds import STANDARD, TRAPPY
+from engine.strategies.standard import STANDARD
+from engine.strategies.trappy import TRAPPY
 from engine.trappy import (
     assess,
     bonus,
@@ -29,6 +29,7 @@ from engine.trappy import (
     with_trap,
     worth,
 )
+from engine.verification import verify
 from tests.engine.decisions import decision_with
 
 PAPER = TrapParams(decided=Decided.PAPER)
@@ -67,8 +68,8 @@ def test_figure_8() -> None:
     assert e6.trap == "f7"
     assert [e6.quality_centi, e6.adjusted_centi] == pytest.approx([60, 448])
     assert f5.trap is None
-    assert choose([f5, e6], TRAPPY, PAPER) == "e6"
-    assert choose([f5, e6], STANDARD, PAPER) == "f5"
+    assert TRAPPY.best_move([f5, e6], PAPER) == "e6"
+    assert STANDARD.best_move([f5, e6], PAPER) == "f5"
 
 
 @pytest.mark.parametrize("raw", [400, -400, 7, 1])
@@ -195,7 +196,7 @@ def test_a_forced_win_gets_no_bonus() -> None:
     )
     wide = candidate("h8", WIN_CENTI + 1200, ("b2", (0, WIN_CENTI + 1200)))
     swindle = [with_trap(c, TrapParams()) for c in (narrow_with_trap, wide)]
-    assert choose(swindle, TRAPPY, TrapParams()) == "h8"
+    assert TRAPPY.best_move(swindle, TrapParams()) == "h8"
 
 
 def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
@@ -205,8 +206,8 @@ def test_a_swindle_sets_the_trap_that_is_hardest_to_see() -> None:
     deceptive = candidate("c1", lost - 100, ("b2", (-300, -300, lost - 100)), ("c3", (-900, -900, 600)))
     moves = [with_trap(c, TrapParams(), swindle=True) for c in (hopeless, plain_error, deceptive)]
     assert all(c.adjusted_centi == c.raw_centi for c in moves)
-    assert choose(moves, TRAPPY, TrapParams()) == "c1"
-    assert choose(moves, STANDARD, TrapParams()) == "a1"
+    assert TRAPPY.best_move(moves, TrapParams()) == "c1"
+    assert STANDARD.best_move(moves, TrapParams()) == "a1"
 
 
 @pytest.mark.parametrize(
@@ -262,8 +263,8 @@ def test_the_worked_example_of_the_engine_guide() -> None:
     assert trappy.adjusted_centi == pytest.approx(5000 + 400 + 0.05 * (2937.535 - 500) / 1.75, abs=0.01)
     better = Candidate("n", 17, False, worth(17, EXPECTED), complete=True)  # 52.12 %: 0.17 more, no trap
     assert better.adjusted_centi == 5212
-    assert choose([better, trappy], TRAPPY, EXPECTED) == "m"
-    assert choose([better, paper], TRAPPY, PAPER) == "n"
+    assert TRAPPY.best_move([better, trappy], EXPECTED) == "m"
+    assert TRAPPY.best_move([better, paper], PAPER) == "n"
     verify(decision_with([better, trappy], "m", params=EXPECTED))
 
 
@@ -335,7 +336,7 @@ def test_no_more_is_given_up_than_the_risk_and_the_share(
         )
         for number, (raw, row) in enumerate(moves)
     ]
-    played = choose(candidates, TRAPPY, params)
+    played = TRAPPY.best_move(candidates, params)
     raws = {c.move: c.raw_centi for c in candidates}
     best = worth(max(raws.values()), params)
     given_up = best - worth(raws[played], params)
@@ -352,11 +353,11 @@ def test_who_has_little_left_risks_little() -> None:
     trap = candidate("b1", -900, ("b2", (-1500, -1500, 300)))  # as deceptive as can be, and worth much
     assert [worth(c.raw_centi, EXPECTED) for c in (best, trap)] == [474, 110]
     flat = replace(EXPECTED, risk_share_percent=100)
-    assert choose([with_trap(c, flat) for c in (best, trap)], TRAPPY, flat) == "b1"
-    assert choose([with_trap(c, EXPECTED) for c in (best, trap)], TRAPPY, EXPECTED) == "a1"
+    assert TRAPPY.best_move([with_trap(c, flat) for c in (best, trap)], flat) == "b1"
+    assert TRAPPY.best_move([with_trap(c, EXPECTED) for c in (best, trap)], EXPECTED) == "a1"
     assert with_trap(trap, EXPECTED).adjusted_centi == pytest.approx(110 * 4 / 3)
     near = candidate("c1", -640, ("b2", (-1500, -1500, 300)))
-    assert choose([with_trap(c, EXPECTED) for c in (best, near)], TRAPPY, EXPECTED) == "c1"
+    assert TRAPPY.best_move([with_trap(c, EXPECTED) for c in (best, near)], EXPECTED) == "c1"
 
 
 def test_what_is_worth_the_same_falls_to_the_higher_score() -> None:
@@ -365,8 +366,8 @@ def test_what_is_worth_the_same_falls_to_the_higher_score() -> None:
     further = with_trap(Candidate("b1", 4100, False, 0.0), EXPECTED)
     won = with_trap(Candidate("c1", WIN_CENTI, False, 0.0), EXPECTED)
     assert {c.adjusted_centi for c in (ahead, further, won)} == {WHOLE}
-    assert choose([ahead, further], TRAPPY, EXPECTED) == "b1"
-    assert choose([ahead, further, won], TRAPPY, EXPECTED) == "c1"
+    assert TRAPPY.best_move([ahead, further], EXPECTED) == "b1"
+    assert TRAPPY.best_move([ahead, further, won], EXPECTED) == "c1"
 
 
 def test_an_expected_record_comes_back_and_old_ones_are_of_the_paper() -> None:
@@ -389,8 +390,8 @@ def test_an_expected_record_comes_back_and_old_ones_are_of_the_paper() -> None:
 def test_ties_go_to_the_higher_raw_value_then_to_the_first() -> None:
     tied = Candidate("a1", 400, False, 448.0)
     higher = Candidate("b1", 448, False, 448.0)
-    assert choose([tied, higher], TRAPPY, PAPER) == "b1"
-    assert choose([higher, Candidate("c1", 448, False, 448.0)], TRAPPY, PAPER) == "b1"
+    assert TRAPPY.best_move([tied, higher], PAPER) == "b1"
+    assert TRAPPY.best_move([higher, Candidate("c1", 448, False, 448.0)], PAPER) == "b1"
 
 
 def test_what_a_lost_move_could_still_be_worth() -> None:

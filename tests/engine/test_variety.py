@@ -7,20 +7,23 @@ from dataclasses import replace
 
 import pytest
 
-from engine.choice import verify
-from engine.decision import Candidate, Decision, RandomDraw
+from engine.completion import complete
+from engine.decision import Candidate, Decision, VarietyDraw
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, StrongOptions, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from engine.variety import LEVELS, RepetitionAvoidance, draw_move
+from engine.verification import verify
 from tests.engine.positions import random_position
 
 chess, othello = get_game("chess"), get_game("othello")
@@ -42,7 +45,7 @@ def decide(
 ) -> Decision:
     game = get_game(name)
     position = random_position(game, random.Random(seed), plies) if plies else game.initial()
-    player = Player(kind, game, TrapParams(), searchers[name], rng=random.Random(seed))
+    player = MoveChooser(strategy_named(kind), game, TrapParams(), searchers[name], rng=random.Random(seed))
     return player.choose(position, limits or Limits(4), StopFlag(), avoidance)
 
 
@@ -57,17 +60,18 @@ def test_near_moves_are_drawn_by_how_near_they_are() -> None:
         candidate("avoided", 99),
         candidate("open", 89, bound=True),
     ]
-    count = Counter(draw_move(candidates, RandomDraw(10, ("avoided",), number)) for number in range(13_000))
+    count = Counter(draw_move(candidates, VarietyDraw(10, ("avoided",), number)) for number in range(13_000))
     assert count == {"best": 11_000, "near": 2_000}
 
 
 def test_nothing_to_draw_from() -> None:
-    assert draw_move([candidate("a", 5), candidate("b", 3)], RandomDraw(10, ("a", "b"), 0)) is None
+    assert draw_move([candidate("a", 5), candidate("b", 3)], VarietyDraw(10, ("a", "b"), 0)) is None
     assert (
-        draw_move([candidate("a", WIN_CENTI + 5), candidate("b", WIN_CENTI)], RandomDraw(10, (), 1)) is None
+        draw_move([candidate("a", WIN_CENTI + 5), candidate("b", WIN_CENTI)], VarietyDraw(10, (), 1)) is None
     )
     assert (
-        draw_move([candidate("a", -WIN_CENTI - 5), candidate("b", -WIN_CENTI)], RandomDraw(10, (), 1)) is None
+        draw_move([candidate("a", -WIN_CENTI - 5), candidate("b", -WIN_CENTI)], VarietyDraw(10, (), 1))
+        is None
     )
 
 
@@ -78,14 +82,14 @@ def test_rather_than_an_avoided_move_a_worse_one_is_drawn() -> None:
         candidate("far", 30),
         candidate("x", -900),
     ]
-    narrow = RepetitionAvoidance(("avoided",), 40).lot(candidates, 1)
-    assert narrow == RandomDraw(40, ("avoided",), 1)
-    assert RepetitionAvoidance(("avoided", "near"), 40).lot(candidates, 1) is None
-    assert RepetitionAvoidance(("avoided", "near"), 40, 60).lot(candidates, 1) is None
-    wide = RepetitionAvoidance(("avoided", "near"), 40, 320).lot(candidates, 1)
-    assert wide == RandomDraw(80, ("avoided", "near"), 1)
+    narrow = RepetitionAvoidance(("avoided",), 40).draw(candidates, 1)
+    assert narrow == VarietyDraw(40, ("avoided",), 1)
+    assert RepetitionAvoidance(("avoided", "near"), 40).draw(candidates, 1) is None
+    assert RepetitionAvoidance(("avoided", "near"), 40, 60).draw(candidates, 1) is None
+    wide = RepetitionAvoidance(("avoided", "near"), 40, 320).draw(candidates, 1)
+    assert wide == VarietyDraw(80, ("avoided", "near"), 1)
     assert draw_move(candidates, wide) == "far"
-    assert RepetitionAvoidance(("avoided", "near"), 0, 70).lot(candidates, 1) == RandomDraw(
+    assert RepetitionAvoidance(("avoided", "near"), 0, 70).draw(candidates, 1) == VarietyDraw(
         70, ("avoided", "near"), 1
     )
 
@@ -100,8 +104,8 @@ def test_a_wider_draw_is_proved_by_its_record() -> None:
     decision = decide("othello", RepetitionAvoidance((usual.move, *near), 40, 1280), plies=4)
     assert decision.search_mode == "lot"
     assert decision.move not in (usual.move, *near)
-    assert decision.lot is not None
-    assert decision.lot.within_centi > 40
+    assert decision.variety_draw is not None
+    assert decision.variety_draw.within_centi > 40
     verify(Decision.from_record(json.loads(json.dumps(decision.to_record()))))
 
 
@@ -136,8 +140,8 @@ def test_a_drawn_move_is_proved_by_its_record(name: str, kind: str) -> None:
     decision = decide(name, RepetitionAvoidance((usual,), 500), kind=kind, plies=4)
     assert decision.search_mode == "lot"
     assert decision.move != usual
-    assert decision.lot is not None
-    assert decision.lot.avoided == (usual,)
+    assert decision.variety_draw is not None
+    assert decision.variety_draw.avoided == (usual,)
     assert decision.nodes > 0
     again = Decision.from_record(json.loads(json.dumps(decision.to_record())))
     assert again == decision
@@ -150,15 +154,15 @@ def test_a_drawn_move_is_proved_by_its_record(name: str, kind: str) -> None:
 def test_records_that_prove_nothing() -> None:
     decision = decide("othello", RepetitionAvoidance((), 2000), plies=10)
     verify(decision)
-    assert decision.lot is not None
+    assert decision.variety_draw is not None
     others = [c.move for c in decision.candidates if c.move != decision.move and not c.raw_is_bound]
     assert others, "the test wants several"
     best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
     left_out = replace(decision.candidates[0], raw_centi=best, adjusted_centi=best, raw_is_bound=True)
     for forged in (
         replace(decision, move=others[0]),
-        replace(decision, lot=None),
-        replace(decision, lot=replace(decision.lot, avoided=(decision.move,))),
+        replace(decision, variety_draw=None),
+        replace(decision, variety_draw=replace(decision.variety_draw, avoided=(decision.move,))),
         replace(decision, candidates=(*decision.candidates, replace(left_out, move="new"))),
     ):
         with pytest.raises(RecordError, match=r"draw|drawn|take part"):
@@ -174,10 +178,10 @@ def test_every_near_move_is_drawn_some_time() -> None:
 
 @pytest.mark.parametrize("kind", ["standard", "trappy", "strong"])
 def test_without_another_good_move_the_usual_one_is_played(kind: str) -> None:
-    usual = Player(kind, othello, TrapParams(), searchers["othello"]).choose(
+    usual = MoveChooser(strategy_named(kind), othello, TrapParams(), searchers["othello"]).choose(
         position := random_position(othello, random.Random(5), plies=30), Limits(4), StopFlag()
     )
-    player = Player(kind, othello, TrapParams(), searchers["othello"])
+    player = MoveChooser(strategy_named(kind), othello, TrapParams(), searchers["othello"])
     decision = player.choose(position, Limits(4), StopFlag(), RepetitionAvoidance((usual.move,), 0))
     near = [c for c in decision.candidates if not c.raw_is_bound]
     assert decision.search_mode != "lot" or len(near) > 1
@@ -187,7 +191,7 @@ def test_without_another_good_move_the_usual_one_is_played(kind: str) -> None:
 def test_no_time_for_a_draw() -> None:
     stop = StopFlag()
     stop.set()
-    player = Player("trappy", chess, TrapParams(), searchers["chess"])
+    player = MoveChooser(strategy_named("trappy"), chess, TrapParams(), searchers["chess"])
     decision = player.choose(chess.initial(), Limits(6, 0.001), stop, RepetitionAvoidance(("e2e4",), 40))
     assert decision.depth == 2
     verify(decision)
@@ -201,7 +205,9 @@ def test_a_book_is_asked_until_it_has_another_move() -> None:
     strong = StrongOptions(sources={"othello": [BookSource(book)]})
     avoided, *others = (othello.move_text(move) for move in othello.legal_moves(position))
     for seed in range(10):
-        player = Player("strong", othello, TrapParams(), searchers["othello"], strong, random.Random(seed))
+        player = MoveChooser(
+            strategy_named("strong"), othello, TrapParams(), searchers["othello"], strong, random.Random(seed)
+        )
         decision = player.choose(position, Limits(2), StopFlag(), RepetitionAvoidance((avoided,), 40))
         assert decision.search_mode == "book"
         assert decision.move in others
@@ -209,7 +215,9 @@ def test_a_book_is_asked_until_it_has_another_move() -> None:
 
 def test_the_reference_search_draws_too() -> None:
     game = get_game("tictactoe")
-    player = Player("trappy", game, TrapParams(), ReferenceSearcher(game), rng=random.Random(2))
+    player = MoveChooser(
+        strategy_named("trappy"), game, TrapParams(), ReferenceSearcher(game), rng=random.Random(2)
+    )
     decision = player.choose(game.initial(), Limits(4), StopFlag(), RepetitionAvoidance(("b2",), 9000))
     assert decision.move != "b2"
     verify(complete(decision, ReferenceSearcher(game), StopFlag()))

@@ -16,9 +16,9 @@ from bot.base.config import ChallengesConfig, EngineConfig
 from bot.base.dialects import get_dialect
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import GgsServer
-from engine.choice import verify
 from engine.game import replay
 from engine.games import get_game
+from engine.verification import verify
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions

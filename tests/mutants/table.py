@@ -27,7 +27,7 @@ PROFILE_TESTS = (
 )
 
 TEMPTING_TESTS = (
-    "tests/engine/search/test_tempting_profiles.py",
+    "tests/engine/search/test_tempting_search.py",
     *("-k", "not chess and not xiangqi and not othello"),
 )
 
@@ -46,8 +46,8 @@ TABLE = (
         ),
     ),
     Guarded(
-        "engine/temptation.py",
-        ("tests/engine/test_temptation.py",),
+        "engine/bait_rule.py",
+        ("tests/engine/test_bait_rule.py",),
         sample=24,
         fixed=(
             ("looks(reply, at) >= looks(other, at)", "looks(reply, at) > looks(other, at)"),
@@ -71,8 +71,8 @@ TABLE = (
         ),
     ),
     Guarded(
-        "engine/tempting.py",
-        ("tests/engine/test_tempting.py",),
+        "engine/tempting_player.py",
+        ("tests/engine/test_tempting_player.py",),
         sample=24,
         fixed=(
             ("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),
@@ -80,10 +80,13 @@ TABLE = (
         ),
     ),
     Guarded(
-        "engine/choice.py",
-        ("tests/engine/test_choice.py", "tests/engine/test_trappy.py", "tests/engine/test_tempting.py"),
+        "engine/strategies/records.py",
+        (
+            *("tests/engine/test_verification.py", "tests/engine/test_trappy.py"),
+            *("tests/engine/test_tempting_player.py", "tests/engine/test_variety.py"),
+        ),
     ),
-    Guarded("engine/search/tempting_profiles.py", TEMPTING_TESTS),
+    Guarded("engine/search/tempting_search.py", TEMPTING_TESTS),
     Guarded(
         "engine/human/value.py",
         ("tests/engine/human/test_value.py",),

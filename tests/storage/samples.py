@@ -9,10 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
 from engine.games import get_game
 from engine.judgement import RULE
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.ledger.decisions import commit_decision
 from storage.ledger.games import open_game
@@ -109,7 +110,7 @@ DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
 def drawn_decision(*, trap: bool) -> Decision:
     """A decision that a lot made at `DRAWN_AT`: for the move that sets a trap, or for the other one."""
     game = get_game("othello")
-    player = Player("randomised", game, TrapParams(), make_searcher("othello", 1))
+    player = MoveChooser(strategy_named("randomised"), game, TrapParams(), make_searcher("othello", 1))
     seed = 0 if trap else (1 << 64) - 1
     made = player.choose(game.parse_position(DRAWN_AT), Limits(6), StopFlag(), seed=seed)
     assert made.move == ("f7" if trap else "d3")

@@ -19,12 +19,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, LargeBinary, delete, func, inspect, select, text, type_coerce, update
 
 import migrations
+from engine.bait_rule import forecast
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.judgement import expected_scale_centi
 from engine.params import Scale, TrapParams
-from engine.temptation import forecast
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.errors import StorageError

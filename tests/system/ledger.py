@@ -11,7 +11,6 @@ from typing import Any
 import aiohttp
 
 from bot.arena.variants import VARIANTS, ArenaVariant
-from engine.choice import verify
 from engine.decision import OutcomeKind, ReplyProfile
 from engine.errors import PrunedRecord
 from engine.expected import PER_PERCENT, expected_score
@@ -23,6 +22,7 @@ from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import reply_trappiness
+from engine.verification import verify
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bot.base.metrics import TrapOutcome
-from engine.temptation import ReplyForecast
+from engine.bait_rule import ReplyForecast
 
 
 class BaitCounter:

@@ -21,11 +21,8 @@
 #include <memory>
 #include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include "othello/othello.hpp"
+#include "search/table.hpp"
 #include "search/team.hpp"
 #include "stop.hpp"
 
@@ -249,7 +246,7 @@ inline int potential_mobility(Board prey, Board empty) {
 // --- Transposition table -----------------------------------------------------------------------------------
 
 // The content of a table entry.
-struct Known {
+struct TTData {
     std::int8_t lower;
     std::int8_t upper;
     std::uint8_t move[2];  // the best ones, the latest first
@@ -257,63 +254,20 @@ struct Known {
     std::uint8_t age;  // 0: never written
     std::uint8_t unused[2];
 };
+static_assert(sizeof(TTData) == 8);
 
-// Threads read and write entries without locks (Hyatt & Mann 2002): an entry half written by each of two threads does
-// not fit its key.
-class Entry {
+class Table : public Clusters {
    public:
-    // The content if it is that of this position; age 0: it is not.
-    Known find(std::uint64_t key) const noexcept {
-        const std::uint64_t data = data_.load(std::memory_order_relaxed);
-        if ((check_.load(std::memory_order_relaxed) ^ data) != key) return {};
-        return std::bit_cast<Known>(data);
+    explicit Table(std::size_t megabytes) : Clusters(megabytes, kHugePage) {
+        if (!is_allocated()) throw std::bad_alloc{};
     }
-    // Whatever the position.
-    Known any() const noexcept { return std::bit_cast<Known>(data_.load(std::memory_order_relaxed)); }
-    void write(std::uint64_t key, const Known& known) noexcept {
-        const auto data = std::bit_cast<std::uint64_t>(known);
-        data_.store(data, std::memory_order_relaxed);
-        check_.store(key ^ data, std::memory_order_relaxed);
-    }
-
-   private:
-    std::atomic<std::uint64_t> check_;  // the key, XOR the data
-    std::atomic<std::uint64_t> data_;
-};
-static_assert(sizeof(Known) == 8);
-
-struct alignas(64) Cluster {
-    Entry entry[4];
-};
-static_assert(sizeof(Cluster) == 64);
-
-class Table {
-   public:
-    explicit Table(std::size_t megabytes) : count_(std::bit_floor(megabytes == 0 ? 1 : megabytes) << 14) {
-        // Untouched zero pages cost nothing; huge pages save most of the TLB misses.
-        constexpr std::size_t page = std::size_t{1} << 21;
-        memory_ = std::calloc(count_ * sizeof(Cluster) + page, 1);
-        if (memory_ == nullptr) throw std::bad_alloc{};
-        const auto address = (reinterpret_cast<std::uintptr_t>(memory_) + page - 1) & ~(page - 1);
-        clusters_ = reinterpret_cast<Cluster*>(address);
-#if defined(__linux__)
-        madvise(clusters_, count_ * sizeof(Cluster), MADV_HUGEPAGE);
-#endif
-    }
-    ~Table() { std::free(memory_); }
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
 
     void new_search() noexcept { age_ = age_ == 255 ? 1 : age_ + 1; }
 
-    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&clusters_[key & (count_ - 1)]); }
-
-    Cluster& cluster(std::uint64_t key) noexcept { return clusters_[key & (count_ - 1)]; }
-
     // Age 0: not there.
-    static Known find(const Cluster& cluster, std::uint64_t key) noexcept {
-        for (const Entry& entry : cluster.entry) {
-            if (const Known known = entry.find(key); known.age != 0) return known;
+    static TTData find(const Cluster& cluster, std::uint64_t key) noexcept {
+        for (const Entry& entry : cluster.entries) {
+            if (const std::uint64_t word = entry.read(key); word != 0) return std::bit_cast<TTData>(word);
         }
         return {};
     }
@@ -321,8 +275,9 @@ class Table {
     void store(Cluster& cluster, std::uint64_t key, int empties, int lower, int upper, int move) noexcept {
         Entry* victim = nullptr;
         int least = 1 << 20;
-        for (Entry& entry : cluster.entry) {
-            if (Known own = entry.find(key); own.age != 0) {
+        for (Entry& entry : cluster.entries) {
+            if (const std::uint64_t word = entry.read(key); word != 0) {
+                auto own = std::bit_cast<TTData>(word);
                 // Both bounds hold, whenever they were found.
                 if (lower > own.lower) own.lower = static_cast<std::int8_t>(lower);
                 if (upper < own.upper) own.upper = static_cast<std::int8_t>(upper);
@@ -331,24 +286,22 @@ class Table {
                     own.move[0] = static_cast<std::uint8_t>(move);
                 }
                 own.age = age_;
-                entry.write(key, own);
+                entry.write(key, std::bit_cast<std::uint64_t>(own));
                 return;
             }
-            const Known other = entry.any();
+            const auto other = std::bit_cast<TTData>(entry.data.load(std::memory_order_relaxed));
             const int worth = other.age == 0 ? -1 : other.empties + (other.age == age_ ? 128 : 0);
             if (worth < least) {
                 least = worth;
                 victim = &entry;
             }
         }
-        victim->write(key, {static_cast<std::int8_t>(lower), static_cast<std::int8_t>(upper),
-                            {static_cast<std::uint8_t>(move), kPass}, static_cast<std::uint8_t>(empties), age_, {}});
+        const TTData made{static_cast<std::int8_t>(lower), static_cast<std::int8_t>(upper),
+                          {static_cast<std::uint8_t>(move), kPass}, static_cast<std::uint8_t>(empties), age_, {}};
+        victim->write(key, std::bit_cast<std::uint64_t>(made));
     }
 
    private:
-    std::size_t count_;
-    void* memory_ = nullptr;
-    Cluster* clusters_ = nullptr;
     std::uint8_t age_ = 1;
 };
 
@@ -389,64 +342,18 @@ class NearTable {
     NearEntry* entries_;
 };
 
-// --- Ordering ----------------------------------------------------------------------------------------
-
-// The interface of an Order: an estimate of how good `after` is for the side to move there, `depth` plies ahead.
-// An eighth of a move (see Weight::mobility) is a good unit.  This one uses mobility and corners only.
-struct MobilityOrder {
-    int operator()(Position after, int depth) const { return search(after, depth, -1'000'000, 1'000'000); }
-
-   private:
-    static int value(Position p, Board moves) {
-        const Board empty = ~(p.mover | p.waiter);
-        const Board replies = moves_mask({p.waiter, p.mover});
-        return 8 * (weighted_mobility(moves) - weighted_mobility(replies)) +
-               4 * (potential_mobility(p.waiter, empty) - potential_mobility(p.mover, empty)) +
-               24 * (std::popcount(p.mover & kCorners) - std::popcount(p.waiter & kCorners));
-    }
-
-    static int search(Position p, int depth, int alpha, int beta) {
-        Board moves = moves_mask(p);
-        if (depth == 0) return value(p, moves);
-        if (moves == 0) {
-            if (moves_mask(passed(p)) == 0) return 1000 * margin_discs(p);
-            return -search(passed(p), depth, -beta, -alpha);
-        }
-        // Moves that leave few replies first; not worth it at the last ply.
-        struct Child {
-            Position after;
-            int replies;
-        };
-        Child children[kMaxMoves];
-        int count = 0;
-        for (; moves != 0; moves &= moves - 1) {
-            const Position after = play(p, std::countr_zero(moves));
-            const int replies = depth == 1 ? 0 : weighted_mobility(moves_mask(after));
-            int i = count++;
-            for (; i > 0 && children[i - 1].replies > replies; --i) children[i] = children[i - 1];
-            children[i] = {after, replies};
-        }
-        int best = -1'000'000;
-        for (int i = 0; i < count; ++i) {
-            const int score = -search(children[i].after, depth - 1, -beta, -alpha);
-            if (score > best) best = score;
-            if (best > alpha) alpha = best;
-            if (alpha >= beta) break;
-        }
-        return best;
-    }
-};
-
 }  // namespace endgame
 
-template <class Order = endgame::MobilityOrder>
-class BasicEndgameSolver {
+// An Order estimates how good a position is for its side to move, so many plies ahead; an eighth of a move (see
+// Weight::mobility) is a good unit.
+template <class Order>
+class EndgameSolver {
    public:
-    explicit BasicEndgameSolver(std::size_t table_megabytes, Order order = {})
+    EndgameSolver(std::size_t table_megabytes, Order order)
         : own_table_(std::make_unique<endgame::Table>(table_megabytes)), table_(*own_table_), order_(order) {}
 
     // A solver for another thread of a team, with the table of the leading thread's, which must outlive it.
-    BasicEndgameSolver(BasicEndgameSolver& leader, Team& team)
+    EndgameSolver(EndgameSolver& leader, Team& team)
         : table_(leader.table_), order_(leader.order_) {
         member_.set_team(&team);
     }
@@ -549,7 +456,7 @@ class BasicEndgameSolver {
         }
     }
 
-    void look_at_stop() {
+    void check_stop() {
         if (nodes_ - looked_ < StopFlag::kNodesPerLook) return;
         const std::uint64_t news = nodes_ - looked_;
         looked_ = nodes_;
@@ -807,20 +714,20 @@ class BasicEndgameSolver {
         using endgame::kQuadrants;
         // Step 1. Check the stop flag.
         ++nodes_;
-        look_at_stop();
+        check_stop();
 
         // Step 2. Stability cut-off.
         if (int bound; cut_by_stability(p, alpha, empties, bound)) return bound;
 
         // Step 3. Transposition table.
-        endgame::Cluster& cluster = table_.cluster(key);
-        const endgame::Known known = endgame::Table::find(cluster, key);
+        endgame::Table::Cluster& cluster = table_.cluster(key);
+        const endgame::TTData tt_data = endgame::Table::find(cluster, key);
         int first = kPass, second = kPass;
-        if (known.age != 0) {
-            if (known.lower > alpha) return known.lower;
-            if (known.upper <= alpha) return known.upper;
-            first = known.move[0];
-            second = known.move[1];
+        if (tt_data.age != 0) {
+            if (tt_data.lower > alpha) return tt_data.lower;
+            if (tt_data.upper <= alpha) return tt_data.upper;
+            first = tt_data.move[0];
+            second = tt_data.move[1];
         }
 
         // Step 4. A pass, or the end of the game.
@@ -841,7 +748,7 @@ class BasicEndgameSolver {
             for (int i = 0; i < list.count; ++i) {
                 const Move& move = list.move[i];
                 const std::uint64_t child = move.key;
-                const endgame::Known below = endgame::Table::find(table_.cluster(child), child);
+                const endgame::TTData below = endgame::Table::find(table_.cluster(child), child);
                 if (below.age == 0) continue;
                 if (-below.upper > alpha) {
                     table_.store(cluster, key, empties, -below.upper, 64, move.square);
@@ -972,7 +879,7 @@ class BasicEndgameSolver {
     int pv(Position p, int alpha, int beta, int empties, unsigned parity, int& best_square) {
         using endgame::kQuadrants;
         ++nodes_;
-        look_at_stop();
+        check_stop();
         best_square = kPass;
         int ignored;
         const Board moves = moves_mask(p);
@@ -981,11 +888,11 @@ class BasicEndgameSolver {
             return -pv(passed(p), -beta, -alpha, empties, parity, ignored);
         }
         const std::uint64_t key = hash(p);
-        endgame::Cluster& cluster = table_.cluster(key);
+        endgame::Table::Cluster& cluster = table_.cluster(key);
         int first = kPass, second = kPass;
-        if (const endgame::Known known = endgame::Table::find(cluster, key); known.age != 0) {
-            first = known.move[0];
-            second = known.move[1];
+        if (const endgame::TTData tt_data = endgame::Table::find(cluster, key); tt_data.age != 0) {
+            first = tt_data.move[0];
+            second = tt_data.move[1];
         }
         MoveList list;
         if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) {
@@ -1022,8 +929,6 @@ class BasicEndgameSolver {
         return best;
     }
 };
-
-using EndgameSolver = BasicEndgameSolver<>;
 
 }  // namespace
 }  // namespace desdemona::othello

@@ -107,7 +107,7 @@ struct OthelloStrong {
 
        private:
         static int floored(int centi) { return centi >= 0 ? centi / 100 : -((99 - centi) / 100); }
-        BasicEndgameSolver<EvaluationOrder> solver_;
+        EndgameSolver<EvaluationOrder> solver_;
     };
 };
 

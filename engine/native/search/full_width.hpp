@@ -86,10 +86,10 @@ class FullWidth {
         Node node = game_.play(root_, result.move);
         result.line[result.line_length++] = static_cast<std::uint16_t>(result.move);
         for (int depth = result.depth - 1; depth > 1 && result.line_length < ThinkResult::kMaxLine; --depth) {
-            Known known;
-            if (!search_.probe(node, depth, known) || known.bound == Bound::kUpper) return;
-            result.line[result.line_length++] = static_cast<std::uint16_t>(known.move);
-            node = game_.play(node, known.move);
+            TTData tt_data;
+            if (!search_.probe(node, depth, tt_data) || tt_data.bound == Bound::kUpper) return;
+            result.line[result.line_length++] = static_cast<std::uint16_t>(tt_data.move);
+            node = game_.play(node, tt_data.move);
         }
     }
 

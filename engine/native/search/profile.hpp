@@ -3,33 +3,36 @@
 // The complete table needs every reply's exact score at every depth, at many times the cost of the plain search.
 // Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice equals that
 // from the complete table (engine/search/profiles.py), and the bounds behind the proofs are passed on with the scores,
-// so that engine.choice.verify can check them.  The chosen move's own bonus is only known to be high enough; it becomes
+// so that engine.verification.verify can check them.  The chosen move's own bonus is only known to be high enough; it becomes
 // exact when its profile is completed, after the move is played.
 #pragma once
 
 #include <cstdlib>
 
 #include "core.hpp"
-#include "search/buffer.hpp"
-#include "search/search.hpp"
+#include "search/move_scores.hpp"
 #include "search/trap_arithmetic.hpp"
 
 namespace desdemona {
 namespace {
 
 template <Game G>
-class Profiler {
-    using Node = typename G::Node;
+class Profiler : MoveScores<G> {
+    using Base = MoveScores<G>;
+    using typename Base::Node;
+    using Base::depth_;
+    using Base::game_;
+    using Base::guess;
+    using Base::raw_of;
+    using Base::root_;
+    using Base::search_;
+    using Base::stop_;
 
    public:
     Profiler(Search<G>& search, const Node& root, int depth, const TrapOptions& options, const StopFlag& stop)
-        : search_(search),
-          game_(search.game()),
-          root_(root),
-          depth_(depth),
+        : Base(search, root, depth, stop),
           trap_(options),
           is_swindling_(options.swindle),
-          stop_(stop),
           moves_(G::kMaxMoves) {}
 
     ~Profiler() {
@@ -102,18 +105,6 @@ class Profiler {
 
     // --- Raw values -------------------------------------------------------------------------------------
 
-    // The last iteration's score of a move (twice its value, so that an exact one outranks an equal bound): from the
-    // table, or by a search too small for the table.
-    int guess(const Node& after) {
-        Known known;
-        if (search_.probe(after, depth_ - 2, known)) return -2 * known.score + (known.bound == Bound::kExact);
-        return -2 * search_.search(after, depth_ < 6 ? depth_ - 2 : 2, -kInfinity, kInfinity, stop_);
-    }
-
-    int raw_of(const Candidate& candidate, int alpha, int beta) {
-        return -search_.search(candidate.after, depth_ - 1, -beta, -alpha, stop_);
-    }
-
     // Whether a move with this adjusted and raw value would be chosen over the best so far.
     bool beats_best(double adjusted, int raw, int index) const {
         if (best_ < 0) return true;
@@ -144,7 +135,7 @@ class Profiler {
     void find_raw(int index) {
         Candidate& candidate = moves_[index];
         if (best_ < 0 || game_.moves(candidate.after).empty()) {
-            candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
+            candidate.raw = raw_of(candidate.after, -kInfinity, kInfinity);
             compare(index);
             return;
         }
@@ -156,7 +147,7 @@ class Profiler {
             if (is_below(candidate, floor)) return;
             if (!is_contender) {
                 const int best_raw = moves_[best_].raw;
-                candidate.raw = raw_of(candidate, best_raw, best_raw + 1);
+                candidate.raw = raw_of(candidate.after, best_raw, best_raw + 1);
                 if (candidate.raw < floor) {
                     candidate.is_resolved = true;
                     return;
@@ -168,7 +159,7 @@ class Profiler {
             ++contenders_;
             tighten_raw(index);
         } else {
-            candidate.raw = raw_of(candidate, moves_[best_].raw, kInfinity);
+            candidate.raw = raw_of(candidate.after, moves_[best_].raw, kInfinity);
             candidate.raw_is_bound = false;
             compare(index);
         }
@@ -191,9 +182,9 @@ class Profiler {
     // Lowers the bound on a contender's raw value to the score of the reply that proved it: nearly always the best.
     void tighten_raw(int index) {
         Candidate& candidate = moves_[index];
-        Known known;
-        if (!search_.probe(candidate.after, depth_ - 1, known)) return;
-        const Node after = game_.play(candidate.after, known.move);
+        TTData tt_data;
+        if (!search_.probe(candidate.after, depth_ - 1, tt_data)) return;
+        const Node after = game_.play(candidate.after, tt_data.move);
         const int score = search_.search(after, depth_ - 2, floor_of(index) - 1, candidate.raw, stop_);
         if (score < candidate.raw) candidate.raw = score;
     }
@@ -202,7 +193,7 @@ class Profiler {
     void settle_raw(int index) {
         Candidate& candidate = moves_[index];
         const int floor = floor_of(index);
-        candidate.raw = raw_of(candidate, floor - 1, candidate.raw + 1);
+        candidate.raw = raw_of(candidate.after, floor - 1, candidate.raw + 1);
         candidate.raw_is_bound = candidate.raw < floor;
         if (candidate.raw_is_bound) return;
         for (int r = 0; r < candidate.reply_count; ++r) note(candidate, candidate.replies[r]);
@@ -365,33 +356,11 @@ class Profiler {
         return true;
     }
 
-    // Lists the replies; false: there are none, since the move ends the game.
     bool list_replies(Candidate& candidate) {
-        Buffer<int> replies(G::kMaxMoves);
-        int count = 0;
-        for (const int move : game_.moves(candidate.after)) replies[count++] = move;
-        if (count == 0) return false;
-        sort(replies, count, [](int a, int b) { return a < b; });
-        const auto size = static_cast<std::size_t>(count);
-        const auto scores = static_cast<std::size_t>(depth_);
-        candidate.replies = static_cast<Reply*>(std::aligned_alloc(
-            64, (size * (sizeof(Reply) + (scores + 1) * sizeof(int)) + 63) / 64 * 64));
-        if (candidate.replies == nullptr) std::abort();
-        auto* free_scores = reinterpret_cast<int*>(candidate.replies + size);
-        candidate.reply_count = count;
-        candidate.order = free_scores + size * scores;
-        for (int r = 0; r < count; ++r) {
-            Reply& reply = candidate.replies[r];
-            reply.after = game_.play(candidate.after, replies[r]);
-            reply.move = replies[r];
-            reply.scores = free_scores + r * depth_;
-            reply.known = 0;
-            reply.final_bound = kInfinity;
-            reply.likely_final = 0;
-            reply.likely = 0;
-            for (int d = 0; d < depth_; ++d) reply.scores[d] = -kInfinity;
-        }
-        return true;
+        return Base::list_replies(candidate, depth_, [&](Reply& reply, int move, int* scores) {
+            reply = {game_.play(candidate.after, move), move, scores, 0, kInfinity, 0, 0};
+            for (int d = 0; d < depth_; ++d) scores[d] = -kInfinity;
+        });
     }
 
     static constexpr int kWorthProving = 100;  // centi-units between the likely score and a sufficient one
@@ -418,8 +387,8 @@ class Profiler {
         while (reply.known < enough && reply.known < shallow_count()) search_next(reply);
         // The searches behind the raw value left bounds in the table.
         for (int i = reply.known; i < score_count(); ++i) {
-            Known known;
-            if (search_.probe(reply.after, i, known) && known.bound != Bound::kUpper) reply.scores[i] = known.score;
+            TTData tt_data;
+            if (search_.probe(reply.after, i, tt_data) && tt_data.bound != Bound::kUpper) reply.scores[i] = tt_data.score;
         }
         predict(reply, raw);
     }
@@ -513,7 +482,7 @@ class Profiler {
 
     // Exact raw value, and profiles of the replies that would let us escape.
     void find_escapes(Candidate& candidate) {
-        candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
+        candidate.raw = raw_of(candidate.after, -kInfinity, kInfinity);
         candidate.raw_is_bound = false;
         if (candidate.replies == nullptr && !list_replies(candidate)) return;
         for (int r = 0; r < candidate.reply_count; ++r) {
@@ -542,13 +511,8 @@ class Profiler {
         sink.candidate(candidate.move, candidate.raw, candidate.raw_is_bound, complete);
     }
 
-    Search<G>& search_;
-    const G& game_;
-    const Node root_;
-    const int depth_;
     const TrapArithmetic trap_;
     const bool is_swindling_;
-    const StopFlag& stop_;
     Buffer<Candidate> moves_;
     int count_ = 0;
     int contenders_ = 0;  // moves not better than the best that could overtake it

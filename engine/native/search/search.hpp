@@ -36,10 +36,10 @@ class Search {
     }
 
     // The table's bounds for a position at exactly this depth.
-    bool probe(const Node& node, int depth, Known& known) const {
+    bool probe(const Node& node, int depth, TTData& tt_data) const {
         const std::uint64_t key = game_.hash(node);
         for (const Table::Entry& entry : table_.cluster(key).entries) {
-            if (Table::read(entry, key, known) && known.depth == depth) return true;
+            if (Table::read(entry, key, tt_data) && tt_data.depth == depth) return true;
         }
         return false;
     }
@@ -100,19 +100,19 @@ class Search {
         int table_move = -1;
         int table_worth = -1;
         for (const Table::Entry& entry : cluster.entries) {
-            Known known;
-            if (!Table::read(entry, key, known)) continue;
-            if (known.depth == depth) {
-                const bool answers = known.bound == Bound::kExact ||
-                                     (known.bound == Bound::kLower && known.score >= beta) ||
-                                     (known.bound == Bound::kUpper && known.score <= alpha);
-                if (answers) return known.score;
+            TTData tt_data;
+            if (!Table::read(entry, key, tt_data)) continue;
+            if (tt_data.depth == depth) {
+                const bool answers = tt_data.bound == Bound::kExact ||
+                                     (tt_data.bound == Bound::kLower && tt_data.score >= beta) ||
+                                     (tt_data.bound == Bound::kUpper && tt_data.score <= alpha);
+                if (answers) return tt_data.score;
             }
             // After an upper bound every move failed alike, so the stored move says little: prefer another depth's.
-            const int worth = 2 * known.depth + (known.bound != Bound::kUpper ? 3 : 0);
+            const int worth = 2 * tt_data.depth + (tt_data.bound != Bound::kUpper ? 3 : 0);
             if (worth > table_worth) {
                 table_worth = worth;
-                table_move = known.move;
+                table_move = tt_data.move;
             }
         }
 

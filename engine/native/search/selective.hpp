@@ -90,79 +90,58 @@ constexpr bool is_decided(int score) { return score >= kDecided || score <= -kDe
 // --- Transposition table -----------------------------------------------------------------------------------
 
 // The content of a table entry.  A depth of 0 is that of the quiescence search.
-struct Found {
+struct TTData {
     int score;       // counted from the node
     int evaluation;  // static; kNone: unknown (in check)
     int move;        // 0: none
     int depth;
     Bound bound;
     bool is_open;  // once searched with an open window: worth keeping
-};
 
-class Table : public Clusters {
-   public:
-    using Clusters::Clusters;
-
-    bool find(std::uint64_t key, Found& known) const noexcept {
-        for (const Entry& entry : cluster(key).entries) {
-            const std::uint64_t data = entry.read(key);
-            if (data != 0) {
-                known = unpacked(data);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    // A position has at most one entry.  A much shallower result does not replace an entry of the current search.
-    void store(std::uint64_t key, Found known) const noexcept {
-        Entry* victim = nullptr;
-        int least = 1 << 20;
-        for (Entry& entry : cluster(key).entries) {
-            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
-                const Found old = unpacked(own);
-                const int worth = known.depth + 4 + 2 * known.is_open;
-                if (known.bound != Bound::kExact && age_of(own) == age_ && worth <= old.depth) return;
-                if (known.move == 0) known.move = old.move;
-                victim = &entry;
-                break;
-            }
-            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-            const int age = static_cast<int>((age_ - age_of(data)) & 0x3F);
-            const int worth = data == 0 ? -(1 << 10) : static_cast<int>(data & 0x7F) + 2 * is_open_of(data) - 8 * age;
-            if (worth < least) {
-                least = worth;
-                victim = &entry;
-            }
-        }
-        victim->write(key, static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.score)) << 48 |
-                               static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.evaluation)) << 32 |
-                               static_cast<std::uint64_t>(known.move) << 17 | kUsed |
-                               static_cast<std::uint64_t>(known.is_open) << 15 |
-                               static_cast<std::uint64_t>(known.bound) << 13 |
-                               static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(known.depth));
-    }
-
-   private:
-    static constexpr std::uint64_t kUsed = 1 << 16;  // no data is 0
-    static std::uint32_t age_of(std::uint64_t data) { return static_cast<std::uint32_t>(data >> 7 & 0x3F); }
     static bool is_open_of(std::uint64_t data) { return (data >> 15 & 1) != 0; }
-    static Found unpacked(std::uint64_t data) {
+    static TTData unpacked(std::uint64_t data) {
         return {static_cast<std::int16_t>(data >> 48), static_cast<std::int16_t>(data >> 32 & 0xFFFF),
                 static_cast<int>(data >> 17 & 0x7FFF), static_cast<int>(data & 0x7F),
                 static_cast<Bound>(data >> 13 & 3),    is_open_of(data)};
     }
 };
 
-struct Line {
-    std::uint16_t move[kMaxLine];
-    int length = 0;
+class Table : public PositionClusters<TTData> {
+   public:
+    using PositionClusters::PositionClusters;
 
-    void put(int first, const Line& rest) {
-        move[0] = static_cast<std::uint16_t>(first);
-        length = 1;
-        for (int i = 0; i < rest.length && length < kMaxLine; ++i) move[length++] = rest.move[i];
+    // A position has at most one entry.  A much shallower result does not replace an entry of the current search.
+    void store(std::uint64_t key, TTData tt_data) const noexcept {
+        Entry* victim = nullptr;
+        int least = 1 << 20;
+        for (Entry& entry : cluster(key).entries) {
+            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
+                const TTData old = TTData::unpacked(own);
+                const int worth = tt_data.depth + 4 + 2 * tt_data.is_open;
+                if (tt_data.bound != Bound::kExact && age_of(own) == age_ && worth <= old.depth) return;
+                if (tt_data.move == 0) tt_data.move = old.move;
+                victim = &entry;
+                break;
+            }
+            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+            const int age = static_cast<int>((age_ - age_of(data)) & 0x3F);
+            const int worth = data == 0 ? -(1 << 10) : static_cast<int>(data & 0x7F) + 2 * TTData::is_open_of(data) - 8 * age;
+            if (worth < least) {
+                least = worth;
+                victim = &entry;
+            }
+        }
+        victim->write(key, static_cast<std::uint64_t>(static_cast<std::uint16_t>(tt_data.score)) << 48 |
+                               static_cast<std::uint64_t>(static_cast<std::uint16_t>(tt_data.evaluation)) << 32 |
+                               static_cast<std::uint64_t>(tt_data.move) << 17 | kUsed |
+                               static_cast<std::uint64_t>(tt_data.is_open) << 15 |
+                               static_cast<std::uint64_t>(tt_data.bound) << 13 |
+                               static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(tt_data.depth));
     }
+
+   private:
+    static constexpr std::uint64_t kUsed = 1 << 16;  // no data is 0
+    static std::uint32_t age_of(std::uint64_t data) { return static_cast<std::uint32_t>(data >> 7 & 0x3F); }
 };
 
 // The result of an iteration; the line's first move is the best one.
@@ -204,14 +183,13 @@ template <Tactical G>
 class SelectiveWorker {
    public:
     using Node = typename G::Node;
-    using Line = selective::Line;
     using Iteration = selective::Iteration;
 
     SelectiveWorker(const selective::Table& table, const Race<Iteration>& race, const G& game)
         : table_(table), race_(race), game_(game) {}
 
     // From now on, check this flag.
-    void obey(const StopFlag& stop) { stop_ = &stop; }
+    void set_stop(const StopFlag& stop) { stop_ = &stop; }
 
     // Must be called first: lists the moves.
     void start(const Node& root, const StopFlag& stop, int contempt_centi) {
@@ -227,11 +205,11 @@ class SelectiveWorker {
         frame(0).key = game_.key(root);
         frame(0).is_check = game_.is_check(root);
         frame(0).evaluation = frame(0).is_check ? selective::kNone : game_.evaluate(root);
-        selective::Found known{};
-        if (!table_.find(table_key(0), known)) known.move = 0;
+        selective::TTData tt_data{};
+        if (!table_.find(table_key(0), tt_data)) tt_data.move = 0;
         Scored list[G::kMaxMoves];
         for (const int move : game_.moves(root)) {
-            Scored scored{move, move_order(root, move, known.move, 0)};
+            Scored scored{move, move_order(root, move, tt_data.move, 0)};
             int i = count_++;
             for (; i > 0 && list[i - 1].order < scored.order; --i) list[i] = list[i - 1];
             list[i] = scored;
@@ -276,7 +254,7 @@ class SelectiveWorker {
     }
 
     // Takes over the result of another thread's iteration.
-    void adopt(const Iteration& iteration) {
+    void copy_from(const Iteration& iteration) {
         line_ = iteration.line;
         score_ = iteration.score;
         best_to_front();
@@ -300,12 +278,12 @@ class SelectiveWorker {
             }
             if (i >= selective::kMaxLine) return;
             if (i == line.length) {
-                selective::Found known;
-                if (i >= most || !table_.find(keys[i] ^ salt_, known) || known.move == 0) return;
+                selective::TTData tt_data;
+                if (i >= most || !table_.find(keys[i] ^ salt_, tt_data) || tt_data.move == 0) return;
                 bool is_legal = false;
-                for (const int move : game_.moves(node)) is_legal = is_legal || move == known.move;
+                for (const int move : game_.moves(node)) is_legal = is_legal || move == tt_data.move;
                 if (!is_legal) return;
-                line.move[line.length++] = static_cast<std::uint16_t>(known.move);
+                line.move[line.length++] = static_cast<std::uint16_t>(tt_data.move);
             }
             node = game_.play(node, line.move[i]);
         }
@@ -390,20 +368,20 @@ class SelectiveWorker {
     }
 
     // The table's score of a node, counted from the root; kNone: none.
-    static int score_of(bool is_known, const selective::Found& known, int ply) {
-        return is_known && known.bound != Bound::kNone ? from_table(known.score, ply) : selective::kNone;
+    static int score_of(bool is_known, const selective::TTData& tt_data, int ply) {
+        return is_known && tt_data.bound != Bound::kNone ? from_table(tt_data.score, ply) : selective::kNone;
     }
 
     // Whether a table score decides the node, whatever its depth.
-    static bool is_settled(const selective::Found& known, int score, int alpha, int beta) {
+    static bool is_settled(const selective::TTData& tt_data, int score, int alpha, int beta) {
         if (score == selective::kNone) return false;
-        return known.bound == Bound::kExact || (known.bound == Bound::kLower ? score >= beta : score <= alpha);
+        return tt_data.bound == Bound::kExact || (tt_data.bound == Bound::kLower ? score >= beta : score <= alpha);
     }
 
     // Whether a table score is closer to the truth than an evaluation.
-    static bool is_better(const selective::Found& known, int score, int evaluation) {
+    static bool is_better(const selective::TTData& tt_data, int score, int evaluation) {
         if (score == selective::kNone || selective::is_decided(score)) return false;
-        return known.bound == Bound::kExact || (known.bound == Bound::kLower) == (score > evaluation);
+        return tt_data.bound == Bound::kExact || (tt_data.bound == Bound::kLower) == (score > evaluation);
     }
 
     void store(std::uint64_t key, int ply, int score, int evaluation, int move, int depth, Bound bound,
@@ -667,11 +645,11 @@ class SelectiveWorker {
 
         // Step 4. Transposition table.
         const std::uint64_t key = table_key(ply);
-        Found known{};
-        const bool is_known = table_.find(key, known);
-        const int table_move = is_known ? known.move : 0;
-        const int table_score = score_of(is_known, known, ply);
-        if (!kOpen && excluded == 0 && known.depth >= depth && is_settled(known, table_score, alpha, beta)) {
+        selective::TTData tt_data{};
+        const bool is_known = table_.find(key, tt_data);
+        const int table_move = is_known ? tt_data.move : 0;
+        const int table_score = score_of(is_known, tt_data, ply);
+        if (!kOpen && excluded == 0 && tt_data.depth >= depth && is_settled(tt_data, table_score, alpha, beta)) {
             if (table_score >= beta && table_move != 0 && !game_.is_forcing(node, table_move)) {
                 update_quiet_history(game_.history_index(node, table_move), depth > 11 ? 1'600 : 150 * depth - 50, ply);
             }
@@ -684,9 +662,9 @@ class SelectiveWorker {
         if (is_check) {
             here.evaluation = kNone;
         } else if (excluded == 0) {
-            value = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
+            value = here.evaluation = is_known && tt_data.evaluation != kNone ? tt_data.evaluation : game_.evaluate(node);
             if (!is_known) table_.store(key, {0, value, 0, 0, Bound::kNone, false});
-            if (is_better(known, table_score, value)) value = table_score;
+            if (is_better(tt_data, table_score, value)) value = table_score;
         } else {
             value = here.evaluation;
         }
@@ -728,20 +706,20 @@ class SelectiveWorker {
             }
 
             // Step 8. ProbCut: a capture that is far above beta in a shallow search will be above it in a deep one.
-            const int bar = beta + kProbMargin - 60 * is_improving;
-            if (depth >= kProbDepth && !is_decided(bar) &&
-                !(table_score != kNone && known.depth >= depth - 3 && table_score < bar)) {
+            const int probcut_beta = beta + kProbMargin - 60 * is_improving;
+            if (depth >= kProbDepth && !is_decided(probcut_beta) &&
+                !(table_score != kNone && tt_data.depth >= depth - 3 && table_score < probcut_beta)) {
                 for (const int move : game_.forcing(node)) {
-                    if (!game_.see_at_least(node, move, bar - here.evaluation)) continue;
+                    if (!game_.see_at_least(node, move, probcut_beta - here.evaluation)) continue;
                     const Node next = game_.play(node, move);
                     enter(node, next, move, ply);
-                    score = -quiescence_search<false>(next, -bar, -bar + 1, ply + 1);
-                    if (score >= bar) {
-                        score = -search<false>(next, depth - 4, -bar, -bar + 1, ply + 1, !is_cut, nullptr);
+                    score = -quiescence_search<false>(next, -probcut_beta, -probcut_beta + 1, ply + 1);
+                    if (score >= probcut_beta) {
+                        score = -search<false>(next, depth - 4, -probcut_beta, -probcut_beta + 1, ply + 1, !is_cut, nullptr);
                     }
-                    if (score >= bar) {
+                    if (score >= probcut_beta) {
                         store(key, ply, score, here.evaluation, move, depth - 3, Bound::kLower, false);
-                        return is_decided(score) ? score : score - (bar - beta);
+                        return is_decided(score) ? score : score - (probcut_beta - beta);
                     }
                 }
             }
@@ -800,17 +778,17 @@ class SelectiveWorker {
             // Step 13. Singular extension: a table move without which the node would fail low is searched a ply
             // deeper.  (Extending checks gained nothing.)
             int extension = 0;
-            if (move == table_move && excluded == 0 && depth >= kSingularDepth && known.depth >= depth - 3 &&
-                known.bound != Bound::kUpper && table_score != kNone && !is_decided(table_score) &&
+            if (move == table_move && excluded == 0 && depth >= kSingularDepth && tt_data.depth >= depth - 3 &&
+                tt_data.bound != Bound::kUpper && table_score != kNone && !is_decided(table_score) &&
                 ply < 2 * root_depth_) {
-                const int bar = table_score - 2 * depth;
+                const int singular_beta = table_score - 2 * depth;
                 here.excluded = move;
-                const int others = search<false>(node, (depth - 1) / 2, bar - 1, bar, ply, is_cut, nullptr);
+                const int others = search<false>(node, (depth - 1) / 2, singular_beta - 1, singular_beta, ply, is_cut, nullptr);
                 here.excluded = 0;
-                if (others < bar) {
+                if (others < singular_beta) {
                     extension = 1;
-                } else if (bar >= beta && !kOpen) {
-                    return bar;  // several moves reach beta
+                } else if (singular_beta >= beta && !kOpen) {
+                    return singular_beta;  // several moves reach beta
                 } else if (table_score >= beta && !kOpen) {
                     extension = -1;
                 }
@@ -891,11 +869,11 @@ class SelectiveWorker {
 
         // Step 1. Transposition table.
         const std::uint64_t key = table_key(ply);
-        Found known{};
-        const bool is_known = table_.find(key, known);
-        const int table_score = score_of(is_known, known, ply);
-        if (!kOpen && is_settled(known, table_score, alpha, beta)) return table_score;
-        const int table_move = is_known ? known.move : 0;
+        selective::TTData tt_data{};
+        const bool is_known = table_.find(key, tt_data);
+        const int table_score = score_of(is_known, tt_data, ply);
+        if (!kOpen && is_settled(tt_data, table_score, alpha, beta)) return table_score;
+        const int table_move = is_known ? tt_data.move : 0;
 
         // Step 2. Stand pat: the side to move need not capture.
         const int first_alpha = alpha;
@@ -907,8 +885,8 @@ class SelectiveWorker {
             for (const int move : game_.moves(node)) list[count++] = {move, move_order(node, move, table_move, ply)};
             if (count == 0) return result(node, ply);
         } else {
-            best = here.evaluation = is_known && known.evaluation != kNone ? known.evaluation : game_.evaluate(node);
-            if (is_better(known, table_score, best)) best = table_score;
+            best = here.evaluation = is_known && tt_data.evaluation != kNone ? tt_data.evaluation : game_.evaluate(node);
+            if (is_better(tt_data, table_score, best)) best = table_score;
             if (best >= beta) {
                 if (!is_known) table_.store(key, {to_table(best, ply), here.evaluation, 0, 0, Bound::kLower, false});
                 return best;
@@ -1039,7 +1017,6 @@ class SelectiveSearch {
    private:
     using Worker = SelectiveWorker<G>;
     friend Helpers<Worker>;  // lead, help
-    using Line = selective::Line;
     using Iteration = selective::Iteration;
 
     static constexpr int kMaxDepth = 100;     // of an iteration
@@ -1056,7 +1033,7 @@ class SelectiveSearch {
             deepen();
         } catch (const Unwind&) {
             if (const Iteration deepest = race_.deepest(); deepest.depth > result_->depth) {
-                worker_.adopt(deepest);
+                worker_.copy_from(deepest);
                 take(deepest);
             }
             // The unfinished iteration's result counts if it is another move.
@@ -1094,7 +1071,7 @@ class SelectiveSearch {
         } catch (const Overtaken&) {
             deepest = race_.deepest();
         }
-        worker.adopt(deepest);
+        worker.copy_from(deepest);
         return deepest;
     }
 
@@ -1126,7 +1103,7 @@ class SelectiveSearch {
             const double start = is_timed() ? elapsed() : 0.0;
             const Iteration deepest = run(worker_, depth, worker_.score());
             take(deepest);
-            worker_.obey(*stop_);
+            worker_.set_stop(*stop_);
             const int mate = selective::kMate - std::abs(deepest.score);
             if (mate <= 2 || (result_->solved && deepest.depth >= mate + kMateDepth)) return;
             if (is_timed()) {

@@ -78,78 +78,57 @@ constexpr int kMaxLine = ThinkResult::kMaxLine;
 // --- Transposition table -----------------------------------------------------------------------------------
 
 // The content of a table entry: bounds of a position's score at one depth and level.
-struct Known {
+struct TTData {
     int lower;
     int upper;
     int move;
     int depth;
     int level;
-};
 
-// Unlike Table (table.hpp) it has at most one entry per position, the latest, with both bounds: here a deeper result
-// may replace a shallower one.
-class Table : public Clusters {
-   public:
-    using Clusters::Clusters;
-
-    bool find(std::uint64_t key, Known& known) const noexcept {
-        for (const Entry& entry : cluster(key).entries) {
-            const std::uint64_t data = entry.read(key);
-            if (data != 0) {
-                known = unpacked(data);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    void store(std::uint64_t key, Known known) const noexcept {
-        Entry* victim = nullptr;
-        int least = 1 << 20;
-        for (Entry& entry : cluster(key).entries) {
-            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
-                victim = &entry;
-                const Known old = unpacked(own);
-                if (old.depth == known.depth && old.level == known.level) {
-                    // Both bounds hold, unless a selective search contradicts itself: then the latest result.
-                    if (known.lower == kNone && old.lower <= known.upper) known.lower = old.lower;
-                    if (known.upper == -kNone && old.upper >= known.lower) known.upper = old.upper;
-                }
-                break;
-            }
-            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-            const int worth = data == 0 ? -1 : depth_of(data) + (age_of(data) == age_ ? 256 : 0);
-            if (worth < least) {
-                least = worth;
-                victim = &entry;
-            }
-        }
-        const std::uint64_t data = static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.lower)) << 48 |
-                                   static_cast<std::uint64_t>(static_cast<std::uint16_t>(known.upper)) << 32 |
-                                   static_cast<std::uint64_t>(known.move) << 16 |
-                                   static_cast<std::uint64_t>(known.level) << 13 |
-                                   static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(known.depth);
-        victim->write(key, data);
-    }
-
-   private:
     static int depth_of(std::uint64_t data) { return static_cast<int>(data & 0x7F); }
-    static std::uint32_t age_of(std::uint64_t data) { return static_cast<std::uint32_t>(data >> 7 & 0x3F); }
-    static Known unpacked(std::uint64_t data) {
+    static TTData unpacked(std::uint64_t data) {
         return {static_cast<std::int16_t>(data >> 48), static_cast<std::int16_t>(data >> 32),
                 static_cast<int>(data >> 16 & 0xFFFF), depth_of(data), static_cast<int>(data >> 13 & 7)};
     }
 };
 
-struct Line {
-    std::uint16_t move[kMaxLine];
-    int length = 0;
+// Unlike Table (table.hpp) it has at most one entry per position, the latest, with both bounds: here a deeper result
+// may replace a shallower one.
+class Table : public PositionClusters<TTData> {
+   public:
+    using PositionClusters::PositionClusters;
 
-    void put(int first, const Line& rest) {
-        move[0] = static_cast<std::uint16_t>(first);
-        length = 1;
-        for (int i = 0; i < rest.length && length < kMaxLine; ++i) move[length++] = rest.move[i];
+    void store(std::uint64_t key, TTData tt_data) const noexcept {
+        Entry* victim = nullptr;
+        int least = 1 << 20;
+        for (Entry& entry : cluster(key).entries) {
+            if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
+                victim = &entry;
+                const TTData old = TTData::unpacked(own);
+                if (old.depth == tt_data.depth && old.level == tt_data.level) {
+                    // Both bounds hold, unless a selective search contradicts itself: then the latest result.
+                    if (tt_data.lower == kNone && old.lower <= tt_data.upper) tt_data.lower = old.lower;
+                    if (tt_data.upper == -kNone && old.upper >= tt_data.lower) tt_data.upper = old.upper;
+                }
+                break;
+            }
+            const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+            const int worth = data == 0 ? -1 : TTData::depth_of(data) + (age_of(data) == age_ ? 256 : 0);
+            if (worth < least) {
+                least = worth;
+                victim = &entry;
+            }
+        }
+        const std::uint64_t data = static_cast<std::uint64_t>(static_cast<std::uint16_t>(tt_data.lower)) << 48 |
+                                   static_cast<std::uint64_t>(static_cast<std::uint16_t>(tt_data.upper)) << 32 |
+                                   static_cast<std::uint64_t>(tt_data.move) << 16 |
+                                   static_cast<std::uint64_t>(tt_data.level) << 13 |
+                                   static_cast<std::uint64_t>(age_) << 7 | static_cast<std::uint64_t>(tt_data.depth);
+        victim->write(key, data);
     }
+
+   private:
+    static std::uint32_t age_of(std::uint64_t data) { return static_cast<std::uint32_t>(data >> 7 & 0x3F); }
 };
 
 }  // namespace strong
@@ -159,7 +138,6 @@ template <Game G, StrongTraits<G> T>
 class StrongWorker {
    public:
     using Node = typename G::Node;
-    using Line = strong::Line;
 
     StrongWorker(const strong::Table& table, const G& game) : table_(table), game_(game), leaves_(1, game) {}
 
@@ -214,14 +192,14 @@ class StrongWorker {
     void continue_line(Line& line) const {
         Node node = root_;
         for (int i = 0; i < line.length; ++i) node = game_.play(node, line.move[i]);
-        strong::Known known;
+        strong::TTData tt_data;
         while (line.length < strong::kMaxLine) {
             const auto moves = game_.moves(node);
             if (moves.empty()) return;
             int next = *moves.begin();
             if (!T::is_free(next)) {
-                if (!table_.find(key_of(node), known)) return;
-                next = known.move;
+                if (!table_.find(key_of(node), tt_data)) return;
+                next = tt_data.move;
             }
             bool is_legal = false;
             for (const int move : moves) is_legal = is_legal || move == next;
@@ -257,14 +235,14 @@ class StrongWorker {
     bool is_full_width() const { return level_ == strong::kFullWidth; }
 
     // A game's score on the search's scale.
-    int squeezed(int score) const {
+    int clamp(int score) const {
         if (score >= kWin) return score - kWin + (is_full_width() ? strong::kDecided : 0);
         if (score <= -kWin) return score + kWin - (is_full_width() ? strong::kDecided : 0);
         return score;
     }
 
-    int result(const Node& node) const { return squeezed(game_.result(node)); }
-    int leaf(const Node& node) const { return squeezed(game_.leaf(node)); }
+    int result(const Node& node) const { return clamp(game_.result(node)); }
+    int leaf(const Node& node) const { return clamp(game_.leaf(node)); }
     std::uint64_t key_of(const Node& node) const { return game_.hash(node) ^ salt_; }
     int after(int depth, int move) const { return T::is_free(move) && !is_full_width() ? depth : depth - 1; }
 
@@ -382,9 +360,9 @@ class StrongWorker {
     }
 
     // Whether a table entry may replace a search.
-    bool serves(const strong::Known& known, int depth) const {
-        if (is_full_width()) return known.depth == depth;
-        return known.depth >= depth && known.level >= level_;
+    bool serves(const strong::TTData& tt_data, int depth) const {
+        if (is_full_width()) return tt_data.depth == depth;
+        return tt_data.depth >= depth && tt_data.level >= level_;
     }
 
     int null(const Node& node, int depth, int alpha) {
@@ -412,14 +390,14 @@ class StrongWorker {
         table_.prefetch(key);
         const auto moves = game_.moves(node);
         if (moves.empty()) return result(node);
-        strong::Known known;
+        strong::TTData tt_data;
         int table_move = -1;
-        if (table_.find(key, known)) {
-            if (serves(known, depth)) {
-                if (known.lower > alpha) return known.lower;
-                if (known.upper <= alpha) return known.upper;
+        if (table_.find(key, tt_data)) {
+            if (serves(tt_data, depth)) {
+                if (tt_data.lower > alpha) return tt_data.lower;
+                if (tt_data.upper <= alpha) return tt_data.upper;
             }
-            table_move = known.move;
+            table_move = tt_data.move;
         }
         const int only = *moves.begin();
         if (T::is_free(only)) return -null(game_.play(node, only), after(depth, only), -alpha - 1);
@@ -435,7 +413,7 @@ class StrongWorker {
         for (const int move : moves) {
             const Node next = game_.play(node, move);
             if (depth >= kEnhancedDepth) {
-                strong::Known child;
+                strong::TTData child;
                 if (table_.find(key_of(next), child) && serves(child, depth - 1)) {
                     if (-child.upper > alpha) {
                         table_.store(key, {-child.upper, -strong::kNone, move, depth, level_});
@@ -553,9 +531,9 @@ class StrongWorker {
         if (moves.empty()) return result(node);
         if (depth == 0) return leaf(node);
         const std::uint64_t key = key_of(node);
-        strong::Known known;
+        strong::TTData tt_data;
         int table_move = -1;
-        if (table_.find(key, known)) table_move = known.move;
+        if (table_.find(key, tt_data)) table_move = tt_data.move;
 
         Scored list[G::kMaxMoves];
         int count = 0;
@@ -647,7 +625,6 @@ class StrongSearch {
    private:
     using Worker = StrongWorker<G, T>;
     friend Helpers<Worker>;  // lead, help
-    using Line = strong::Line;
 
     static constexpr int kEndJump = 6;          // this close to the end, the next iteration goes all the way
     static constexpr double kUsefulShare = 0.4; // see deepen

@@ -6,6 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "core.hpp"
 #include "game.hpp"
 
 namespace desdemona {
@@ -35,11 +40,17 @@ class Clusters {
         Entry entries[4];
     };
 
-    explicit Clusters(std::size_t megabytes)
+    static constexpr std::size_t kHugePage = std::size_t{1} << 21;
+
+    // With an alignment of `kHugePage` the system is asked for huge pages, which save most of the TLB misses.
+    explicit Clusters(std::size_t megabytes, std::size_t alignment = sizeof(Cluster))
         : count_(std::bit_floor((megabytes < 1 ? 1 : megabytes) << 14)),
-          memory_(std::calloc(count_ + 1, sizeof(Cluster))) {  // the system zeroes pages on first access
+          memory_(std::calloc(count_ * sizeof(Cluster) + alignment, 1)) {  // the system zeroes pages on first access
         const auto at = reinterpret_cast<std::uintptr_t>(memory_);
-        clusters_ = reinterpret_cast<Cluster*>((at + sizeof(Cluster) - 1) & ~(sizeof(Cluster) - 1));
+        clusters_ = reinterpret_cast<Cluster*>((at + alignment - 1) & ~(alignment - 1));
+#if defined(__linux__)
+        if (memory_ != nullptr && alignment >= kHugePage) madvise(clusters_, count_ * sizeof(Cluster), MADV_HUGEPAGE);
+#endif
     }
     ~Clusters() { std::free(memory_); }
     Clusters(const Clusters&) = delete;
@@ -59,8 +70,38 @@ class Clusters {
     Cluster* clusters_;
 };
 
+// Clusters with at most one entry for a position.  `Data`, the content of an entry, has a static `unpacked`.
+template <class Data>
+class PositionClusters : public Clusters {
+   public:
+    using Clusters::Clusters;
+
+    bool find(std::uint64_t key, Data& tt_data) const noexcept {
+        for (const Entry& entry : cluster(key).entries) {
+            const std::uint64_t word = entry.read(key);
+            if (word != 0) {
+                tt_data = Data::unpacked(word);
+                return true;
+            }
+        }
+        return false;
+    }
+};
+
+// A line of moves that a search expects: its principal variation.
+struct Line {
+    std::uint16_t move[ThinkResult::kMaxLine];
+    int length = 0;
+
+    void put(int first, const Line& rest) {
+        move[0] = static_cast<std::uint16_t>(first);
+        length = 1;
+        for (int i = 0; i < rest.length && length < ThinkResult::kMaxLine; ++i) move[length++] = rest.move[i];
+    }
+};
+
 // An entry's content: bounds for a position at one depth.
-struct Known {
+struct TTData {
     int score;
     int depth;
     int move;
@@ -72,23 +113,23 @@ class Table : public Clusters {
    public:
     using Clusters::Clusters;
 
-    static bool read(const Entry& entry, std::uint64_t key, Known& known) noexcept {
+    static bool read(const Entry& entry, std::uint64_t key, TTData& tt_data) noexcept {
         const std::uint64_t data = entry.read(key);
         if (data == 0) return false;
-        known = {static_cast<std::int32_t>(data >> 32), static_cast<int>(data & 0xFF),
+        tt_data = {static_cast<std::int32_t>(data >> 32), static_cast<int>(data & 0xFF),
                  static_cast<int>(data >> 8 & 0xFFFF), static_cast<Bound>(data >> 24 & 3)};
         return true;
     }
 
     // Replaces the entry of the same position and depth, or else the least valuable one: first those of earlier
     // searches, then shallow ones.
-    void store(Cluster& cluster, std::uint64_t key, const Known& known) const noexcept {
+    void store(Cluster& cluster, std::uint64_t key, const TTData& tt_data) const noexcept {
         Entry* victim = &cluster.entries[0];
         int least = 1 << 20;
         for (Entry& entry : cluster.entries) {
             const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
             const int depth = static_cast<int>(data & 0xFF);
-            if (depth == known.depth && entry.read(key) != 0) {
+            if (depth == tt_data.depth && entry.read(key) != 0) {
                 victim = &entry;
                 break;
             }
@@ -98,11 +139,11 @@ class Table : public Clusters {
                 victim = &entry;
             }
         }
-        const std::uint64_t data = static_cast<std::uint64_t>(static_cast<std::uint32_t>(known.score)) << 32 |
+        const std::uint64_t data = static_cast<std::uint64_t>(static_cast<std::uint32_t>(tt_data.score)) << 32 |
                                    static_cast<std::uint64_t>(age_) << 26 |
-                                   static_cast<std::uint64_t>(known.bound) << 24 |
-                                   static_cast<std::uint64_t>(known.move) << 8 |
-                                   static_cast<std::uint64_t>(known.depth);
+                                   static_cast<std::uint64_t>(tt_data.bound) << 24 |
+                                   static_cast<std::uint64_t>(tt_data.move) << 8 |
+                                   static_cast<std::uint64_t>(tt_data.depth);
         victim->write(key, data);
     }
 };

@@ -1,18 +1,17 @@
-// The tempting player's candidates: engine/search/tempting_profiles.py in C++, with the same result in every number; see there
-// for what is left out and why, and engine/tempting.py for the arithmetic.
+// The tempting player's candidates: engine/search/tempting_search.py in C++, with the same result in every number; see there
+// for what is left out and why, and engine/tempting_player.py for the arithmetic.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 
 #include "core.hpp"
-#include "search/buffer.hpp"
-#include "search/search.hpp"
+#include "search/move_scores.hpp"
 
 namespace desdemona {
 namespace {
 
-// The arithmetic of engine/tempting.py.
+// The arithmetic of engine/tempting_player.py.
 class TemptingArithmetic {
    public:
     static constexpr int kWhole = 10'000;  // a certain win
@@ -79,18 +78,22 @@ class TemptingArithmetic {
 };
 
 template <Game G>
-class Tempter {
-    using Node = typename G::Node;
+class Tempter : MoveScores<G> {
+    using Base = MoveScores<G>;
+    using typename Base::Node;
+    using Base::depth_;
+    using Base::game_;
+    using Base::guess;
+    using Base::raw_of;
+    using Base::root_;
+    using Base::search_;
+    using Base::stop_;
 
    public:
     Tempter(Search<G>& search, const Node& root, int depth, const TemptingOptions& options, const StopFlag& stop)
-        : search_(search),
-          game_(search.game()),
-          root_(root),
-          depth_(depth),
+        : Base(search, root, depth, stop),
           arithmetic_(options),
           is_swindling_(options.swindle),
-          stop_(stop),
           moves_(G::kMaxMoves) {}
 
     ~Tempter() {
@@ -118,7 +121,7 @@ class Tempter {
     }
 
    private:
-    static constexpr int kSettledShare = 8;  // SETTLED_SHARE of engine/search/tempting_profiles.py
+    static constexpr int kSettledShare = 8;  // SETTLED_SHARE of engine/search/tempting_search.py
 
     struct Reply {
         Node after;
@@ -173,26 +176,15 @@ class Tempter {
         for (int i = 0; i < count_; ++i) {
             Candidate& candidate = moves_[order[i]];
             if (i == 0) {
-                candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
+                candidate.raw = raw_of(candidate.after, -kInfinity, kInfinity);
             } else {
                 const int floor = arithmetic_.contender_floor(best_raw_);
                 const int alpha = floor - 1 > -kInfinity ? floor - 1 : -kInfinity;
-                candidate.raw = raw_of(candidate, alpha, best_raw_ + 1);
-                if (candidate.raw > best_raw_) candidate.raw = raw_of(candidate, best_raw_, kInfinity);
+                candidate.raw = raw_of(candidate.after, alpha, best_raw_ + 1);
+                if (candidate.raw > best_raw_) candidate.raw = raw_of(candidate.after, best_raw_, kInfinity);
             }
             if (candidate.raw > best_raw_) best_raw_ = candidate.raw;
         }
-    }
-
-    // The last iteration's score of a move, as in profile.hpp.
-    int guess(const Node& after) {
-        Known known;
-        if (search_.probe(after, depth_ - 2, known)) return -2 * known.score + (known.bound == Bound::kExact);
-        return -2 * search_.search(after, depth_ < 6 ? depth_ - 2 : 2, -kInfinity, kInfinity, stop_);
-    }
-
-    int raw_of(const Candidate& candidate, int alpha, int beta) {
-        return -search_.search(candidate.after, depth_ - 1, -beta, -alpha, stop_);
     }
 
     // --- The choice -------------------------------------------------------------------------------------
@@ -362,27 +354,16 @@ class Tempter {
     }
 
     void list_replies(Candidate& candidate) {
-        Buffer<int> replies(G::kMaxMoves);
-        int count = 0;
-        for (const int move : game_.moves(candidate.after)) replies[count++] = move;
-        if (count == 0) return;
-        sort(replies, count, [](int a, int b) { return a < b; });
-        const auto size = static_cast<std::size_t>(count);
-        candidate.replies = static_cast<Reply*>(
-            std::aligned_alloc(64, (size * (sizeof(Reply) + sizeof(int)) + 63) / 64 * 64));
-        if (candidate.replies == nullptr) std::abort();
-        candidate.order = reinterpret_cast<int*>(candidate.replies + size);
-        candidate.reply_count = count;
-        for (int r = 0; r < count; ++r) {
-            candidate.replies[r] = {game_.play(candidate.after, replies[r]), replies[r], {0, 0}, 0, 0, 0};
-        }
+        Base::list_replies(candidate, 0, [&](Reply& reply, int move, int*) {
+            reply = {game_.play(candidate.after, move), move, {0, 0}, 0, 0, 0};
+        });
     }
 
     // --- Output -----------------------------------------------------------------------------------------
 
     // In a lost position: the exact raw value, and the scores of the replies that would let us escape.
     void report_escapes(Candidate& candidate, ProfileSink& sink) {
-        candidate.raw = raw_of(candidate, -kInfinity, kInfinity);
+        candidate.raw = raw_of(candidate.after, -kInfinity, kInfinity);
         list_replies(candidate);
         Buffer<int> scores(depth_);
         bool complete = true;
@@ -407,13 +388,8 @@ class Tempter {
                        candidate.is_over && !candidate.raw_is_bound);
     }
 
-    Search<G>& search_;
-    const G& game_;
-    const Node root_;
-    const int depth_;
     const TemptingArithmetic arithmetic_;
     const bool is_swindling_;
-    const StopFlag& stop_;
     Buffer<Candidate> moves_;
     int count_ = 0;
     int best_raw_ = 0;

@@ -22,7 +22,8 @@ from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from engine.decision import OutcomeKind
-from engine.player_kinds import STANDARD, TRAPPY
+from engine.strategies.standard import STANDARD
+from engine.strategies.trappy import TRAPPY
 from lab.analysis.measures import PersonShare
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from lab.experiments.given_games import DEPTHS, NEEDED, jobs_of_sample

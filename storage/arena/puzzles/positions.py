@@ -1,6 +1,6 @@
 """Positions to find the reply in: taken from games that are over, and chosen for a person.
 
-A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.temptation`) and the
+A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.bait_rule`) and the
 reply of a person was not sound: it cost more than `TOLERANCE`.  Positions that the same moves led to are one;
 each time that somebody fell in it is kept, with the decision from which it is shown.
 

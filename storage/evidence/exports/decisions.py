@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Select, Text, cast, select
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.evidence.exports.columns import (
     ERROR_COST,
     GAME_COLUMNS,

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Text, and_, cast, func, select
 
+from engine.bait_rule import RULE as FORECAST
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST
 from storage.evidence.exports.columns import (
     ERROR_COST,
     GAME_COLUMNS,

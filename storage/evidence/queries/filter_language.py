@@ -12,7 +12,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from engine.games import GAMES
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
@@ -99,7 +99,7 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
 
 _SHOWN_PHASES = 8
 """Phases that can be chosen from a list; later ones can be written."""
-_GAMES, _PLAYERS = tuple(GAMES), tuple(PLAYER_KINDS)
+_GAMES, _PLAYERS = tuple(GAMES), tuple(STRATEGIES)
 
 FIELDS: dict[str, FilterField] = {
     field.name: field

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, and_, case, func, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.evidence.statistics.set_baits import named_bait
 from storage.evidence.statistics.valid_summaries import is_valid

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.errors import FilterError
@@ -90,9 +90,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
         return asked
     if len(trial.arms) != 2:
         raise FilterError(f"arms: the trial has {', '.join(trial.arms)}; name the two to compare")
-    return tuple(
-        sorted(trial.arms, key=lambda arm: arm not in PLAYER_KINDS or not PLAYER_KINDS[arm].sets_traps)
-    )
+    return tuple(sorted(trial.arms, key=lambda arm: arm not in STRATEGIES or not STRATEGIES[arm].sets_traps))
 
 
 def terms_of(trial: StoredTrial) -> TrialTerms:

@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE
-from engine.temptation import ReplyForecast
 from storage.damage import column_damage, read_batch, reason_of, require_number, require_types
 from storage.evidence.statistics.facts import require_forecast, require_ratings
 from storage.evidence.trials import stored_trial

@@ -1,7 +1,7 @@
 """What some games add up to for the people who played them: results, baits and slips.
 
 Chat and farewell speak of the same things as the page of a game (docs/trials.md), so the words mean the same
-there: a *trap* is a move of ours with a confirmed bait (`engine.temptation`), answered or not; somebody falls
+there: a *trap* is a move of ours with a confirmed bait (`engine.bait_rule`), answered or not; somebody falls
 into it by taking one; any other reply that costs a tenth of the game or more is a *slip*.  Decided positions
 count nowhere, as in the statistics (`storage.evidence.statistics.groups`).
 """
@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.judgement import ERROR, RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.evidence.statistics.valid_summaries import is_valid, without_summary
 from storage.filters import Filters, count_where, filter_conditions, standing
 from storage.records import GameResult, GameStatus

@@ -1,6 +1,6 @@
 """Facts about judged replies and games: plain rows from the database, for everything that is counted.
 
-Only what today's rules judged is here (`engine.judgement`, `engine.temptation`): `count_outdated` says how
+Only what today's rules judged is here (`engine.judgement`, `engine.bait_rule`): `count_outdated` says how
 much is not.  A person is an opponent's account at a site.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number, require_texts
 from storage.evidence.statistics.valid_summaries import is_valid, without_summary
 from storage.filters import Filters, TrapSettings, in_phase, of_games, shown_games, standing

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, case, false, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import TRIAL_MODE
-from engine.player_kinds import PLAYER_KINDS
+from engine.decision import SearchMode
+from engine.strategies.registry import STRATEGIES
 from storage.evidence.statistics.valid_summaries import is_valid
 from storage.filters import Filters, count_where, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
 
-DRAWING = tuple(sorted(kind.name for kind in PLAYER_KINDS.values() if kind.draws_decisions))
+DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the players that draw single decisions."""
 _BATCH = 500
 """Games in one statement."""
@@ -37,7 +37,7 @@ def is_by_lot(otherwise: ColumnElement[bool]) -> ColumnElement[bool]:
         otherwise: The condition where nobody knows: the record was damaged when migration 0012 read it.
     """
     mode = DecisionRow.search_mode
-    return case((mode.is_(None), otherwise), else_=mode == TRIAL_MODE)
+    return case((mode.is_(None), otherwise), else_=mode == SearchMode.TRIAL)
 
 
 @dataclass(frozen=True, slots=True)

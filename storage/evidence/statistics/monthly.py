@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_game
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import VALUE_ERRORS
 from storage.evidence.statistics.facts import GameFact, game_facts
 from storage.evidence.statistics.group_rows import read_groups

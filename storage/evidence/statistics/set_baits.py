@@ -16,8 +16,8 @@ import numpy as np
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import read_rows, require_number, require_texts
 from storage.evidence.statistics.reply_sums import Floats
 from storage.filters import phase_of, standing

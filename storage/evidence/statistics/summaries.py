@@ -21,8 +21,8 @@ from typing import Any
 from sqlalchemy import String, delete, insert, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import require_damage
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.evidence.statistics.facts import ReplyFact, outdated_of_games, replies_of_games

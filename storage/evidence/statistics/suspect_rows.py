@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.damage import decoding
 from storage.evidence.inference.persons import first_and_codes
 from storage.evidence.inference.suspects import (

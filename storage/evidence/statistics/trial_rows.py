@@ -15,13 +15,13 @@ from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
+from engine.bait_rule import ReplyForecast, expected_by_looks
 from engine.decision import Candidate, Decision
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
 from engine.games import get_game
 from engine.judgement import expected_scale_centi, judge
-from engine.randomised import other_move, verify_lot
-from engine.temptation import ReplyForecast, expected_by_looks
+from engine.randomised import other_move, verify_trial_draw
 from storage.damage import Unreadable, decoding, read_batch, read_json, require_number
 from storage.evidence.inference.decisions import TrialDecision
 from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames, check_outcomes
@@ -273,16 +273,16 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         rules.parse_position(made.position)
     if row.move != made.move:
         raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
-    verify_lot(made)
-    for name in ("trap_value", "sound_value"):
-        require_number(f"the draw's {name}", getattr(made.draw, name), 0, WHOLE)
+    verify_trial_draw(made)
+    for name in ("trap_value", "control_value"):
+        require_number(f"the draw's {name}", getattr(made.trial_draw, name), 0, WHOLE)
     excluded = Exclusion.NONE
     if row.is_bot:
         excluded = Exclusion.PROGRAM
     elif is_own_position(row.variant, row.initial_position):
         excluded = Exclusion.OWN_POSITION
-    if made.draw is not None:
-        lot = row.game_id, row.ply, made.draw.seed
+    if made.trial_draw is not None:
+        lot = row.game_id, row.ply, made.trial_draw.seed
         if lot in lots and excluded is Exclusion.NONE:  # after a takeback: known before, so nothing is drawn
             excluded = Exclusion.REPEATED_LOT
         lots.add(lot)
@@ -333,7 +333,7 @@ def trial_decision(
     Raises:
         RecordError: The decision has no draw, or the reply is not in the profile.
     """
-    other, draw = other_move(decision), decision.draw
+    other, draw = other_move(decision), decision.trial_draw
     assert draw is not None  # noqa: S101 - `other_move` has seen to it
     is_trap = decision.move == draw.trap
     played = _Costs(decision, decision.chosen, forecast)
@@ -354,7 +354,7 @@ def trial_decision(
         mean_trap=trap.mean,
         mean_sound=sound.mean,
         value_trap=draw.trap_value / WHOLE,
-        value_sound=draw.sound_value / WHOLE,
+        value_sound=draw.control_value / WHOLE,
         excluded=excluded,
     )
 

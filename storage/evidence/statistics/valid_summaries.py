@@ -2,8 +2,8 @@
 
 from sqlalchemy import ColumnElement, Select, and_, select
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 

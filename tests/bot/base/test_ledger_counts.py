@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from bot.base.metrics import Metrics, MetricTotals
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger, sets_bait
+from engine.bait_rule import ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from engine.decision import Decision
 from engine.judgement import expected_scale_centi
-from engine.temptation import ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.evidence.statistics.set_baits import named_bait

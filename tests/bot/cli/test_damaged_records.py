@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
+from engine.bait_rule import confirmed_by, forecast
 from engine.judgement import expected_scale_centi
-from engine.temptation import confirmed_by, forecast
 from storage.database import Database
 from storage.ledger.decisions import mark_confirmed
 from storage.ledger.forecasts import store_forecast

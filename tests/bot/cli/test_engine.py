@@ -13,8 +13,10 @@ from bot import __main__ as program
 from bot.base.config import AssignmentConfig, AssignmentMethod, Config, EngineConfig, TrapConfig
 from bot.cli.engine import settings
 from engine.games import networks
-from engine.player_kinds import STANDARD, STRONG, TRAPPY
 from engine.search import searchers
+from engine.strategies.standard import STANDARD
+from engine.strategies.strong import STRONG
+from engine.strategies.trappy import TRAPPY
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
@@ -126,10 +128,12 @@ def test_what_the_settings_say() -> None:
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="strong"),
     )
     found = settings(config, None, None)
-    assert (found.kind, found.depth, found.full_depth, found.move_s) == (STRONG, None, 7, 3.5)
+    assert (found.strategy, found.depth, found.full_depth, found.move_s) == (STRONG, None, 7, 3.5)
     assert (found.table_mb, found.params.margin_centi) == (8, 50)
     assert (found.strong.depth, found.strong.threads) == (20, 2)
-    assert settings(config, "standard", 4).kind is STANDARD
+    assert settings(config, "standard", 4).strategy is STANDARD
     assert settings(config, "standard", 4).depth == 4
     other = AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci")
-    assert settings(config.model_copy(update={"selection": other}), None, None).kind is TRAPPY, "ours alone"
+    assert settings(config.model_copy(update={"selection": other}), None, None).strategy is TRAPPY, (
+        "ours alone"
+    )

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text, update
 
+from engine.bait_rule import confirmed_by, forecast
 from engine.judgement import classify_reply, expected_scale_centi
-from engine.temptation import confirmed_by, forecast
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.forecasts import store_forecast

@@ -8,11 +8,11 @@ from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT, ChatLine, Room
 from bot.game.chat_commands import ChatFacts, Command, answer, command_of, may_tell
 from engine import ENGINE_VERSION
+from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.decision import Candidate, Decision, ModelInfo, Pick
 from engine.games import get_game
 from engine.params import TrapParams
-from engine.player_kinds import PLAYER_KINDS
-from engine.temptation import ReplyForecast, TemptingReply
+from engine.strategies.registry import STRATEGIES
 from storage.evidence.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision
 
@@ -88,7 +88,7 @@ def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> 
             command,
             replace(FACTS, is_blind=True, player=player, is_over=is_over, may_tell=may_tell, latest=latest),
         )
-        for player in PLAYER_KINDS
+        for player in STRATEGIES
         for is_over in (False, True)
         for may_tell in (False, True)
         for latest in decisions
@@ -112,10 +112,10 @@ def test_who_may_be_told() -> None:
 
 
 def test_the_player_is_a_secret_too() -> None:
-    during = {answer(Command.ENGINE, replace(SECRET, player=kind)) for kind in PLAYER_KINDS}
+    during = {answer(Command.ENGINE, replace(SECRET, player=kind)) for kind in STRATEGIES}
     assert len(during) == 1
-    after = {answer(Command.ENGINE, replace(FACTS, player=kind)) for kind in PLAYER_KINDS}
-    assert len(after) == len(PLAYER_KINDS)
+    after = {answer(Command.ENGINE, replace(FACTS, player=kind)) for kind in STRATEGIES}
+    assert len(after) == len(STRATEGIES)
     assert all(ENGINE_VERSION in told for told in during | after)
 
 
@@ -152,7 +152,7 @@ def test_the_figures_of_all_players_together() -> None:
 @pytest.mark.parametrize("may", [True, False])
 def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None:
     many = Encounters(**dict.fromkeys((field.name for field in fields(Encounters)), 10**6))
-    for kind in PLAYER_KINDS:
+    for kind in STRATEGIES:
         facts = replace(
             FACTS,
             bot="D" * 20,

@@ -588,7 +588,7 @@ async def test_a_crash_while_a_profile_is_completed_costs_no_move(
     def crash(*_: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr("engine.players.whole_profile", crash)
+    monkeypatch.setattr("engine.completion.whole_profile", crash)
     server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     assert (await stored_game(database)).state is GameStatus.FINISHED
@@ -806,12 +806,12 @@ async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
     game, decision = await stored_game(database), await first_of(database)
     assert (game.trial_id, game.selection["blind"], "seed" in game.selection) == (trial.id, True, False)
     assert game.selection["randomised"] == {"chance": 0.5, "budget_percent": 2.0, "most_profiles": 6}
-    assert decision.draw is not None
+    assert decision.trial_draw is not None
     assert decision.move in ("f7", "d3")
     forecasts = await stored_forecasts(database)
     for stored in await stored_decisions(database):
         other = forecasts[stored.id].record.get("other")
-        assert (other is None) is (stored.decision.draw is None)
+        assert (other is None) is (stored.decision.trial_draw is None)
     assert {info.score_centi for info in server.thoughts} == {None}
     async with database.read() as session:
         rows, _ = await trial_decisions(session, trial)
@@ -823,7 +823,7 @@ async def test_nothing_is_drawn_against_a_program(database: Database) -> None:
     server = by_lot()
     server.opponent = replace(server.opponent, is_bot=True)
     await play(server, database, settings=config(selection=LOT, engine=DEEP))
-    assert all(stored.decision.draw is None for stored in await stored_decisions(database))
+    assert all(stored.decision.trial_draw is None for stored in await stored_decisions(database))
     assert (await first_of(database)).move == "f7"
 
 
@@ -832,7 +832,7 @@ async def test_the_settings_of_the_lot(database: Database) -> None:
         selection=LOT, engine=DEEP, randomised=RandomisedConfig(probability=0.3, budget_percent=1.57)
     )
     await play(by_lot(), database, settings=settings)
-    draw = (await first_of(database)).draw
+    draw = (await first_of(database)).trial_draw
     assert draw is not None
     assert (draw.params.chance, draw.params.budget_percent) == (0.3, 1.57)
 
@@ -875,7 +875,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
         await session.execute(update(GameRow).values(selection=selection))
     changed = RandomisedConfig(probability=0.7, budget_percent=1.6, max_profiles=4)
     await play(server, database, settings=config(selection=LOT, engine=DEEP, randomised=changed))
-    draw = (await first_of(database)).draw
+    draw = (await first_of(database)).trial_draw
     assert draw is not None
     assert astuple(draw.params) == drawn_with
     if recorded in (asdict(settings.randomised.params()), None):
@@ -902,7 +902,7 @@ async def test_seeds_of_lots(database: Database) -> None:
     await play(server, database, settings=config(selection=seeded, engine=DEEP))
     stored = await stored_game(database)
     assert stored.selection["seed"] == 7
-    assert (await first_of(database)).draw is not None
+    assert (await first_of(database)).trial_draw is not None
 
 
 async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
@@ -912,7 +912,7 @@ async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
     server.faults["move"] = [TransientError("no answer")] * 1000
     await live_until(lambda: "move" in " ".join(server.calls), server, database, settings=settings)
     before = await first_of(database)
-    assert before.draw is not None
+    assert before.trial_draw is not None
     assert not server.moves
     server.faults["move"] = []
     await play(server, database, settings=settings)

@@ -12,10 +12,10 @@ from sqlalchemy import text
 from bot.base.events import EndReason, GameEnd
 from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
+from engine.bait_rule import forecast
 from engine.decision import Decision
 from engine.judgement import expected_scale_centi
 from engine.params import TrapParams
-from engine.temptation import forecast
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.ledger.decisions import get_decision, mark_sent

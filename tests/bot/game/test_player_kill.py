@@ -188,8 +188,8 @@ async def test_a_lot_is_drawn_once_however_often_it_is_killed(database: Database
             assert drawn.setdefault(each.ply, each.decision).move == each.decision.move
     await check_books(database, server)
     first = drawn[0]
-    assert first.draw is not None
+    assert first.trial_draw is not None
     assert server.moves[0] == first.move
     forecasts = await stored_forecasts(database)
     for each in await stored_decisions(database):
-        assert ("other" in forecasts[each.id].record) is (each.decision.draw is not None)
+        assert ("other" in forecasts[each.id].record) is (each.decision.trial_draw is not None)

@@ -54,7 +54,7 @@ async def play_with_crashes(database: Database, monkeypatch: pytest.MonkeyPatch)
         raise ValueError("a bug")
 
     with monkeypatch.context() as patched:
-        patched.setattr("engine.players.whole_profile", crash)
+        patched.setattr("engine.completion.whole_profile", crash)
         server = FakeServer("othello", initial_position=late_othello(10, 1), pick=picker(1))
         async with services(server, database) as given:
             await GameRunner(GAME_ID, given).run()
@@ -155,7 +155,7 @@ async def test_a_search_that_still_crashes_leaves_them(
     def crash(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("engine.players.whole_profile", crash)
+    monkeypatch.setattr("engine.completion.whole_profile", crash)
     found = await recheck(database)
     assert found.left == {
         "completing its profile crashed: KeyError: 'a bug'": sum(
@@ -313,7 +313,7 @@ async def test_a_record_that_the_search_contradicts_is_wrong(
         worse = ReplyProfile("a1", (candidate.raw_centi - 1,))
         return replace(candidate, replies=(worse,), complete=True)
 
-    monkeypatch.setattr("engine.players.whole_profile", other)
+    monkeypatch.setattr("engine.completion.whole_profile", other)
     incomplete = [stored.ply for stored in await stored_decisions(database) if not stored.is_complete]
     found = await recheck(database)
     assert [wrong.ply for wrong in found.wrong] == incomplete

@@ -11,9 +11,9 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from bot.game.repetition import MOST_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
-from engine.choice import verify
 from engine.games import get_game
 from engine.variety import RepetitionAvoidance
+from engine.verification import verify
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.decisions import list_decisions

@@ -18,16 +18,17 @@ from bot.game.game_runner import GameRunner
 from bot.game.search_pool import JobStop, Rank, SearchPool
 from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, Turn, expected_reply
-from engine.choice import verify
-from engine.decision import EXPLORER, Decision, Person, Pick
+from engine.decision import Decision, Person, Pick, SearchMode
 from engine.game import positions
 from engine.games import get_game
 from engine.lookup.source import LookupMove
-from engine.players import Player
+from engine.move_chooser import MoveChooser
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
 from engine.time_management import LARGEST_STRETCH, LARGEST_STRETCH_UNTIMED, Limits
 from engine.variety import LEVELS
+from engine.verification import verify
 from storage.database import Database
 from storage.records import GameStatus, StoredGame
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
@@ -156,7 +157,7 @@ async def scene(**engine: Any) -> AsyncIterator[Scene]:
 
 def alone(position: Any, depth: int = 4) -> Decision:
     """The decision as anyone finds it."""
-    player = Player("trappy", GAME, LIVE.params, ReferenceSearcher(GAME))
+    player = MoveChooser(strategy_named("trappy"), GAME, LIVE.params, ReferenceSearcher(GAME))
     return player.choose(position, Limits(depth), StopFlag())
 
 
@@ -244,8 +245,8 @@ async def test_a_level_of_its_own_limits_the_search_and_gives_moves_away() -> No
         found.searcher.open.set()
         decision = await found.mind.decide(weak, GAME, START, 60.0, found.clock())
     assert (decision.depth, decision.search_mode) == (LEVELS[0].depth, "lot")
-    assert decision.lot is not None
-    assert decision.lot.within_centi == LEVELS[0].within_centi
+    assert decision.variety_draw is not None
+    assert decision.variety_draw.within_centi == LEVELS[0].within_centi
 
 
 # --- Games that can wait --------------------------------------------------------------------------------
@@ -437,7 +438,9 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         ) -> LookupMove | None:
             if position == START:
                 return None
-            return LookupMove(GAME.legal_moves(position)[-1], EXPLORER, Pick(None, 0, 0, False, "somewhere"))
+            return LookupMove(
+                GAME.legal_moves(position)[-1], SearchMode.EXPLORER, Pick(None, 0, 0, False, "somewhere")
+            )
 
     async with scene() as found:
         found.searcher.open.set()
@@ -451,7 +454,7 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         mind.expect(stored, GAME, line[1], first)
         await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
         second = await mind.decide(stored, GAME, line[2], 60.0, found.clock())
-        assert (first.search_mode, second.search_mode) == ("exact", EXPLORER)
+        assert (first.search_mode, second.search_mode) == ("exact", SearchMode.EXPLORER)
         assert second.pick is not None
         assert second.pick.origin == "somewhere"
         assert second.move == GAME.move_text(GAME.legal_moves(line[2])[-1])

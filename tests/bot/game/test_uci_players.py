@@ -29,10 +29,10 @@ from bot.cli.check import check
 from bot.cli.rich_tables import game_view
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
-from engine.choice import verify
+from engine.bait_rule import ReplyForecast
 from engine.protocols.engine_source import EnginePool
 from engine.protocols.score_settings import EngineSettings, MoveLimit
-from engine.temptation import ReplyForecast
+from engine.verification import verify
 from storage.database import Database
 from storage.evidence.statistics.encounters import encounters
 from storage.evidence.trap_report import game_report

@@ -18,17 +18,18 @@ from bot.match.play import End, GameTask, Played, play, play_game
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.players import MatchPlayer, OurPlayer, make_player
 from bot.match.processor_use import game_in_process
-from engine.choice import verify
 from engine.decision import Person
 from engine.errors import DamagedFile
 from engine.game import positions, replay
 from engine.games import get_game
 from engine.human import registry as people
 from engine.human.shallow import ShallowOptions
-from engine.player_kinds import OPPONENT_MODEL, STANDARD
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
+from engine.strategies.opponent_model import OPPONENT_MODEL
+from engine.strategies.standard import STANDARD
+from engine.verification import verify
 from tests.bot.match.samples import fake, terms
 from tests.engine.human.fakes import FakeModel, OneModel
 from tests.engine.protocols.test_uci_scores import SCRIPT

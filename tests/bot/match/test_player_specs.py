@@ -11,9 +11,13 @@ from bot.match.conditions import (
 from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
 from engine.human.shallow import ShallowOptions
 from engine.params import Assessment, Scale, ValueParams, ValueScale
-from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STANDARD_UCI, TRAPPY
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.protocols.settings import Allowance
+from engine.strategies.calibrated import CALIBRATED
+from engine.strategies.on_engine import STANDARD_UCI
+from engine.strategies.opponent_model import OPPONENT_MODEL
+from engine.strategies.standard import STANDARD
+from engine.strategies.trappy import TRAPPY
 from tests.bot.match.samples import terms
 
 

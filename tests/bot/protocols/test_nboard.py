@@ -13,11 +13,11 @@ from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import WIN_CENTI, replay
 from engine.games.othello import Othello, parse_transcript
 from engine.params import TrapParams
-from engine.player_kinds import STRONG
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import INFINITY, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.strong import STRONG
 from engine.trappy import with_trap
 from tests.bot.protocols.driver import Driver, driver, said_to
 from tests.shared_data import shared_path
@@ -159,7 +159,7 @@ def test_endings_are_solved(mind: SearchDriver) -> None:
         assert discs(score) in [words[2] for words in exact]
         gui.tell("go")
         *_, told, _, _, answer = gui.hear_until("===")
-        if mind.settings.kind is STRONG:
+        if mind.settings.strategy is STRONG:
             assert told.split()[4] == "100%"
             assert answer.split("/")[1] == discs(score)
 

@@ -7,8 +7,9 @@ import pytest
 from bot.protocols.nboard import NBoard
 from bot.protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
 from engine.games import get_game
-from engine.player_kinds import STANDARD, kind_named
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
+from engine.strategies.standard import STANDARD
 from engine.time_management import Limits
 from tests.bot.protocols.driver import Driver
 
@@ -24,7 +25,7 @@ class MonitoredParts(SearchDriver):
     """
 
     def __init__(self, **settings: Any) -> None:
-        known: dict[str, Any] = {"kind": STANDARD, "table_mb": 1, "full_depth": 3, "move_s": 0.125}
+        known: dict[str, Any] = {"strategy": STANDARD, "table_mb": 1, "full_depth": 3, "move_s": 0.125}
         super().__init__(get_game("othello"), Settings(**(known | settings)))
         self.clocks: list[tuple[float, float, int, float]] = []
         """Time left, increment, depth and overhead of each move with a clock."""
@@ -154,7 +155,7 @@ def test_the_strong_player_solves_what_is_little_deeper(
     kind: str, empties: int, depth: int, clocks: str, is_solved: bool
 ) -> None:
     """And more of it with a clock, which would break it off."""
-    watched = MonitoredParts(kind=kind_named(kind))
+    watched = MonitoredParts(kind=strategy_named(kind))
     go(watched, game_text(board=ending(empties), clocks=clocks), f"set depth {depth}")
     [limits] = watched.limits
     game = watched.game

@@ -9,16 +9,21 @@ import pytest
 from bot.protocols.nboard import NBoard
 from bot.protocols.search_driver import SearchDriver, Settings
 from bot.protocols.uci import Uci
-from engine.decision import Person, Pick
+from engine.decision import Person, Pick, SearchMode
 from engine.game import positions
 from engine.games import get_game
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.player_kinds import CALIBRATED, OPPONENT_MODEL, STANDARD, STRONG
-from engine.players import Player, StrongOptions
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.calibrated import CALIBRATED
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.opponent_model import OPPONENT_MODEL
+from engine.strategies.registry import strategy_named
+from engine.strategies.standard import STANDARD
+from engine.strategies.strong import STRONG
 from engine.time_management import MIN_TIME_S, Limits
 from tests.bot.protocols.driver import Driver, driver
 from tests.engine.human.fakes import FakeModel, OneModel
@@ -41,7 +46,7 @@ class OneMove:
         first = self._game.initial()
         if self._game.board_text(position) != self._game.board_text(first):
             return None
-        return LookupMove(self._game.legal_moves(first)[-1], "book", Pick(self._score, 0, 0, False))
+        return LookupMove(self._game.legal_moves(first)[-1], SearchMode.BOOK, Pick(self._score, 0, 0, False))
 
 
 def with_book(game: str, kind: str, score: int | None) -> SearchDriver:
@@ -75,7 +80,7 @@ def test_it_decides_as_the_player_does(game: str, kind: str) -> None:
     found = mind.decide(position, Limits(4), StopFlag())
     assert found.chosen.variation[0] == found.move
     if kind != "strong":  # whose own player asks an exact search besides
-        player = Player(kind, rules, TrapParams(), make_searcher(game, 1))
+        player = MoveChooser(strategy_named(kind), rules, TrapParams(), make_searcher(game, 1))
         decision = player.choose(position, Limits(4), StopFlag())
         assert (found.move, found.chosen.score_centi) == (decision.move, decision.chosen.raw_centi)
     reports = list(driver(game, kind=kind).deepen(position, 4, StopFlag()))

@@ -17,11 +17,11 @@ from engine.decision import Person
 from engine.game import positions
 from engine.games import get_game
 from engine.params import TrapParams
-from engine.player_kinds import STANDARD
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.standard import STANDARD
 from tests.bot.protocols.driver import Driver, driver, said_to
 from tests.engine.human.fakes import FakeModel, OneModel
 
@@ -174,7 +174,7 @@ def test_several_lines(mind: SearchDriver) -> None:
         assert [line["number"] for line in told] == ["1", "2", "3", "4"] * 3
         scores = [int(line["score"].split()[1]) for line in told[-4:]]
         assert scores == sorted(scores, reverse=True)
-    if mind.settings.kind is STANDARD:
+    if mind.settings.strategy is STANDARD:
         chess = get_game("chess")
         position = chess.parse_position(ITALIAN.removeprefix("position "))
         params = TrapParams()

@@ -38,12 +38,12 @@ from bot.servers.online_lookup import (
     open_lookup,
     tablebase_move,
 )
-from engine.choice import verify
-from engine.decision import EXPLORER, ONLINE_TABLEBASE, Pick
+from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.lookup.polyglot import PolyglotBook
-from engine.players import StrongOptions
+from engine.strategies.move_context import StrongOptions
+from engine.verification import verify
 from storage.database import Database
 from tests.bot.cli.test_check import settings as config_of
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
@@ -168,7 +168,7 @@ async def test_a_move_of_the_explorer(site: Site) -> None:
     async with lookup(site, token="lip_secret") as online:
         found = await online.find("chess", START, 60.0)
     assert found is not None
-    assert (GAME.move_text(found.move), found.mode) == ("e2e4", EXPLORER)
+    assert (GAME.move_text(found.move), found.mode) == ("e2e4", SearchMode.EXPLORER)
     assert found.pick == Pick(None, 0, 0, False, "masters: 60 of 61 games")
     (request,) = site.requests
     assert request.path == "/masters"
@@ -181,7 +181,7 @@ async def test_a_move_of_the_tablebase(site: Site) -> None:
     async with lookup(site, token="lip_secret") as online:
         found = await online.find("chess", ENDING, None)
     assert found is not None
-    assert (GAME.move_text(found.move), found.mode) == ("b2c3", ONLINE_TABLEBASE)
+    assert (GAME.move_text(found.move), found.mode) == ("b2c3", SearchMode.ONLINE_TABLEBASE)
     assert found.pick == Pick(WIN_CENTI, 0, 100, True, "lichess.org: win")
     (request,) = site.requests
     assert (request.path, request.query["fen"]) == ("/standard", ENDING.board.fen())
@@ -429,7 +429,7 @@ async def test_a_game_with_look_ups(database: Database, site: Site) -> None:
     site.answer = knows_the_start
     first, *others = await play(database, site)
     verify(first)
-    assert (first.move, first.search_mode) == ("e2e4", EXPLORER)
+    assert (first.move, first.search_mode) == ("e2e4", SearchMode.EXPLORER)
     assert first.pick.origin == "masters: 60 of 61 games"
     assert first.is_complete
     assert {decision.search_mode for decision in others} == {"strong"}

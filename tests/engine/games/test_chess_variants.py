@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choice import verify
 from engine.decision import Decision
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, replay
 from engine.games import ENGINE_GAMES, get_game
 from engine.games.chess_variants import CHESS_VARIANTS, ChessVariant
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.player_kinds import PLAYER_KINDS
-from engine.players import Player, kinds_for
 from engine.process import EngineError
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import STRATEGIES, strategies_for, strategy_named
 from engine.time_management import Limits
 from engine.variety import RepetitionAvoidance
+from engine.verification import verify
 from tests.engine.protocols.fake_uci import NAME
 from tests.engine.protocols.test_uci_scores import LONG_S, fake
 from tests.programs import installed
@@ -184,14 +184,16 @@ def sources() -> Iterator[list[EngineSource]]:
 def decide(
     game: Any, position: Any, source: EngineSource | None, avoidance: RepetitionAvoidance | None = None
 ) -> Decision:
-    player = Player("trappy_uci", game, TrapParams(), make_searcher(game.name, 1), source=source)
+    player = MoveChooser(
+        strategy_named("trappy_uci"), game, TrapParams(), make_searcher(game.name, 1), source=source
+    )
     return player.choose(position, Limits(2), StopFlag(), avoidance)
 
 
 @every_variant
 def test_players(game: ChessVariant) -> None:
-    assert kinds_for(game.name) == ("trappy_uci", "standard_uci")
-    assert kinds_for("chess") == tuple(PLAYER_KINDS)
+    assert strategies_for(game.name) == ("trappy_uci", "standard_uci")
+    assert strategies_for("chess") == tuple(STRATEGIES)
 
 
 @pytest.mark.parametrize("name", ["crazyhouse", "threeCheck"])

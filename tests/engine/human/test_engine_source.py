@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
+from engine.completion import complete
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI, Game
@@ -15,13 +15,15 @@ from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.value import floor_centi
 from engine.judgement import classify_reply
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams, ValueParams
-from engine.players import Player, complete
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
 from tests.engine.protocols.test_engine_source import MATE_IN_ONE, STALEMATE_IN_ONE, Scripted, source
 from tests.engine.protocols.test_uci_scores import LONG_S, MIDDLE_GAMES, REAL
@@ -43,7 +45,9 @@ def decide(
     odds = FakeOdds(game) if kind == "calibrated_uci" else None
     models = Models(FakeModel(game, answer), odds, value or ValueParams())
     rules = get_game(game)
-    player = Player(kind, rules, TrapParams(), make_searcher(game, 1), source=engine, models=models)
+    player = MoveChooser(
+        strategy_named(kind), rules, TrapParams(), make_searcher(game, 1), source=engine, models=models
+    )
     decision = player.choose(rules.parse_position(position), limits or Limits(4), StopFlag())
     verify(decision)
     assert Decision.from_record(decision.to_record()) == decision
@@ -126,10 +130,14 @@ def test_calibrated_odds_have_whole_profiles() -> None:
 def test_a_forced_win_is_played_at_once() -> None:
     link = Scripted()
     model = FakeModel("chess")
-    player = Player(
-        "opponent_model_uci", chess, TrapParams(), make_searcher("chess", 1), source=source(link),
+    player = MoveChooser(
+        strategy_named("opponent_model_uci"),
+        chess,
+        TrapParams(),
+        make_searcher("chess", 1),
+        source=source(link),
         models=Models(model),
-    )  # fmt: skip
+    )
     mate = player.choose(chess.parse_position(MATE_IN_ONE), Limits(4), StopFlag())
     verify(mate)
     assert (mate.move, mate.chosen.value, mate.model) == ("a1a8", None, None)
@@ -147,7 +155,9 @@ def test_without_an_engine_it_plays_as_its_namesake() -> None:
     decision = decide(None, MIDDLE_GAMES["chess"], limits=Limits(3))
     assert (decision.search_mode, decision.source) == ("exact", None)
     models = Models(FakeModel("chess"))
-    native = Player("opponent_model", chess, TrapParams(), make_searcher("chess", 1), models=models)
+    native = MoveChooser(
+        strategy_named("opponent_model"), chess, TrapParams(), make_searcher("chess", 1), models=models
+    )
     other = native.choose(chess.parse_position(MIDDLE_GAMES["chess"]), Limits(3), StopFlag())
     assert (decision.move, decision.chosen) == (other.move, other.chosen)
     verify(complete(decision, make_searcher("chess", 1), StopFlag()))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choice import verify
+from engine.completion import complete
 from engine.decision import Decision, OutcomeKind, Person
 from engine.expected import expected_score
 from engine.game import WIN_CENTI, Game
@@ -20,13 +20,14 @@ from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, Models
 from engine.human.shallow import ShallowModel
 from engine.judgement import classify_reply
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, TrapParams, ValueParams, ValueScale
-from engine.player_kinds import PLAYER_KINDS
-from engine.players import Player, complete
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import STRATEGIES, strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
 from tests.engine.positions import positions, random_position
 
@@ -38,7 +39,7 @@ values = st.builds(
     budget_percent=st.sampled_from([0.0, 3.0, 30.0]),
     least_percent=st.sampled_from([0.0, 2.0, 20.0]),
 )
-PERSON_KINDS = tuple(name for name, kind in PLAYER_KINDS.items() if kind.models_opponent)
+PERSON_KINDS = tuple(name for name, kind in STRATEGIES.items() if kind.models_opponent)
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
 
 
@@ -55,7 +56,7 @@ def decide(
 ) -> Decision:
     models = Models(FakeModel(game, answer), odds, value or ValueParams())
     searcher = native if game == "othello" else make_searcher(game, 1)
-    player = Player(kind, get_game(game), TrapParams(), searcher, models=models)
+    player = MoveChooser(strategy_named(kind), get_game(game), TrapParams(), searcher, models=models)
     return player.choose(position, Limits(depth), StopFlag(), background=background)
 
 
@@ -186,8 +187,12 @@ def test_calibrated_odds_are_what_counts() -> None:
     assert decision.reckoning.person == person
     assert set(odds.people) == {person}
     assert sorted(reply.probability or 0 for reply in decision.chosen.replies)[-1] == 1.0
-    guessed = Player(
-        "calibrated", othello, TrapParams(), native, models=Models(ShallowModel("othello"), odds)
+    guessed = MoveChooser(
+        strategy_named("calibrated"),
+        othello,
+        TrapParams(),
+        native,
+        models=Models(ShallowModel("othello"), odds),
     )
     unasked = guessed.choose(position, Limits(5), StopFlag()).reckoning
     assert unasked is not None
@@ -204,7 +209,13 @@ def test_a_model_is_told_the_game_and_the_person() -> None:
         line.append(game.play(line[-1], game.parse_move(line[-1], text)))
     for wanted in (1, 3, 8):
         model = FakeModel("chess", plies_wanted=wanted)
-        player = Player("opponent_model", game, TrapParams(), make_searcher("chess", 1), models=Models(model))
+        player = MoveChooser(
+            strategy_named("opponent_model"),
+            game,
+            TrapParams(),
+            make_searcher("chess", 1),
+            models=Models(model),
+        )
         background = Background(tuple(line[:-1]), Person(1234, 60.0))
         player.choose(line[-1], Limits(2), StopFlag(), background=background)
         assert model.asked
@@ -267,7 +278,9 @@ def test_garbage_leaves_the_move_to_the_standard_player(why: str, caplog: pytest
     position = random_position(othello, random.Random(4), plies=20)
     answers = [GARBAGE[why]]
     model = FakeModel("othello", lambda game, ask: answers[0](game, ask))
-    player = Player("opponent_model", othello, TrapParams(), native, models=Models(model))
+    player = MoveChooser(
+        strategy_named("opponent_model"), othello, TrapParams(), native, models=Models(model)
+    )
     with caplog.at_level(logging.INFO, logger="engine"):
         failed = [player.choose(position, Limits(4), StopFlag()) for _ in range(3)]
         answers[0] = alike
@@ -304,7 +317,12 @@ def test_every_game_is_played_without_a_file(name: str, kind: str) -> None:
     """By the guess that short searches give."""
     game, rng = get_game(name), random.Random(7)
     position, models = game.initial(), set()
-    player = Player(kind, game, TrapParams(Assessment.BEST, decided=Decided.SWINDLE), make_searcher(name, 1))
+    player = MoveChooser(
+        strategy_named(kind),
+        game,
+        TrapParams(Assessment.BEST, decided=Decided.SWINDLE),
+        make_searcher(name, 1),
+    )
     for _ in range(6):
         if not game.legal_moves(position):
             break
@@ -329,7 +347,9 @@ def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> No
     model = FakeModel("chess", answer)
     model.info = replace(model.info, kind=kind)
     models = Models(model, value=ValueParams(budget_percent=100.0))  # all 20 moves are within
-    player = Player("opponent_model", game, TrapParams(), make_searcher("chess", 1), models=models)
+    player = MoveChooser(
+        strategy_named("opponent_model"), game, TrapParams(), make_searcher("chess", 1), models=models
+    )
     decision = player.choose(game.initial(), Limits(30), stop)
     verify(decision)
     assert len(model.asked) == at_most
@@ -352,7 +372,7 @@ def test_after_a_stop_no_more_odds_are_reckoned(last: int, is_judged: bool) -> N
 
     odds = StoppingOdds("othello")
     models = Models(FakeModel("othello"), odds)
-    player = Player("calibrated", othello, TrapParams(), native, models=models)
+    player = MoveChooser(strategy_named("calibrated"), othello, TrapParams(), native, models=models)
     decision = player.choose(othello.initial(), Limits(3), stop)
     verify(decision)
     assert len(odds.people) == last
@@ -366,7 +386,9 @@ def test_in_haste_nobody_is_asked(hurry: str) -> None:
         stop.set()
     limits = Limits(30, 0.01 if hurry == "no time" else None)
     position = random_position(othello, random.Random(3), plies=12)
-    player = Player("opponent_model", othello, TrapParams(), native, models=Models(model))
+    player = MoveChooser(
+        strategy_named("opponent_model"), othello, TrapParams(), native, models=Models(model)
+    )
     decision = player.choose(position, limits, stop)
     assert (model.asked, decision.model) == ([], None)
     assert decision.reckoning is not None

@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
 from engine.games import get_game
 from engine.human.model import BadModel, HumanModel
 from engine.human.odds import ReplyOdds
 from engine.human.person_prior import card_path, read_card
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams, ValueParams
-from engine.players import Player
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 from tests.engine.human.fakes import FakeModel, FakeOdds
 
 
@@ -130,8 +131,12 @@ def test_a_file_that_breaks_later_costs_no_game(tmp_path: Path) -> None:
     with made.lend("othello"):  # the one that has been opened is taken
         for files.broken in (True, False):
             with made.lend("othello") as models:
-                player = Player(
-                    "opponent_model", game, TrapParams(), make_searcher("othello", 1), models=models
+                player = MoveChooser(
+                    strategy_named("opponent_model"),
+                    game,
+                    TrapParams(),
+                    make_searcher("othello", 1),
+                    models=models,
                 )
                 decision = player.choose(game.initial(), Limits(2), StopFlag())
             verify(decision)

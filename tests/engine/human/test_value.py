@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choice import choose, verify
 from engine.decision import Candidate, Decision, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
@@ -22,9 +21,10 @@ from engine.human.value import (
     worth,
 )
 from engine.params import TrapParams, ValueParams, ValueScale
-from engine.player_kinds import kind_named
 from engine.search.reference import INFINITY
+from engine.strategies.registry import strategy_named
 from engine.trappy import with_trap
+from engine.verification import verify
 
 EXPECTED = ValueParams(logistic_centi=200)
 PAWNS = ValueParams(scale=ValueScale.PAWNS, logistic_centi=200)
@@ -236,7 +236,7 @@ def test_a_record_proves_its_choice() -> None:
 
 @pytest.mark.parametrize("player", ["opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci"])
 def test_who_goes_by_values(player: str) -> None:
-    assert choose(GOOD.candidates, kind_named(player), GOOD.params) == "b"
+    assert strategy_named(player).best_move(GOOD.candidates, GOOD.params) == "b"
     verify(replace(GOOD, player=player))
 
 

@@ -13,7 +13,7 @@ import chess.polyglot
 import chess.syzygy
 import pytest
 
-from engine.choice import verify
+from engine.completion import complete
 from engine.decision import Decision, Pick
 from engine.game import WIN_CENTI
 from engine.games import get_game
@@ -21,11 +21,14 @@ from engine.games.standard_chess import StandardChess
 from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
 from engine.lookup.source import BadSource
 from engine.lookup.syzygy import SyzygyTables
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, StrongOptions, complete
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 
 game = StandardChess()
 START = game.initial()
@@ -118,9 +121,9 @@ def test_moves_without_weight_are_no_moves(tmp_path: Path) -> None:
 def test_where_a_move_is_from_is_recorded(tmp_path: Path) -> None:
     path = written(tmp_path / "book.bin", row(chess.STARTING_FEN, "a2", "a3", 7))
     strong = StrongOptions(sources={"chess": (PolyglotBook.open(path),)})
-    decision = Player("strong", game, TrapParams(), ReferenceSearcher(game), strong).choose(
-        START, Limits(2), StopFlag()
-    )
+    decision = MoveChooser(
+        strategy_named("strong"), game, TrapParams(), ReferenceSearcher(game), strong
+    ).choose(START, Limits(2), StopFlag())
     verify(decision)
     assert decision.pick is not None
     assert decision.pick.origin == "book.bin, weighted: weight 7 of 7"
@@ -345,11 +348,15 @@ def test_the_strong_player_asks_its_sources_in_order(tmp_path: Path) -> None:
     position = game.parse_position(fen)
     for sources, mode in (((tables, book), "tablebase"), ((book, tables), "book")):
         options = StrongOptions(sources={"chess": sources})
-        player = Player("strong", game, TrapParams(), ReferenceSearcher(game), options, random.Random(1))
+        player = MoveChooser(
+            strategy_named("strong"), game, TrapParams(), ReferenceSearcher(game), options, random.Random(1)
+        )
         decision = player.choose(position, Limits(2), StopFlag())
         assert decision.search_mode == mode
         full = complete(Decision.from_record(decision.to_record()), ReferenceSearcher(game), StopFlag())
         verify(full)
         assert full.is_complete
-        standard = Player("standard", game, TrapParams(), ReferenceSearcher(game), options)
+        standard = MoveChooser(
+            strategy_named("standard"), game, TrapParams(), ReferenceSearcher(game), options
+        )
         assert standard.choose(position, Limits(2), StopFlag()).search_mode == "exact"

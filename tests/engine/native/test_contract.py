@@ -20,7 +20,7 @@ from engine.games.othello_evaluation import weight_bytes
 from engine.search.reference import INFINITY
 from engine.search.searchers import NativeSearcher, make_searcher, othello_evaluation
 from engine.stop import StopFlag, Stopped
-from engine.tempting import weight_table
+from engine.tempting_player import weight_table
 from tests.engine.positions import positions
 
 FULL = (1 << 64) - 1

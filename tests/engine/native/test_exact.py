@@ -8,17 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choice import choose, verify
+from engine.completion import complete
 from engine.decision import Decision
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
-from engine.player_kinds import TRAPPY
-from engine.players import Player, SelectiveSearcher, complete
 from engine.search.profiles import BatchSource, Profiler
 from engine.search.reference import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import SelectiveSearcher
+from engine.strategies.registry import strategy_named
+from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
+from engine.verification import verify
 from tests.engine.positions import positions, random_position, repetitive_position
 
 
@@ -165,12 +168,14 @@ def test_the_past_never_shows_where_it_does_not_matter(name: str) -> None:
 
 def assert_same_choice(name: str, position: Any, depth: int, params: TrapParams) -> Decision:
     game = get_game(name)
-    decision = Player("trappy", game, params, used[name]).choose(position, Limits(depth), StopFlag())
+    decision = MoveChooser(strategy_named("trappy"), game, params, used[name]).choose(
+        position, Limits(depth), StopFlag()
+    )
     verify(decision)
     table = Profiler(game, other[name], position, decision.params, StopFlag()).naive_candidates(
         decision.depth
     )
-    assert decision.move == choose(table, TRAPPY, decision.params)
+    assert decision.move == TRAPPY.best_move(table, decision.params)
     whole = next(candidate for candidate in table if candidate.move == decision.move)
     assert decision.chosen.raw_centi == whole.raw_centi
     assert decision.chosen.adjusted_centi <= whole.adjusted_centi
@@ -201,7 +206,9 @@ def test_a_profile_is_completed_from_the_record(name: str, data: st.DataObject) 
     """Another process, with nothing but the record, finds the same scores."""
     game = get_game(name)
     position = data.draw(positions(game, SIZES[name].plies))
-    decision = Player("trappy", game, TrapParams(), used[name]).choose(position, Limits(4), StopFlag())
+    decision = MoveChooser(strategy_named("trappy"), game, TrapParams(), used[name]).choose(
+        position, Limits(4), StopFlag()
+    )
     stored = Decision.from_record(decision.to_record())
     full = complete(stored, make_searcher(name, 1), StopFlag())
     assert full.is_complete
@@ -229,7 +236,9 @@ def test_nearly_over_by_counter() -> None:
     game = get_game("xiangqi")
     position = game.parse_position("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 40")
     assert game.most_plies_left(position) > game.deepest_search
-    decision = Player("trappy", game, TrapParams(), used["xiangqi"]).choose(position, Limits(60), StopFlag())
+    decision = MoveChooser(strategy_named("trappy"), game, TrapParams(), used["xiangqi"]).choose(
+        position, Limits(60), StopFlag()
+    )
     verify(decision)
 
 

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from engine.choice import choose
 from engine.decision import Candidate
 from engine.game import WIN_CENTI, positions
 from engine.games import get_game
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.player_kinds import TRAPPY
 from engine.search.profiles import LazySource, Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.trappy import TRAPPY
 from engine.trappy import assess, worth
 from tests.engine.positions import random_position
 
@@ -119,7 +118,7 @@ def test_what_is_left_out_is_bounded_truly(name: str, params: TrapParams) -> Non
         table = Profiler(game, judge, position, params, StopFlag()).naive_candidates(depth)
         for one, whole in zip(found, table, strict=True):
             assert_bounds_hold(one, whole, params)
-        assert choose(found, TRAPPY, params) == choose(table, TRAPPY, params)
+        assert TRAPPY.best_move(found, params) == TRAPPY.best_move(table, params)
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
@@ -134,7 +133,7 @@ def test_a_move_that_ends_the_game_is_known_in_full(depth: int) -> None:
     assert [one.move for one in table if not one.replies] == ["f6g8"]
     for one, whole in zip(found, table, strict=True):
         assert_bounds_hold(one, whole, params)
-    assert choose(found, TRAPPY, params) == choose(table, TRAPPY, params)
+    assert TRAPPY.best_move(found, params) == TRAPPY.best_move(table, params)
 
 
 def test_the_analysis_visits_as_many_positions_as_ever() -> None:

@@ -10,21 +10,23 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
+from engine.completion import complete
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.judgement import classify_reply, judge_decision
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.process import EngineError
 from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.protocols.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 from tests.engine.protocols.fake_uci import NAME, fake_moves, fake_score
 from tests.engine.protocols.test_uci_scores import KINDS, LONG_S, MIDDLE_GAMES, REAL, fake
 from tests.programs import installed
@@ -119,7 +121,9 @@ def decide(
 ) -> Decision:
     rules = get_game(game)
     searcher = make_searcher(game, 1)
-    player = Player("trappy_uci", rules, params or TrapParams(margin_centi=50), searcher, source=engine)
+    player = MoveChooser(
+        strategy_named("trappy_uci"), rules, params or TrapParams(margin_centi=50), searcher, source=engine
+    )
     decision = player.choose(rules.parse_position(position), limits or Limits(4), stop or StopFlag())
     verify(decision)
     assert Decision.from_record(decision.to_record()) == decision
@@ -259,8 +263,8 @@ def test_forged_records_are_noticed() -> None:
     forged = {
         "follows": replace(good, move=inside.move),
         "was played": replace(good, move=outside.move),
-        "do not choose by 'engine'": replace(good, source=None),
-        "players with": replace(good, player="trappy"),
+        "the engine is not in the record": replace(good, source=None),
+        "trappy players do not choose by 'engine'": replace(good, player="trappy"),
         "above the floor": replace(good, source=replace(good.source, floor_centi=-500)),
         "profile is not whole": with_candidate(replace(inside, complete=False)),
         "recomputed": with_candidate(replace(inside, adjusted_centi=inside.adjusted_centi + 1)),
@@ -326,9 +330,9 @@ def test_a_stopped_player_decides_without_the_engine() -> None:
 
 def test_without_an_engine_it_plays_as_trappy() -> None:
     decision = decide(None, MIDDLE_GAMES["chess"], Limits(3))
-    other = Player("trappy", get_game("chess"), decision.params, make_searcher("chess", 1)).choose(
-        get_game("chess").parse_position(MIDDLE_GAMES["chess"]), Limits(3), StopFlag()
-    )
+    other = MoveChooser(
+        strategy_named("trappy"), get_game("chess"), decision.params, make_searcher("chess", 1)
+    ).choose(get_game("chess").parse_position(MIDDLE_GAMES["chess"]), Limits(3), StopFlag())
     assert (decision.search_mode, decision.source) == ("exact", None)
     assert (decision.move, decision.candidates) == (other.move, other.candidates)
     full = complete(decision, make_searcher("chess", 1), StopFlag())

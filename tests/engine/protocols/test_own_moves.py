@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
-from engine.decision import ENGINE_MOVE, Decision, Pick
+from engine.completion import complete
+from engine.decision import Decision, Pick, SearchMode
 from engine.errors import BadSettings, RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_game
 from engine.judgement import classify_reply
 from engine.lookup.source import LookupMove
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, StrongOptions, complete
 from engine.process import EngineError
 from engine.protocols import uci_scores
 from engine.protocols.engine_source import EngineSource, open_link
@@ -23,7 +23,10 @@ from engine.protocols.link import BestMoveRequest, Patience
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.registry import strategy_named
 from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock
+from engine.verification import verify
 from tests.engine.protocols.fake_uci import NAME, fake_score
 from tests.engine.protocols.test_engine_source import MATE_IN_ONE, Scripted, source
 from tests.engine.protocols.test_uci_scores import KINDS, LONG_S, MIDDLE_GAMES, UntilThere, board, fake, legal
@@ -56,7 +59,9 @@ def decide(
     strong: StrongOptions | None = None,
 ) -> Decision:
     rules = get_game(game)
-    player = Player("standard_uci", rules, TrapParams(), make_searcher(game, 1), strong, source=engine)
+    player = MoveChooser(
+        strategy_named("standard_uci"), rules, TrapParams(), make_searcher(game, 1), strong, source=engine
+    )
     decision = player.choose(rules.parse_position(position), limits or Limits(4), stop or StopFlag())
     verify(decision)
     assert Decision.from_record(decision.to_record()) == decision
@@ -76,7 +81,11 @@ def best(game: str, depth: int) -> set[str]:
 def test_the_engines_own_best_move(opened: Opener, game: str, protocol: str) -> None:
     """And the replies are judged by the same engine, so that what the opponent does can be, too."""
     decision = decide(opened(game, protocol, depth=4), MIDDLE_GAMES[game], game=game)
-    assert (decision.search_mode, decision.profile_source, decision.depth) == (ENGINE_MOVE, NAME, 4)
+    assert (decision.search_mode, decision.profile_source, decision.depth) == (
+        SearchMode.ENGINE_MOVE,
+        NAME,
+        4,
+    )
     assert decision.move in best(game, 4)
     score = fake_score(board(game), decision.move, 4)
     assert decision.pick == Pick(score, 4, 0, False)
@@ -117,7 +126,7 @@ def test_what_the_engine_is_told(
         return  # refused by the settings
     path = tmp_path / "log"
     decision = decide(opened(game, protocol, f"log={path}", **changes), MIDDLE_GAMES[game], limits, game=game)
-    assert decision.search_mode == ENGINE_MOVE
+    assert decision.search_mode == SearchMode.ENGINE_MOVE
     said = path.read_text().splitlines()[0]
     if "{" not in command:
         assert said == command
@@ -149,7 +158,7 @@ def test_without_a_clock_it_thinks_as_long_as_we_would() -> None:
     link = Scripted()
     link.thinking_s = 1e9
     decision = decide(source(link, limit=MoveLimit.CLOCK), MIDDLE_GAMES["chess"], Limits(4, 1000.0))
-    assert decision.search_mode == ENGINE_MOVE
+    assert decision.search_mode == SearchMode.ENGINE_MOVE
     (asked,) = link.moves_asked
     assert (asked.depth, asked.nodes, asked.clock) == (None, None, None)
     assert link.clock.now == 1800.0  # the rest of the time is for the profile
@@ -199,7 +208,9 @@ class Everywhere:
     about = "a book"
 
     def choose(self, position: Any, _rng: Any) -> LookupMove:
-        return LookupMove(get_game("chess").legal_moves(position)[3], "book", Pick(None, 0, 0, False))
+        return LookupMove(
+            get_game("chess").legal_moves(position)[3], SearchMode.BOOK, Pick(None, 0, 0, False)
+        )
 
 
 def test_books_come_first() -> None:
@@ -222,7 +233,10 @@ def test_an_engine_that_manages_the_clock_may_take_half_of_it() -> None:
     assert link.moves_asked[0].clock == limits.engine_clock
     assert link.clock.now == 1500.0
     # Nothing was left to judge the replies by the engine: our own search does.
-    assert (decision.search_mode, decision.profile_source) == (ENGINE_MOVE, make_searcher("chess", 1).source)
+    assert (decision.search_mode, decision.profile_source) == (
+        SearchMode.ENGINE_MOVE,
+        make_searcher("chess", 1).source,
+    )
     assert decision.source is not None
     verify(complete(decision, make_searcher("chess", 1), StopFlag()))
 
@@ -232,7 +246,7 @@ def test_what_it_leaves_of_the_clock_is_not_for_judging() -> None:
     link.thinking_s, link.costs = 100.0, lambda ask: 5.0 * 2.0 ** (ask.depth - 3)
     limits = Limits(4, 5.0, EngineClock(1000.0, 1000.0, 0.0))
     decision = decide(source(link, limit=MoveLimit.CLOCK, depth=9), MIDDLE_GAMES["chess"], limits)
-    assert (decision.search_mode, decision.profile_source) == (ENGINE_MOVE, link.name)
+    assert (decision.search_mode, decision.profile_source) == (SearchMode.ENGINE_MOVE, link.name)
     assert 1100.0 < link.clock.now <= 1120.0
 
 
@@ -267,7 +281,7 @@ def test_a_move_that_the_engine_fails_is_standards(
         )
     failed = decide(engine, MIDDLE_GAMES[game], Limits(3), game=game)
     rules = get_game(game)
-    own = Player("standard", rules, TrapParams(), make_searcher(game, 1))
+    own = MoveChooser(strategy_named("standard"), rules, TrapParams(), make_searcher(game, 1))
     expected = own.choose(rules.parse_position(MIDDLE_GAMES[game]), Limits(3), StopFlag())
     assert (failed.search_mode, failed.source, failed.pick) == ("exact", None, None)
     assert (failed.move, failed.candidates) == (expected.move, expected.candidates)
@@ -278,7 +292,7 @@ def test_an_engine_that_fails_to_judge_has_moved_all_the_same(
     opened: Opener, game: str, protocol: str
 ) -> None:
     decision = decide(opened(game, protocol, "crash=2", depth=3), MIDDLE_GAMES[game], Limits(3), game=game)
-    assert decision.search_mode == ENGINE_MOVE
+    assert decision.search_mode == SearchMode.ENGINE_MOVE
     assert decision.move in best(game, 3)
     assert decision.profile_source == make_searcher(game, 1).source
     verify(complete(decision, make_searcher(game, 1), StopFlag()))
@@ -305,7 +319,7 @@ def test_a_variant_gets_a_second_try() -> None:
     recovering = Recovering("atomic")
     recovering.names = "e1e8"
     decision = decide(source(recovering), start, game="atomic")
-    assert (decision.search_mode, len(recovering.moves_asked)) == (ENGINE_MOVE, 2)
+    assert (decision.search_mode, len(recovering.moves_asked)) == (SearchMode.ENGINE_MOVE, 2)
     assert decide(engine, start, Limits(3), game="atomic").search_mode == "exact"
 
 
@@ -367,7 +381,7 @@ def test_real_engines(game: str, program: str, changes: dict[str, Any], limits: 
         decision = decide(engine, rules.position_text(rules.initial()), limits, game=game)
     finally:
         engine.close()
-    assert decision.search_mode == ENGINE_MOVE
+    assert decision.search_mode == SearchMode.ENGINE_MOVE
     assert decision.pick is not None
     assert decision.pick.score_centi is not None
     assert decision.pick.depth >= 1

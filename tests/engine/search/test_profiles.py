@@ -8,17 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from engine.choice import choose, verify
+from engine.completion import complete
 from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Scale, TrapParams
-from engine.player_kinds import TRAPPY
-from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
+from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
 from engine.trappy import with_trap, worth
+from engine.verification import verify
 from tests.engine.positions import random_position
 from tests.shared_data import shared_path
 
@@ -32,11 +34,13 @@ POSITIONS = {4: 80, 5: 80, 6: 80, 7: 40, 8: 20}
 
 
 def assert_same_choice(position: OthelloPosition, depth: int, params: TrapParams) -> Decision:
-    decision = Player("trappy", othello, params, lazy).choose(position, Limits(depth), StopFlag())
+    decision = MoveChooser(strategy_named("trappy"), othello, params, lazy).choose(
+        position, Limits(depth), StopFlag()
+    )
     verify(decision)
     params = decision.params  # with the game's own logistic function
     table = Profiler(othello, naive, position, params, StopFlag()).naive_candidates(decision.depth)
-    assert decision.move == choose(table, TRAPPY, params)
+    assert decision.move == TRAPPY.best_move(table, params)
     whole = next(candidate for candidate in table if candidate.move == decision.move)
     assert decision.chosen.raw_centi == whole.raw_centi
     assert decision.chosen.adjusted_centi <= whole.adjusted_centi

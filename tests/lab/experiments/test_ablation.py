@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.choice import choose
 from engine.decision import Candidate, ReplyProfile
 from engine.params import TrapParams
-from engine.player_kinds import kind_named
+from engine.strategies.registry import strategy_named
 from engine.trappy import with_trap
 from lab.experiments import ablation, ablation_replies, given_games
 from lab.experiments.ablation import ARMS, COST, PAPER, TEMPTATION, Ablation, chosen
@@ -39,7 +38,7 @@ TABLE = (
 
 
 def test_the_paper_s_arm_is_the_paper_s_choice() -> None:
-    assert chosen(TABLE, PARAMS, PAPER, SCALE) == choose(TABLE, kind_named("trappy"), PARAMS)
+    assert chosen(TABLE, PARAMS, PAPER, SCALE) == strategy_named("trappy").best_move(TABLE, PARAMS)
 
 
 def test_temptation_counts_replies_that_look_better_than_the_best() -> None:

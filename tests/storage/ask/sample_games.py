@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind, ReplyProfile
 from engine.judgement import ERROR, RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.ledger.decisions import reply_scores
 from storage.records import DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (

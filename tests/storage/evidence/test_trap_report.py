@@ -18,6 +18,7 @@ from engine.decision import (
     Person,
     Pick,
     ReplyProfile,
+    SearchMode,
     SourceInfo,
 )
 from engine.game import WIN_CENTI
@@ -171,9 +172,8 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "The paper's trap: Nc6, quality 28.1 %. Reply Nc6: " in shown
-    assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
-    assert " of the game (2.80 pawns)." in shown
+    assert "The paper's trap: Nc6, quality 28.1 %. Figure 9: fell for the best trap." in shown
+    assert " of the game (2.80 pawns)" in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
@@ -225,7 +225,7 @@ async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:
     pick = Pick(score_centi=35, depth=18, confidence=100, solved=False)
-    made = _chess_decision(TrapParams(), player="strong", search_mode="strong", pick=pick)
+    made = _chess_decision(TrapParams(), player="strong", search_mode=SearchMode.STRONG, pick=pick)
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
@@ -235,7 +235,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
 
 async def test_another_engine_is_named(database: Database) -> None:
     source = SourceInfo("Fake 1.0", "uci", (), window_centi=100, floor_centi=-80, nodes=1000)
-    made = _chess_decision(TrapParams(), player="trappy_uci", search_mode="engine", source=source)
+    made = _chess_decision(TrapParams(), player="trappy_uci", search_mode=SearchMode.ENGINE, source=source)
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "(depth 3 by Fake 1.0" in _shown(report)
@@ -294,7 +294,7 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
         failed = replace(made, player="opponent_model", reckoning=reckoning)
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
-    assert "Decided without a model of people: it said nan." in _shown(report)
+    assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)
     assert "trappy" in _shown(report)
 
 

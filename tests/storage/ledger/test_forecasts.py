@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from engine.bait_rule import RULE, ReplyForecast, confirmed_by, expectations, forecast
 from engine.decision import Decision, Outcome
 from engine.errors import IncompleteProfile
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.randomised import other_move
-from engine.temptation import RULE, ReplyForecast, confirmed_by, expectations, forecast
 from storage.database import Database
 from storage.ledger.decisions import commit_decision, mark_dropped, store_profile, void_after
 from storage.ledger.forecasts import forecasts_of_game, get_forecast, lacking_forecasts, store_forecast

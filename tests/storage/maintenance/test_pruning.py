@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 
-from engine.decision import Decision
+from engine.decision import Decision, SearchMode
 from engine.pruning import pruned
 from storage.database import Database
 from storage.evidence.statistics import trial_rows
@@ -29,7 +29,7 @@ EARLIER, LATER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)
 
 def rich() -> Decision:
     """A decision whose record has replies to several moves."""
-    return replace(drawn_decision(trap=True), draw=None, search_mode="exact")
+    return replace(drawn_decision(trap=True), trial_draw=None, search_mode=SearchMode.EXACT)
 
 
 async def game(

@@ -5,15 +5,17 @@ from functools import cache
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import ReplyForecast, forecast
+from engine.completion import complete
 from engine.decision import Decision
 from engine.forecasts import confirm
 from engine.games import get_game
 from engine.judgement import classify_reply, expected_scale_centi
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.temptation import ReplyForecast, forecast
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.arena import accounts as arena
 from storage.ledger.decisions import commit_decision
@@ -70,7 +72,7 @@ TRAPS = {
 def analysed(game: str) -> tuple[Decision, ReplyForecast]:
     """The decision of the game's trap, and its forecast with the bait confirmed."""
     trap, rules, searcher = TRAPS[game], get_game(game), make_searcher(game, 1)
-    player = Player("trappy", rules, TrapParams(), searcher)
+    player = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher)
     made = player.choose(rules.parse_position(trap.position), Limits(_DEPTH), StopFlag())
     made = complete(made, searcher, StopFlag())
     found = forecast(made.chosen, expected_scale_centi(made))

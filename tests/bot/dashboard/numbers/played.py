@@ -7,11 +7,13 @@ from functools import cache
 from typing import Any
 
 from bench.storage.sample_decisions import DRAWN_AT, Sample, drawn_samples, sample
+from engine.completion import complete
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 DEPTHS = {"othello": 4, "chess": 3, "xiangqi": 3, "connect4": 4}
@@ -58,7 +60,7 @@ def drawn_game() -> PlayedGame:
 def _play(name: str, initial: str | None, our_side: int, rng: random.Random) -> PlayedGame:
     rules = get_game(name)
     searcher: Any = make_searcher(name, 1)
-    player = Player("trappy", rules, TrapParams(), searcher)
+    player = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher)
     position = rules.initial() if initial is None else rules.parse_position(initial)
     texts: list[str] = []
     ours: list[tuple[int, Sample]] = []

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.judgement import RULE
 from engine.params import TrapParams
-from engine.temptation import RULE as FORECAST_RULE
 from storage.database import Database
 from storage.evidence.statistics.summaries import games_to_summarise, summarise
 from storage.ledger.decisions import reply_scores

@@ -5,7 +5,7 @@ import pytest
 
 from bot.base.metrics import TrapOutcome
 from bot.game.cache.bait_counter import BaitCounter
-from engine.temptation import ReplyForecast
+from engine.bait_rule import ReplyForecast
 
 
 class Forecast:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.game.cache.current_decisions import MOST, CurrentDecisions
+from engine.bait_rule import forecast
 from engine.judgement import expected_scale_centi
-from engine.temptation import forecast
 from storage.records import DecisionState, StoredDecision
 from tests.storage.samples import decision
 

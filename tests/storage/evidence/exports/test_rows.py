@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, text, update
 
+from engine.bait_rule import RULE
 from engine.errors import RecordError
-from engine.temptation import RULE
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.exports import rows as exports

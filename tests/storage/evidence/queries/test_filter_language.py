@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.games import GAMES
-from engine.player_kinds import PLAYER_KINDS
+from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.evidence.queries.filter_language import (
     FIELDS,
@@ -28,7 +28,7 @@ MOMENTS = st.datetimes(
 )
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "game": st.sampled_from(list(GAMES)),
-    "player": st.sampled_from(list(PLAYER_KINDS)),
+    "player": st.sampled_from(list(STRATEGIES)),
     "opponent_is_bot": st.booleans(),
     "rated": st.booleans(),
     "our_side": st.sampled_from([0, 1]),

@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import RULE
-from engine.temptation import RULE as FORECAST_RULE
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (
     DecisionRow,

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import confirmed_by, forecast
 from engine.decision import Decision, Outcome
 from engine.judgement import expected_scale_centi
-from engine.temptation import confirmed_by, forecast
 from storage.database import Database
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.filters import Filters

@@ -15,14 +15,16 @@ import pytest
 from sqlalchemy import text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.completion import complete
 from engine.decision import Person
 from engine.forecasts import forecast_replies
 from engine.games import get_game
 from engine.judgement import classify_reply
+from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
@@ -53,7 +55,7 @@ async def play(database: Database) -> None:
     rng = random.Random(7)
     for number, (name, kind, depth) in enumerate(GAMES):
         game, searcher, stop = get_game(name), make_searcher(name, 1), StopFlag()
-        player = Player(kind, game, TrapParams(), searcher)
+        player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher)
         position: Any = game.initial()
         moves: list[str] = []
         async with database.write() as session:
@@ -310,7 +312,7 @@ ORDER BY decisions.id
 async def play_by_lot(database: Database) -> StoredTrial:
     """Games of two persons from positions in which a lot decides, with random replies."""
     rng, game, searcher = random.Random(5), get_game("othello"), make_searcher("othello", 1)
-    player = Player("randomised", game, TrapParams(threshold_percent=2.0), searcher)
+    player = MoveChooser(strategy_named("randomised"), game, TrapParams(threshold_percent=2.0), searcher)
     async with database.write() as session:
         plan = NewTrial(
             name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST

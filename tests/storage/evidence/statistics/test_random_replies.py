@@ -10,17 +10,18 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
 from engine.decision import Decision
 from engine.expected import WHOLE, expected_score
 from engine.games import get_game
 from engine.judgement import expected_scale_centi
+from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
-from engine.players import Player
 from engine.randomised import LEAST_REPLIES
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from engine.verification import verify
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.trial import Exclusion, TrialTerms
 from storage.evidence.statistics.trial_rows import trial_decision
@@ -34,7 +35,9 @@ def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
     """Decisions by lot at random positions of Othello, each drawn for the trap and against it."""
     rng, rules, found = random.Random(5), get_game("othello"), []
     trap, params = TrapParams(threshold_percent=1), RandomisedParams(budget_percent=5)
-    player = Player("randomised", rules, trap, make_searcher("othello", 1), randomised=params)
+    player = MoveChooser(
+        strategy_named("randomised"), rules, trap, make_searcher("othello", 1), randomised=params
+    )
     for _ in range(150):
         position: Any = rules.initial()
         for _ in range(rng.randrange(8, 34)):
@@ -43,7 +46,7 @@ def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
         if not rules.legal_moves(position):
             continue
         for_trap = player.choose(position, Limits(4), StopFlag(), seed=0)
-        if for_trap.draw is not None:
+        if for_trap.trial_draw is not None:
             against = player.choose(position, Limits(4), StopFlag(), seed=(1 << 64) - 1)
             found.append((for_trap, against))
     return tuple(found)
@@ -73,7 +76,7 @@ def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm()
     pairs = searched_lots()
     assert len(pairs) >= 5
     for pair in pairs:
-        assert [made.move for made in pair] == [pair[0].draw.trap, pair[0].draw.sound]  # type: ignore[union-attr]
+        assert [made.move for made in pair] == [pair[0].trial_draw.trap, pair[0].trial_draw.control]  # type: ignore[union-attr]
         assert len({len(reply.scores_centi) for made in pair for reply in made.chosen.replies}) == 1
         for made, is_trap in zip(pair, (True, False), strict=True):
             verify(made)

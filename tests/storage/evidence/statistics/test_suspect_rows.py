@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import ReplyForecast, forecast
 from engine.decision import Decision, Outcome
 from engine.judgement import expected_scale_centi
-from engine.temptation import ReplyForecast, forecast
 from storage.database import Database
 from storage.evidence.inference.suspects import PLAYED, SuspectFlag
 from storage.evidence.statistics.summary_rows import read_summaries

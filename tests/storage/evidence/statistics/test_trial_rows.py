@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.bait_rule import ExpectedReplies, ReplyForecast, expectations, forecast
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
-from engine.temptation import ExpectedReplies, ReplyForecast, expectations, forecast
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report

@@ -10,28 +10,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choice import choose, verify
-from engine.decision import Decision, Pick, RandomDraw, ReplyProfile, SourceInfo
+from engine.completion import complete
+from engine.decision import Decision, Pick, ReplyProfile, SourceInfo, VarietyDraw
 from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_game
 from engine.games.othello import Othello, OthelloPosition
 from engine.judgement import classify_reply
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical, write_book
+from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.player_kinds import COMPARED_KINDS, PLAYER_KINDS, STANDARD, TRAPPY, kind_named
-from engine.players import Player, StrongOptions, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher, exact_score, minimax
 from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies.move_context import StrongOptions
+from engine.strategies.registry import STRATEGIES, compared_strategies, strategy_named
+from engine.strategies.standard import STANDARD
+from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
+from engine.verification import verify
 from tests.engine.positions import positions, random_position
 
 othello = Othello()
 native = NativeOthelloSearcher(table_mb=16)
-KINDS = tuple(kind for kind in PLAYER_KINDS if kind not in ("opponent_model_uci", "calibrated_uci"))
+KINDS = tuple(kind for kind in STRATEGIES if kind not in ("opponent_model_uci", "calibrated_uci"))
 """Without those that are their namesakes where there is no engine; tests/engine/human has them."""
 _choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(Decided)}
 params = st.builds(TrapParams, margin_centi=st.sampled_from([0, 100, 800]), **_choices) | st.builds(
@@ -47,7 +51,7 @@ def decide(
     position: Any, depth: int, trap: TrapParams | None = None, kind: str = "trappy", game: str = "othello"
 ) -> Decision:
     searcher = native if game == "othello" else make_searcher(game, 1)
-    return Player(kind, get_game(game), trap or TrapParams(), searcher).choose(
+    return MoveChooser(strategy_named(kind), get_game(game), trap or TrapParams(), searcher).choose(
         position, Limits(depth), StopFlag()
     )
 
@@ -60,7 +64,7 @@ def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapPara
     verify(decision)
     trap = decision.params  # with the game's own logistic function
     table = Profiler(othello, native, position, trap, StopFlag()).naive_candidates(decision.depth)
-    assert decision.move == choose(table, TRAPPY, trap)
+    assert decision.move == TRAPPY.best_move(table, trap)
     whole = {c.move: c for c in table}
     assert decision.chosen.raw_centi == whole[decision.move].raw_centi
     assert decision.chosen.adjusted_centi <= whole[decision.move].adjusted_centi
@@ -94,13 +98,15 @@ def test_the_standard_player_is_plain_minimax(position: OthelloPosition, depth: 
     assert decision.principal_variation[0] == decision.move
 
 
-@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(COMPARED_KINDS))
+@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(compared_strategies()))
 @settings(max_examples=40, deadline=None)
 def test_native_and_reference_players_agree(
     position: OthelloPosition, depth: int, trap: TrapParams, kind: str
 ) -> None:
     fast = decide(position, depth, trap, kind)
-    slow = Player(kind, othello, trap, ReferenceSearcher(othello)).choose(position, Limits(depth), StopFlag())
+    slow = MoveChooser(strategy_named(kind), othello, trap, ReferenceSearcher(othello)).choose(
+        position, Limits(depth), StopFlag()
+    )
     assert (fast.move, fast.depth, fast.principal_variation) == (
         slow.move,
         slow.depth,
@@ -149,7 +155,7 @@ def test_scores_by_depth_are_minimax_scores() -> None:
 def test_whole_games_verify(name: str, kind: str) -> None:
     """Players of every game against a random mover: each decision is legal and follows from its record."""
     game = get_game(name)
-    guesses = kind_named(kind).models_opponent  # about the replies, which takes its time
+    guesses = strategy_named(kind).models_opponent  # about the replies, which takes its time
     for seed in range(1 if guesses else 2):
         rng = random.Random(seed)
         position = game.initial()
@@ -191,8 +197,8 @@ def test_a_lost_game_is_searched_for_a_swindle() -> None:
         decision = decide(position, 10)
         verify(decision)
         table = Profiler(othello, native, position, TrapParams(), StopFlag()).naive_candidates(decision.depth)
-        assert choose(table, TRAPPY, TrapParams()) == decision.move
-        swindles += decision.move != choose(table, STANDARD, TrapParams())
+        assert TRAPPY.best_move(table, TrapParams()) == decision.move
+        swindles += decision.move != STANDARD.best_move(table, TrapParams())
     assert swindles > 0
 
 
@@ -220,13 +226,15 @@ def test_a_stopped_player_still_decides(kind: str) -> None:
     stop = StopFlag()
     stop.set()
     position = random_position(othello, random.Random(3), plies=12)
-    decision = Player(kind, othello, TrapParams(), native).choose(position, Limits(30), stop)
+    decision = MoveChooser(strategy_named(kind), othello, TrapParams(), native).choose(
+        position, Limits(30), stop
+    )
     assert decision.depth == 2
     verify(decision)
 
 
 def test_time_ends_a_search() -> None:
-    decision = Player("trappy", othello, TrapParams(), NativeOthelloSearcher(4)).choose(
+    decision = MoveChooser(strategy_named("trappy"), othello, TrapParams(), NativeOthelloSearcher(4)).choose(
         othello.initial(), Limits(60, time_s=0.05), StopFlag()
     )
     assert 2 <= decision.depth < 60
@@ -292,8 +300,8 @@ def test_broken_records_are_refused(change: dict[str, Any]) -> None:
         ("source", "floor_centi", math.nan),
         ("source", "floor_centi", "low"),
         ("source", "window_centi", None),
-        ("lot", "within_centi", 0.5),
-        ("lot", "number", "7"),
+        ("variety_draw", "within_centi", 0.5),
+        ("variety_draw", "number", "7"),
         ("reply", "shallow_bound_centi", math.nan),
         ("reply", "shallow_bound_centi", "0"),
         ("reply", "bound_centi", 2**31),
@@ -303,11 +311,11 @@ def test_numbers_that_no_search_finds_are_refused(part: str, key: str, value: An
     record = decide(othello.initial(), 3).to_record() | {
         "pick": asdict(Pick(0, 4, 100, False)),
         "source": asdict(SourceInfo("x", "uci", (), 0, 0, 2**63 - 1)),
-        "lot": asdict(RandomDraw(0, (), 0)),
+        "variety_draw": asdict(VarietyDraw(0, (), 0)),
     }
     reply = asdict(ReplyProfile("d6", (), 5, 4.5))
     record["candidates"][0]["replies"] = [reply]
-    assert Decision.from_record(record).lot is not None
+    assert Decision.from_record(record).variety_draw is not None
     ({"": record, "reply": reply}.get(part) or record[part])[key] = value
     with pytest.raises(RecordError, match="not the record"):
         Decision.from_record(record)
@@ -320,7 +328,7 @@ def test_no_decision_after_the_end() -> None:
 
 def test_unknown_player() -> None:
     with pytest.raises(ValueError, match="standard, trappy"):
-        Player("clever", othello, TrapParams(), native)
+        MoveChooser(strategy_named("clever"), othello, TrapParams(), native)
 
 
 def test_the_strong_player_says_what_picked_its_move() -> None:
@@ -361,7 +369,9 @@ def test_a_strong_player_that_is_stopped_at_once_still_decides() -> None:
     stop = StopFlag()
     stop.set()
     position = random_position(othello, random.Random(3), plies=12)
-    decision = Player("strong", othello, TrapParams(), native).choose(position, Limits(30), stop)
+    decision = MoveChooser(strategy_named("strong"), othello, TrapParams(), native).choose(
+        position, Limits(30), stop
+    )
     assert othello.parse_move(position, decision.move) in othello.legal_moves(position)
     verify(decision)
 
@@ -387,7 +397,9 @@ def test_who_stops_a_strong_player_does_not_wait_for_the_deep_score_of_an_unlike
             return SearchResult("f2f3", 0, 2, 73, False, ("f2f3",), 1)
 
     searcher: Any = Distracted()
-    decision = Player("strong", game, TrapParams(), searcher).choose(game.initial(), Limits(7), stop)
+    decision = MoveChooser(strategy_named("strong"), game, TrapParams(), searcher).choose(
+        game.initial(), Limits(7), stop
+    )
     assert (decision.move, decision.depth) == ("f2f3", 2 if stopped else 7)
     assert (core.nodes - nodes < 20_000) == stopped
     verify(decision)
@@ -400,7 +412,7 @@ def test_the_strong_player_opens_by_the_book(tmp_path: Path) -> None:
     move = min(othello.legal_moves(OthelloPosition(*key, 0)))
     write_book(path, {key: (BookMove(move, 12, 20),)}, {})
     options = StrongOptions(sources={"othello": (BookSource(Book.open(path)),)})
-    player = Player("strong", othello, TrapParams(), native, options, random.Random(1))
+    player = MoveChooser(strategy_named("strong"), othello, TrapParams(), native, options, random.Random(1))
     decision = player.choose(start, Limits(6), StopFlag())
     assert decision.search_mode == "book"
     assert decision.pick is not None

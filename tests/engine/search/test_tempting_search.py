@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from engine.choice import verify
+from engine.completion import complete
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI
 from engine.game import positions as game_positions
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Decided, TemptingParams, TrapParams
-from engine.player_kinds import kind_named
-from engine.players import Player, complete
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
-from engine.search.tempting_profiles import (
+from engine.search.tempting_search import (
     TemptingSource,
     _Duel,
     tempting_candidates,
     with_tempting_bounds,
 )
 from engine.stop import StopFlag
-from engine.tempting import (
+from engine.strategies.registry import strategy_named
+from engine.tempting_player import (
     adjusted,
     allowed_floor_centi,
     bounds_of,
@@ -35,6 +35,7 @@ from engine.tempting import (
 )
 from engine.time_management import Limits
 from engine.trappy import is_swindle
+from engine.verification import verify
 from tests.engine.positions import random_position
 
 SETTINGS = {
@@ -188,7 +189,7 @@ def test_decisions_prove_themselves(name: str, changed: bool) -> None:
     game, searcher = get_game(name), native(name)
     differs = 0
     for position, depth in cases(name):
-        decision = Player("tempting", game, TrapParams(), searcher).choose(
+        decision = MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
             position, Limits(depth), StopFlag()
         )
         verify(decision)
@@ -215,7 +216,9 @@ def test_without_a_core_the_player_is_the_same() -> None:
         rng = random.Random(number)
         position = random_position(game, rng, rng.randint(10, 30))
         fast, slow = (
-            Player("tempting", game, TrapParams(), searcher).choose(position, Limits(5), StopFlag())
+            MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
+                position, Limits(5), StopFlag()
+            )
             for searcher in (native("connect4"), ReferenceSearcher(game))
         )
         assert (fast.move, fast.candidates, fast.depth) == (slow.move, slow.candidates, slow.depth)
@@ -228,7 +231,7 @@ def test_below_four_plies_it_is_the_standard_player() -> None:
         position = random_position(game, random.Random(number), 20)
         for depth in (2, 3):
             mine, plain = (
-                Player(kind, game, TrapParams(), native("othello")).choose(
+                MoveChooser(strategy_named(kind), game, TrapParams(), native("othello")).choose(
                     position, Limits(depth), StopFlag()
                 )
                 for kind in ("tempting", "standard")
@@ -244,7 +247,9 @@ def test_where_all_is_lost_the_escape_is_played() -> None:
         rng = random.Random(f"connect4 decided {seed}")
         position = random_position(game, rng, rng.randint(16, 38))
         mine, other = (
-            Player(kind, game, TrapParams(), native("connect4")).choose(position, Limits(6), StopFlag())
+            MoveChooser(strategy_named(kind), game, TrapParams(), native("connect4")).choose(
+                position, Limits(6), StopFlag()
+            )
             for kind in ("tempting", "trappy")
         )
         assert mine.move == other.move
@@ -294,10 +299,12 @@ def test_the_search_visits_as_many_positions_as_ever() -> None:
 def test_a_move_of_its_own_is_allowed() -> None:
     """Over whole games against nobody in particular: what it plays gives up no more than it may."""
     game, searcher = get_game("othello"), native("othello")
-    assert kind_named("tempting").sets_traps
+    assert strategy_named("tempting").sets_traps
     for number in range(6):
         position = random_position(game, random.Random(number), 24)
-        decision = Player("tempting", game, TrapParams(), searcher).choose(position, Limits(5), StopFlag())
+        decision = MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
+            position, Limits(5), StopFlag()
+        )
         best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
         assert decision.tempting is not None
         floor = allowed_floor_centi(best, decision.tempting, decision.params.decided)

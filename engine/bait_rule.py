@@ -122,7 +122,7 @@ class ReplyForecast:
     confirm_source: str = ""
     """Whose search confirmed, named as `Decision.profile_source`; empty: nobody's, or nobody noted it."""
     other: "ReplyForecast | None" = None
-    """The same of the other move, if a lot decided between two (`Decision.draw`), without confirmation."""
+    """The same of the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
 
     @property
     def confirmed(self) -> tuple[TemptingReply, ...]:

@@ -11,18 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.choice import choose, verify
+from engine.completion import complete
 from engine.decision import Candidate, Decision, OpponentModelUse, Person, ReplyProfile
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.games import get_game
+from engine.move_chooser import MoveChooser
 from engine.params import Decided, TemptingParams, TrapParams, ValueParams
-from engine.player_kinds import kind_named
-from engine.players import Player, complete
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.tempting import (
+from engine.strategies.registry import strategy_named
+from engine.strategies.tempting import Tempting
+from engine.tempting_player import (
     LEAST_DEPTH,
     UNBOUNDED,
     TemptingBounds,
@@ -42,6 +43,7 @@ from engine.tempting import (
 )
 from engine.time_management import Limits
 from engine.trappy import with_trap
+from engine.verification import verify
 from tests.engine.decisions import decision_with
 
 S = 100.0
@@ -286,8 +288,6 @@ def test_replies_come_by_falling_weight_and_are_ruled_out_until_none_is_open() -
 
 # --- Records --------------------------------------------------------------------------------------------
 
-KIND = kind_named("tempting")
-
 
 def looked(move: str, raw: int, *replies: tuple[tuple[int, int], int | None, int], **more: Any) -> Candidate:
     """A move with what is known of its replies: glance, least, most."""
@@ -339,7 +339,7 @@ def test_ties_go_to_the_higher_raw_value() -> None:
     far = 1000  # 9999.5.. hundredths of a per cent: scores around it have the same worth
     assert worth(far, PARAMS) == worth(far + 1, PARAMS) == WHOLE
     a, b = plain("a", far), plain("b", far + 1)
-    assert choose([a, b], KIND, TrapParams(), PARAMS) == "b"
+    assert Tempting(name="tempting", settings=PARAMS).best_move([a, b], TrapParams()) == "b"
     verify(tempting(a, b, move="b"))
     refuses(tempting(a, b, move="a"), "b follows")
 
@@ -421,7 +421,9 @@ def test_below_four_plies_the_raw_value_decides() -> None:
 @pytest.mark.parametrize("depth", [2, 3, LEAST_DEPTH])
 def test_a_decision_of_any_depth_still_verifies_with_its_whole_profile(depth: int) -> None:
     game, searcher = get_game("othello"), make_searcher("othello", 1)
-    made = Player("tempting", game, TrapParams(), searcher).choose(game.initial(), Limits(depth), StopFlag())
+    made = MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
+        game.initial(), Limits(depth), StopFlag()
+    )
     verify(made)
     whole = complete(made, searcher, StopFlag())
     assert [len(reply.scores_centi) for reply in whole.chosen.replies] == [depth - 1] * 3

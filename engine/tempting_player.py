@@ -327,7 +327,7 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
     return bounds_of(candidate, index, params).low()
 
 
-def verify_tempting(decision: Decision) -> None:
+def verify_tempting(decision: Decision, params: TemptingParams) -> None:
     """Check that nothing a search of `LEAST_DEPTH` plies or more left open could have changed the choice.
 
     The chosen move must be allowed, and its standing by what is proved of it no lower than any other allowed
@@ -336,9 +336,6 @@ def verify_tempting(decision: Decision) -> None:
     Raises:
         RecordError: The choice does not follow from the record; the message says where.
     """
-    params = decision.tempting
-    if params is None:
-        raise RecordError(f"{decision.player} players store their settings, but the record has none")
     if decision.reckoning is not None:
         raise RecordError(f"{decision.player} players use no opponent model, but the record has one")
     candidates, decided = decision.candidates, decision.params.decided

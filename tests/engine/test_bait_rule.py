@@ -9,13 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from engine.decision import Candidate, ModelInfo, ReplyProfile
-from engine.errors import IncompleteProfile, RecordError
-from engine.expected import expected_score
-from engine.game import WIN_CENTI
-from engine.judgement import judge
-from engine.params import TrapParams
-from engine.temptation import (
+from engine.bait_rule import (
     LOOKS,
     RULE,
     ExpectedReplies,
@@ -27,6 +21,12 @@ from engine.temptation import (
     forecast,
     looks_odds,
 )
+from engine.decision import Candidate, ModelInfo, ReplyProfile
+from engine.errors import IncompleteProfile, RecordError
+from engine.expected import expected_score
+from engine.game import WIN_CENTI
+from engine.judgement import judge
+from engine.params import TrapParams
 
 SCALE_CENTI = 100.0
 MODEL = ModelInfo("maia", "people", "0" * 64)

@@ -5,21 +5,22 @@ from typing import Any
 
 import pytest
 
-from engine.choice import choose, verify
 from engine.decision import (
     Candidate,
     Decision,
     OpponentModelUse,
     Person,
     Pick,
-    RandomDraw,
     ReplyProfile,
+    SearchMode,
     SourceInfo,
+    VarietyDraw,
 )
 from engine.errors import RecordError
 from engine.params import Decided, TrapParams, ValueParams
-from engine.player_kinds import kind_named
+from engine.strategies.registry import strategy_named
 from engine.trappy import with_trap
+from engine.verification import verify
 from tests.engine.decisions import decision_with
 
 PAPER = TrapParams(decided=Decided.PAPER)
@@ -68,7 +69,7 @@ def test_two_plies_are_the_least() -> None:
 def test_what_is_only_bounded_is_never_chosen() -> None:
     moves = [bound("a", 500), plain("b", 400), plain("c", 400)]
     for player in ("standard", "trappy"):
-        assert choose(moves, kind_named(player), PAPER) == "b"
+        assert strategy_named(player).best_move(moves, PAPER) == "b"
 
 
 def test_a_bound_that_is_no_higher_proves_enough_of_a_later_move_only() -> None:
@@ -127,28 +128,34 @@ def test_a_reply_has_scores_or_a_bound_and_occurs_once() -> None:
 
 
 def test_a_choice_needs_an_exact_score() -> None:
-    lot = RandomDraw(10, (), 0)
-    for more in ({}, {"search_mode": "lot", "lot": lot}, {"player": "opponent_model"}):
+    lot = VarietyDraw(10, (), 0)
+    for more in (
+        {},
+        {"search_mode": SearchMode.VARIETY_DRAW, "variety_draw": lot},
+        {"player": "opponent_model"},
+    ):
         refuses(standard(bound("a", 1), bound("b", 2), **more), "no candidate has an exact raw value")
 
 
 def test_other_modes_have_a_pick_and_an_exact_score() -> None:
     moves = (plain("a", 5), plain("b", 2))
-    for mode in ("strong", "book", "tablebase"):
+    for mode in (SearchMode.STRONG, SearchMode.BOOK, SearchMode.TABLEBASE):
         strong = standard(*moves, player="strong", search_mode=mode, pick=PICK)
         accepts(strong)
         refuses(replace(strong, pick=None), "left no exact score")
         refuses(replace(strong, candidates=(plain("a", 5), bound("b", 2))), "left no exact score")
         refuses(replace(strong, player="standard"), "do not choose by")
-    refuses(standard(*moves, player="strong", search_mode="dice", pick=PICK), "do not choose by")
+    refuses(
+        standard(*moves, player="strong", search_mode=SearchMode.ENGINE_MOVE, pick=PICK), "do not choose by"
+    )
 
 
 def test_a_draw_is_among_all_that_are_near() -> None:
     near = (plain("a", 400), plain("b", 390))
-    drawn = standard(*near, search_mode="lot", lot=RandomDraw(10, ("a",), 0))
+    drawn = standard(*near, search_mode=SearchMode.VARIETY_DRAW, variety_draw=VarietyDraw(10, ("a",), 0))
     accepts(drawn)
-    refuses(replace(drawn, lot=None), "the draw is not in the record")
-    refuses(replace(drawn, lot=RandomDraw(10, ("b",), 0)), "draws a")
+    refuses(replace(drawn, variety_draw=None), "the draw is not in the record")
+    refuses(replace(drawn, variety_draw=VarietyDraw(10, ("b",), 0)), "draws a")
     accepts(replace(drawn, candidates=(*near, bound("c", 389))))
     refuses(replace(drawn, candidates=(*near, bound("c", 390))), "c did not take part")
 
@@ -159,7 +166,7 @@ def test_a_draw_is_among_all_that_are_near() -> None:
 def by_engine(*candidates: Candidate, player: str = "trappy_uci", **more: Any) -> Decision:
     source = SourceInfo("fake", "uci", (), 100, 300, 1)
     made = decision_with(candidates, "b", player=player, params=PAPER)
-    return replace(made, depth=3, search_mode="engine", source=source, **more)
+    return replace(made, depth=3, search_mode=SearchMode.ENGINE, source=source, **more)
 
 
 def test_the_floor_parts_what_was_looked_into() -> None:
@@ -196,7 +203,7 @@ def test_an_engines_own_move_has_its_whole_profile() -> None:
     def of(chosen: Candidate) -> Decision:
         made = decision_with([chosen, bound("c", 400)], "b", player="standard_uci", params=PAPER)
         source = SourceInfo("fake", "uci", (), 0, 400, 1)
-        made = replace(made, search_mode="engine_move", profile_source="fake")
+        made = replace(made, search_mode=SearchMode.ENGINE_MOVE, profile_source="fake")
         return replace(made, depth=3, source=source, pick=PICK)
 
     accepts(of(whole("b", 400)))

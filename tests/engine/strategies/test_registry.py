@@ -1,4 +1,4 @@
-"""What the kinds of players say of themselves, and that nothing else tells players apart by name."""
+"""What strategies say of themselves, and that nothing else tells players apart by name."""
 
 import ast
 import re
@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.player_kinds import (
-    COMPARED_KINDS,
-    ENGINE_GAME_KINDS,
-    OWN_KINDS,
-    PLAYER_KINDS,
-    Choosing,
-    PlayerKind,
-    kind_named,
+from engine.strategies.registry import (
+    STRATEGIES,
+    compared_strategies,
+    own_strategies,
+    strategy_named,
 )
+from engine.strategies.strategy import Strategy
+from engine.strategies.trappy import TRAPPY
 
-ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "engine" / "player_kinds.py"
+ROOT = Path(__file__).parents[3]
+STRATEGY_MODULES = ROOT / "engine" / "strategies"
 CODE = [path for package in ("engine", "bot", "lab", "storage") for path in (ROOT / package).rglob("*.py")]
 OTHER_WORDS = {"search_mode", "variant", "key"}
 """What holds words of another kind, one of which is also a player's name: a search mode is ``strong``, too,
@@ -26,11 +25,11 @@ and a variant of chess ``standard``."""
 
 
 def names_where(fact: str) -> set[str]:
-    return {name for name, kind in PLAYER_KINDS.items() if getattr(kind, fact)}
+    return {name for name, kind in STRATEGIES.items() if getattr(kind, fact)}
 
 
 def test_the_table() -> None:
-    assert list(PLAYER_KINDS) == [
+    assert list(STRATEGIES) == [
         "standard",
         "trappy",
         "strong",
@@ -44,7 +43,7 @@ def test_the_table() -> None:
         "opponent_model_uci",
         "calibrated_uci",
     ]
-    assert all(kind.name == name for name, kind in PLAYER_KINDS.items())
+    assert all(kind.name == name for name, kind in STRATEGIES.items())
     engines = {"trappy_uci", "standard_uci", "opponent_model_uci", "calibrated_uci"}
     people = {"opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci"}
     assert names_where("asks_engine") == engines
@@ -54,35 +53,33 @@ def test_the_table() -> None:
     assert names_where("draws_decisions") == {"randomised"}
     assert names_where("has_level") == {"gentle"}
     assert names_where("searches_selectively") == {"strong"}
-    assert names_where("plays_engine_games") == set(ENGINE_GAME_KINDS) == {"trappy_uci", "standard_uci"}
+    assert names_where("plays_engine_games") == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
     assert names_where("looks_up") == {"strong", "standard_uci"}
-    assert COMPARED_KINDS == ("standard", "trappy")
-    assert OWN_KINDS == ("standard", "trappy", "strong", "opponent_model", "calibrated", "tempting")
+    assert compared_strategies() == ("standard", "trappy")
+    assert own_strategies() == ("standard", "trappy", "strong", "opponent_model", "calibrated", "tempting")
 
 
-@pytest.mark.parametrize("kind", PLAYER_KINDS.values(), ids=PLAYER_KINDS)
-def test_what_goes_together(kind: PlayerKind) -> None:
+@pytest.mark.parametrize("kind", STRATEGIES.values(), ids=STRATEGIES)
+def test_what_goes_together(kind: Strategy) -> None:
     assert kind.models_opponent or not kind.is_calibrated, "calibrated odds are of an opponent's replies"
     assert kind.asks_engine or not kind.plays_engine_games, "those games need another engine"
     if kind.asks_engine:
-        namesake = kind_named(kind.name.removesuffix("_uci"))
+        namesake = strategy_named(kind.name.removesuffix("_uci"))
         assert not namesake.asks_engine
-        assert (kind.choosing, kind.is_calibrated) == (namesake.choosing, namesake.is_calibrated)
-
-
-def test_every_way_to_choose_has_a_player() -> None:
-    assert {kind.choosing for kind in PLAYER_KINDS.values()} == set(Choosing)
+        for fact in ("sets_traps", "counts_bonus", "models_opponent", "is_calibrated"):
+            assert getattr(kind, fact) == getattr(namesake, fact)
+        assert kind.best_move.__func__ is namesake.best_move.__func__  # type: ignore[attr-defined]
 
 
 def test_kinds_by_name() -> None:
-    assert kind_named("trappy").choosing is Choosing.ADJUSTED
+    assert strategy_named("trappy") is TRAPPY
     known = (
         "standard, trappy, strong, opponent_model, calibrated, tempting, randomised, gentle, "
         "trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
     with pytest.raises(ValueError, match=f"^no player named 'clever'; known: {known}$"):
-        kind_named("clever")
+        strategy_named("clever")
 
 
 # --- Nobody else tells players apart --------------------------------------------------------------------
@@ -93,7 +90,7 @@ def names_in(node: ast.AST) -> set[str]:
     return {
         part.value
         for part in ast.walk(node)
-        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in PLAYER_KINDS
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in STRATEGIES
     }
 
 
@@ -153,18 +150,18 @@ def test_other_words_are_left_alone(code: str) -> None:
 
 
 def test_nothing_else_tells_players_apart_by_name() -> None:
-    assert TABLE in CODE
+    assert STRATEGY_MODULES / "registry.py" in CODE
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in CODE
-        if path != TABLE
+        if path.parent != STRATEGY_MODULES
         for line in told_apart(ast.parse(path.read_text()))
     ]
-    assert not found, "ask engine.player_kinds instead"
+    assert not found, "ask engine.strategies.registry instead"
 
 
 def test_the_page_knows_no_player_by_name() -> None:
-    names = PLAYER_KINDS.keys() - {"standard", "strong"}  # a search mode, and a chip's look
+    names = STRATEGIES.keys() - {"standard", "strong"}  # a search mode, and a chip's look
     scripts = list((ROOT / "bot" / "arena" / "static").rglob("*.js"))
     assert scripts
     for script in scripts:

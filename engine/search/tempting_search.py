@@ -1,7 +1,7 @@
 """The tempting player's candidates: finds the scores that its choice depends on, and no more.
 
 Theory of operation.  The weights of a move's replies need only s_2 and s_3, which cost next to nothing.  A
-reply's deep score costs a search of its own, but bounds will do (`engine.tempting.TemptingBounds`):
+reply's deep score costs a search of its own, but bounds will do (`engine.tempting_player.TemptingBounds`):
 
 1. Raw values are exact from the floor up; a move below it cannot be chosen (`contender_floor_centi`).
 2. The moves above the floor challenge the best so far in turn, the highest raw value first.  Before the first
@@ -27,7 +27,7 @@ from engine.params import Decided, TemptingParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
 from engine.stop import StopFlag
-from engine.tempting import (
+from engine.tempting_player import (
     LEAST_DEPTH,
     UNBOUNDED,
     TemptingBounds,
@@ -53,7 +53,7 @@ class TemptingSource(Protocol):
 def tempting_candidates(
     profiler: Profiler, depth: int, params: TrapParams, tempting: TemptingParams
 ) -> list[Candidate]:
-    """Candidates that give the same choice as the whole table, and prove it (`engine.choice.verify`).
+    """Candidates that give the same choice as the whole table, and prove it (`engine.verification.verify`).
 
     Args:
         profiler: Of the position.

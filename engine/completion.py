@@ -1,0 +1,48 @@
+"""Completes the profile of a decision's move, which judging the reply needs."""
+
+from engine import ENGINE_VERSION, is_same_search
+from engine.decision import Decision
+from engine.errors import EngineMismatch, RecordError
+from engine.games import get_game
+from engine.search.profiles import Profiler, whole_profile
+from engine.search.reference import Searcher
+from engine.stop import StopFlag
+from engine.strategies.registry import strategy_named
+from engine.trappy import is_swindle, with_trap
+
+LONGEST_COMPLETION_S = 600.0
+"""For completing one profile, in seconds: far longer than any search of a game.  With few pieces left, a
+search reaches any depth by its table, and a profile of that depth may take for ever."""
+
+
+def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
+    """Complete the profile of a decision's chosen move, by the record's own parameters.
+
+    The choice does not need it, but judging the reply does; so it can run on the opponent's time.  Scores are
+    exact, so a later run in another process gives the same result.
+
+    Raises:
+        Stopped: The flag was set first.
+        EngineMismatch: The engine version that made the decision has another search; one profile must not mix
+            the scores of two.
+        RecordError: The record contradicts the search's result.
+    """
+    if decision.is_complete:
+        return decision
+    if not is_same_search(decision.engine_version):
+        raise EngineMismatch(decision.engine_version)
+    game = get_game(decision.game)
+    position = game.parse_position(decision.position)
+    profiler = Profiler(game, searcher, position, decision.params, stop)
+    if decision.move not in map(game.move_text, profiler.moves):
+        raise RecordError(f"{decision.move} was recorded, but is not a legal move")
+    full = whole_profile(profiler, game, decision.chosen, decision.depth)
+    worst = min((reply.final_centi for reply in full.replies), default=full.raw_centi)
+    if worst != full.raw_centi:
+        raise RecordError(
+            f"{decision.move} was recorded at {full.raw_centi}, but engine {ENGINE_VERSION}, "
+            f"whose search is the same, finds {worst}"
+        )
+    swindle = is_swindle(decision.candidates, decision.params)
+    counts_bonus = strategy_named(decision.player).counts_bonus
+    return decision.with_chosen(with_trap(full, decision.params, swindle or not counts_bonus))

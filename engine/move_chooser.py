@@ -1,0 +1,112 @@
+"""`MoveChooser`: runs a strategy under limits; a position in, a `Decision` out."""
+
+import random
+import time
+from dataclasses import replace
+from typing import Any
+
+from engine.decision import Decision
+from engine.game import Game
+from engine.human.opponent_model_search import Background, Models
+from engine.params import RandomisedParams, TrapParams
+from engine.protocols.engine_source import EngineSource
+from engine.search.reference import Searcher
+from engine.stop import StopFlag
+from engine.strategies.move_context import MoveContext, Resources, StrongOptions
+from engine.strategies.strategy import Strategy
+from engine.time_management import Limits
+from engine.variety import RepetitionAvoidance
+
+
+class MoveChooser:
+    """Chooses moves by one strategy; used by one thread at a time, like its searcher.
+
+    Args:
+        strategy: The kind of player.
+        game: The game to play.
+        params: Of the trap arithmetic.
+        searcher: Finds the scores.
+        strong: Settings of the strong player; None: the defaults.
+        rng: Chooses among a book's moves; None: seeded by the operating system.
+        source: The other engine, for the same game, of players that need one.
+        models: The human-move models of players that use one; None: the estimate from shallow searches.
+        randomised: Settings of the player that draws moves at random; None: the defaults.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        game: Game[Any],
+        params: TrapParams,
+        searcher: Searcher,
+        strong: StrongOptions | None = None,
+        rng: random.Random | None = None,
+        source: EngineSource | None = None,
+        models: Models | None = None,
+        randomised: RandomisedParams | None = None,
+    ) -> None:
+        self.strategy = strategy
+        self._use = Resources(
+            game,
+            params,
+            searcher,
+            strong or StrongOptions(),
+            rng or random.Random(),  # noqa: S311 - which opening is played is no secret
+            source if strategy.asks_engine else None,
+            models,
+            randomised or RandomisedParams(),
+        )
+
+    def choose(
+        self,
+        position: Any,
+        limits: Limits,
+        stop: StopFlag,
+        avoidance: RepetitionAvoidance | None = None,
+        background: Background | None = None,
+        seed: int | None = None,
+    ) -> Decision:
+        """Search by iterative deepening and choose a move; see `Strategy.choose`.
+
+        Args:
+            position: An unfinished game.
+            limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
+            stop: Ends the search early; a flag for this call alone.
+            avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
+            background: What led to the position, and who will reply; None: unknown.  Only players with an
+                opponent model use it.
+            seed: 64 random bits, with which a player that draws decisions may draw this one; None: it does
+                not, because the opponent is a program.  The search for the other move takes what is left of
+                the limits.
+
+        Raises:
+            ValueError: The game is over.
+        """
+        use = self._use
+        if not use.game.legal_moves(position):
+            raise ValueError(f"the game is over: {use.game.position_text(position)}")
+        asked_at, began_s, nodes_before = time.monotonic(), stop.now_s(), use.searcher.nodes
+        if use.engine is None:
+            limits = replace(limits, engine_clock=None)
+        if limits.longest_s is not None:
+            stop.set_deadline(limits.longest_s)
+        if limits.nodes is not None:
+            stop.set_node_limit(limits.nodes)
+        root = use.game.for_search(position)
+        scale_centi = use.game.expected_scale_centi(root)
+        context = MoveContext(
+            use,
+            self.strategy.name,
+            position,
+            root,
+            use.params.for_position(scale_centi),
+            limits,
+            stop,
+            began_s,
+            avoidance,
+            background or Background(),
+            seed,
+        )
+        decision = self.strategy.for_position(scale_centi).choose(context)
+        nodes = decision.nodes or use.searcher.nodes - nodes_before
+        return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)

@@ -1,0 +1,16 @@
+"""The opponent-model player with reply probabilities that were learned from recorded games."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engine.strategies.opponent_model import OpponentModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated(OpponentModel):
+    """Expects replies as `engine.human.calibrated` does, from the whole profiles of the moves."""
+
+    is_calibrated: ClassVar[bool] = True
+
+
+CALIBRATED = Calibrated(name="calibrated")

@@ -1,0 +1,17 @@
+"""The standard player made weaker."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engine.strategies.standard import Standard
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gentle(Standard):
+    """Searches few plies, and draws a move from those that are nearly as good (`engine.variety.Level`)."""
+
+    has_level: ClassVar[bool] = True
+    is_compared: ClassVar[bool] = False
+
+
+GENTLE = Gentle(name="gentle")

@@ -1,0 +1,379 @@
+"""`MoveContext`: a position to choose a move in, with the searches that strategies choose by."""
+
+import math
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+
+from engine import ENGINE_VERSION
+from engine.decision import Candidate, Decision, SearchMode
+from engine.game import WIN_CENTI, Game
+from engine.games import ENGINE_GAMES
+from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
+from engine.human.shallow import ShallowModel
+from engine.lookup.source import LookupMove, RootSource
+from engine.params import RandomisedParams, TrapParams
+from engine.protocols.engine_source import EngineSource
+from engine.search.profiles import Profiler
+from engine.search.reference import Searcher, exact_score, principal_variation
+from engine.search.result import SearchResult
+from engine.stop import StopFlag, Stopped
+from engine.time_management import Limits
+from engine.trappy import worth
+from engine.variety import RepetitionAvoidance, draw_move
+
+T = TypeVar("T")
+
+_FIRST_DEPTH = 2
+# With a clock, or a limit of nodes, an iteration that would not end within it should not begin.  We forecast
+# its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
+# different rates, so the larger of the last two ratios counts.
+_LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
+_LINE_NODES = 20_000  # two milliseconds
+_LAST_NODES = 5_000  # of a search that was stopped
+_DRAWS_FROM_A_BOOK = 20
+_VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
+LEAST_S, MOST_S = 0.001, 1e6
+"""Limits on the time of a search, in seconds."""
+
+
+@runtime_checkable
+class SelectiveSearcher(Protocol):
+    """A searcher that also has a selective search for play."""
+
+    def think(
+        self,
+        position: Any,
+        depth: int,
+        time_s: float | None,
+        stop: StopFlag,
+        *,
+        confidence_percent: int,
+        threads: int,
+        contempt_centi: int = 0,
+        nodes: int | None = None,
+    ) -> SearchResult:
+        """The best move that the limits allow; see `engine.search.searchers.NativeOthelloSearcher.think`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrongOptions:
+    """Settings of the strong player; a game without a selective search is played by full width."""
+
+    depth: int = 60
+    """Deepest selective search in plies, 2 to 120, when there is a clock."""
+    confidence_percent: int = 73
+    """Confidence that a cut needs: 73, 87, 95, 99 or 100 (full width)."""
+    threads: int = 1
+    """Threads of one search.  With more than one, its result is not deterministic."""
+    contempt_centi: int = 0
+    """How far below zero a draw scores for the side to move, in games with draws by rule."""
+    sources: Mapping[str, Sequence[RootSource]] = field(default_factory=dict)
+    """By game name: books and tables to consult before a search, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a strategy may use for all moves of a game; for one thread at a time."""
+
+    game: Game[Any]
+    params: TrapParams
+    """Of the trap arithmetic."""
+    searcher: Searcher
+    """Finds the scores."""
+    strong: StrongOptions
+    rng: random.Random
+    """Chooses among a book's moves."""
+    engine: EngineSource | None
+    """Another engine for the same game; None: there is none, or the strategy needs none."""
+    models: Models | None
+    """Models of the people who play the game; None: the estimate from shallow searches."""
+    randomised: RandomisedParams
+
+
+class Analysis(NamedTuple):
+    """What a strategy needs to know of the moves, found at one depth after another."""
+
+    candidates_at: Callable[[Profiler, int, StopFlag], list[Candidate]]
+    """Every legal move, as far as the choice depends on it, from a search of so many plies."""
+    is_costly: bool
+    """It costs more than the raw values: only iterations that may be the last need it."""
+
+
+PLAIN = Analysis(lambda profiler, depth, stop: profiler.plain(depth), is_costly=False)  # noqa: ARG005
+"""The raw values alone."""
+
+
+class _Budget(NamedTuple):
+    """What iterative deepening may spend: seconds by the stop flag's clock, or nodes."""
+
+    most: float
+    """Infinite: only the depth is limited."""
+    spent: Callable[[], float]
+    """How much has been spent, in the same unit."""
+    used: Callable[[], float]
+    """The same without the time for which the thread had no processor: to forecast the next iteration's."""
+
+
+class _Pace:
+    """Forecasts the cost of the next iteration from those before it, in the unit of a budget."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+        self._growth = [_LEAST_GROWTH, _LEAST_GROWTH]
+
+    def took(self, cost: float) -> None:
+        if self._last > 0:
+            self._growth = [self._growth[1], cost / self._last]
+        self._last = cost
+
+    def next(self) -> float:
+        """The forecast; 0 before the first iteration."""
+        return self._last * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveContext:
+    """A position to choose a move in, within limits."""
+
+    use: Resources
+    player: str
+    """Name of the strategy, for the record."""
+    position: Any
+    """With the game before it."""
+    root: Any
+    """The same as the root of a search."""
+    params: TrapParams
+    """`Resources.params` with the game's own logistic function."""
+    limits: Limits
+    stop: StopFlag
+    began_s: float
+    """When the time of the limits began, by the flag's clock."""
+    avoidance: RepetitionAvoidance | None
+    """How to leave a line that was played before; None: there is no need to."""
+    background: Background
+    """What led to the position, and who will reply."""
+    seed: int | None
+    """64 random bits for a decision that may be drawn; None: none may."""
+
+    def with_share(self, share: float) -> Self:
+        """The context with that share of its time and nodes."""
+        return replace(self, limits=share_of(self.limits, share))
+
+    def after_a_wait(self) -> Self:
+        """The context with the time that is left, after another engine gave no answer."""
+        if self.use.engine is None:
+            return self
+        now_s, time_s, limits = self.stop.now_s(), self.limits.time_s, self.limits
+        if time_s is not None and limits.engine_clock is not None:
+            self.stop.set_deadline(time_s)  # what the engine used may be longer than this
+        elif time_s is not None:
+            limits = replace(limits, time_s=max(LEAST_S, time_s - (now_s - self.began_s)))
+        return replace(self, limits=limits, began_s=now_s)
+
+    def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
+        """The record of a choice by our own scores, unless `more` names others.
+
+        Args:
+            move: The chosen move.
+            candidates: Every legal move.
+            depth: Plies of the search.
+            more: Other fields of `Decision`.
+        """
+        known: dict[str, Any] = {
+            "principal_variation": (move,),
+            "nodes": 0,
+            "profile_source": self.use.searcher.source,
+        }
+        return Decision(
+            game=self.use.game.name,
+            position=self.use.game.position_text(self.position),
+            player=self.player,
+            params=self.params,
+            move=move,
+            candidates=tuple(candidates),
+            depth=depth,
+            time_s=0.0,
+            engine_version=ENGINE_VERSION,
+            **(known | more),
+        )
+
+    # --- Moves found elsewhere --------------------------------------------------------------------------
+
+    def look_up(self) -> LookupMove | None:
+        """The move of a book or table that has the position; a book gets several draws to avoid a line."""
+        avoided = () if self.avoidance is None else self.avoidance.avoid
+        game = self.use.game
+        for source in self.use.strong.sources.get(game.name, ()):
+            for _ in range(_DRAWS_FROM_A_BOOK):
+                found = source.choose(self.root, self.use.rng)
+                is_book = found is not None and found.mode == SearchMode.BOOK
+                if found is None or not is_book or game.move_text(found.move) not in avoided:
+                    break
+            if found is not None:
+                return found
+        return None
+
+    def draw_for_variety(self) -> Decision | None:
+        """A random draw among the best moves of a plain search; None: there is nothing to draw from.
+
+        Nothing is drawn in games that need another engine, since the core's scores are too weak to play by.
+        """
+        avoidance, game = self.avoidance, self.use.game
+        if avoidance is None or game.name in ENGINE_GAMES:
+            return None
+        most = share_of(self.limits, _VARIETY_SHARE)
+        reach = avoidance.reach_centi
+        near = Analysis(lambda profiler, depth, stop: profiler.plain(depth, reach), is_costly=False)  # noqa: ARG005
+        candidates, depth = self.deepen(near, most)
+        draw = avoidance.draw(candidates, self.use.rng.getrandbits(32))
+        move = None if draw is None else draw_move(candidates, draw)
+        if move is None:
+            return None
+        return self.decision(move, candidates, depth, search_mode=SearchMode.VARIETY_DRAW, variety_draw=draw)
+
+    def ask_engine(self, query: Callable[[EngineSource, Limits], T | None]) -> T | None:
+        """The other engine's answer; None: there is no engine, or no answer in time.
+
+        In games that need another engine it gets a second try, which is better than our own search.
+        """
+        engine = self.use.engine
+        if engine is None:
+            return None
+        began_s, limits, left = self.stop.now_s(), self.limits, self.limits
+        for _ in range(2 if self.use.game.name in ENGINE_GAMES else 1):
+            answer = query(engine, left)
+            if answer is not None:
+                return answer
+            if limits.time_s is not None:
+                left_s = max(LEAST_S, limits.time_s - (self.stop.now_s() - began_s))
+                left = Limits(limits.depth, left_s)
+        return None
+
+    def people(self, *, is_calibrated: bool) -> OpponentModelSearch:
+        """The models of the people who play the game, for this position."""
+        game, models = self.use.game, self.use.models
+        if models is None:
+            models = Models(ShallowModel(game.name))
+        return OpponentModelSearch(
+            game, self.position, models, is_calibrated, self.params, self.background, self.stop
+        )
+
+    # --- Exact scores -----------------------------------------------------------------------------------
+
+    def own_limits(self) -> Limits:
+        """The limits of a search by our own exact scores."""
+        limits = self.limits
+        return Limits(min(limits.depth, self.use.game.deepest_search), limits.time_s, nodes=limits.nodes)
+
+    def deepen(self, analysis: Analysis, limits: Limits) -> tuple[list[Candidate], int]:
+        """Candidates of the last completed iteration, and its depth; there is always one.
+
+        Raises:
+            BadModel: A model gives no answer.
+            Stopped: Before a model had judged the moves of the first iteration.
+        """
+        use, stop, candidates_at = self.use, self.stop, analysis.candidates_at
+        # The first iteration must complete, so it does not get the stop flag.
+        first = Profiler(use.game, use.searcher, self.root, self.params, StopFlag())
+        depth = reached = _FIRST_DEPTH
+        candidates = latest = candidates_at(first, depth, StopFlag())
+        profiler = Profiler(use.game, use.searcher, self.root, self.params, stop)
+        budget = self._budget(limits)
+        pace = _Pace()
+        try:
+            while reached < limits.depth and not stop.is_set():
+                is_too_long = budget.spent() + pace.next() > budget.most
+                if is_too_long or self._is_settled(latest, reached):
+                    break
+                start = budget.used()
+                reached += 1
+                # With a limit any iteration may be the last to be completed.
+                if not analysis.is_costly or budget.most < math.inf or reached == limits.depth:
+                    latest = candidates = candidates_at(profiler, reached, stop)
+                    depth = reached
+                else:
+                    latest = profiler.plain(reached)
+                pace.took(budget.used() - start)
+            if reached > depth:
+                candidates, depth = candidates_at(profiler, reached, stop), reached
+        except Stopped:
+            pass  # the last completed iteration counts
+        return candidates, depth
+
+    def _budget(self, limits: Limits) -> _Budget:
+        """The budget of time since `began_s`, or of nodes from now on."""
+        if limits.time_s is None and limits.nodes is not None:
+            before = self.use.searcher.nodes
+
+            def nodes() -> int:
+                return self.use.searcher.nodes - before
+
+            return _Budget(limits.nodes, nodes, nodes)
+        most_s = math.inf if limits.time_s is None else limits.time_s
+        return _Budget(most_s, lambda: self.stop.now_s() - self.began_s, time.thread_time)
+
+    def _is_settled(self, candidates: Sequence[Candidate], depth: int) -> bool:
+        """Whether no deeper search can change the result: the best score is the game's true result.
+
+        Deeper searches would repeat it at every depth, and so dilute the shallow scores in the trap
+        arithmetic.  A lost game is searched to its very end: an escape may be a horizon effect.
+        """
+        game = self.use.game
+        most = game.most_plies_left(self.root)
+        if depth >= most:
+            return True
+        best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
+        if most > min(2 * depth, game.deepest_search) or best <= -WIN_CENTI:
+            return False
+        return best == exact_score(self.use.searcher, self.root, most, self.stop)
+
+    def with_exact_choice(self, decision: Decision) -> Decision:
+        """The decision with the exact raw value of its move, which judging the replies requires.
+
+        If the search was stopped and the value takes long, the replies are judged by the first iteration.
+        """
+        brief = StopFlag()
+        if self.stop.is_set():
+            brief.set_node_limit(_LAST_NODES)
+        try:
+            return decision.with_chosen(self._exact(decision, brief))
+        except Stopped:
+            candidates, depth = replace(self, stop=StopFlag()).deepen(PLAIN, Limits(_FIRST_DEPTH))
+            decision = replace(decision, candidates=tuple(candidates), depth=depth)
+            return decision.with_chosen(self._exact(decision, StopFlag()))
+
+    def _exact(self, decision: Decision, stop: StopFlag) -> Candidate:
+        """The chosen candidate with its exact raw value."""
+        candidate, game = decision.chosen, self.use.game
+        if not candidate.raw_is_bound:
+            return candidate
+        after = game.play(self.root, game.parse_move(self.root, candidate.move))
+        raw = -exact_score(self.use.searcher, after, decision.depth - 1, stop)
+        over = not game.legal_moves(after)
+        value = worth(raw, decision.params)
+        return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=value, complete=over)
+
+    def with_variation(self, decision: Decision) -> Decision:
+        """The decision with plain minimax's principal variation, if nearly all of it is in the table."""
+        brief = StopFlag()
+        brief.set_node_limit(_LINE_NODES // 10 if self.stop.is_set() else _LINE_NODES)
+        try:
+            line = principal_variation(self.use.game, self.use.searcher, self.root, decision.depth, brief)
+        except Stopped:
+            line = ()
+        return replace(decision, principal_variation=line or (best_raw_move(decision.candidates),))
+
+
+def best_raw_move(candidates: Sequence[Candidate]) -> str:
+    """The move of the highest raw value, the first in order among equals."""
+    return max((c for c in candidates if not c.raw_is_bound), key=lambda c: c.raw_centi).move
+
+
+def share_of(limits: Limits, share: float) -> Limits:
+    """The limits with that share of their time and nodes."""
+    time_s = None if limits.time_s is None else share * limits.time_s
+    nodes = None if limits.nodes is None else max(1, int(share * limits.nodes))
+    return replace(limits, time_s=time_s, nodes=nodes)

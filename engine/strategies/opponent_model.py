@@ -1,0 +1,70 @@
+"""The move of the highest expected value over the replies that a model of people predicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from engine.decision import Candidate, Decision
+from engine.human.model import BadModel
+from engine.human.opponent_model_search import OpponentModelSearch
+from engine.human.value import choose_by_value, goes_by_values, verify_values
+from engine.params import TrapParams
+from engine.stop import Stopped
+from engine.strategies.move_context import PLAIN, Analysis, MoveContext
+from engine.strategies.strategy import Strategy
+
+_LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
+_NO_TIME = "there was no time to ask it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpponentModel(Strategy):
+    """Values moves by `engine.human.value`; plays as the standard player while no model answers."""
+
+    sets_traps: ClassVar[bool] = True
+    models_opponent: ClassVar[bool] = True
+
+    def decide(self, context: MoveContext) -> Decision:
+        """See `Strategy.decide`."""
+        people = context.people(is_calibrated=self.is_calibrated)
+        time_s, trouble = context.limits.time_s, ""
+        if context.stop.is_set() or (time_s is not None and time_s < _LEAST_MODEL_S):
+            decision, trouble = self.search(context, None), _NO_TIME
+        else:
+            try:
+                decision = self.search(context, people)
+            except BadModel as error:
+                trouble = people.failed(error)
+                decision = self.search(context, None)
+            except Stopped:  # before the model had judged the moves of the first iteration
+                decision, trouble = self.search(context, None), _NO_TIME
+        model, use = people.model(decision.candidates), people.reckoning(trouble)
+        return replace(decision, model=model, reckoning=use)
+
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+        """See `Strategy.analysis`."""
+        if people is None:
+            return PLAIN
+        return Analysis(
+            lambda profiler, depth, stop: people.from_profiler(profiler, depth),  # noqa: ARG005
+            is_costly=True,
+        )
+
+    def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
+        """See `Strategy.best_move`."""
+        return choose_by_value(candidates)
+
+    def verify_choice(self, decision: Decision) -> None:
+        """See `Strategy.verify_choice`."""
+        verify_values(decision)
+        super().verify_choice(decision)
+
+    def verify_scores(self, decision: Decision) -> None:
+        """See `Strategy.verify_scores`: among values nothing is left open."""
+        if goes_by_values(decision):
+            self.verify_choice(decision)
+        else:
+            super().verify_scores(decision)
+
+
+OPPONENT_MODEL = OpponentModel(name="opponent_model")

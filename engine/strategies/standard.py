@@ -1,0 +1,29 @@
+"""Minimax by alpha-beta, at full strength or at a level below."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engine.decision import Candidate
+from engine.human.opponent_model_search import OpponentModelSearch
+from engine.params import TrapParams
+from engine.strategies.move_context import PLAIN, Analysis, MoveContext, best_raw_move
+from engine.strategies.strategy import Strategy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standard(Strategy):
+    """Plays the highest raw value, the first in order among equals."""
+
+    is_compared: ClassVar[bool] = True
+
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+        """See `Strategy.analysis`."""
+        return PLAIN
+
+    def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
+        """See `Strategy.best_move`."""
+        return best_raw_move(candidates)
+
+
+STANDARD = Standard(name="standard")

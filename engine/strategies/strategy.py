@@ -1,0 +1,156 @@
+"""`Strategy`: a kind of player."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from engine.decision import Candidate, Decision, SearchMode
+from engine.errors import RecordError
+from engine.human.opponent_model_search import OpponentModelSearch
+from engine.lookup.source import LookupMove
+from engine.params import TrapParams
+from engine.search.profiles import Profiler
+from engine.search.reference import INFINITY
+from engine.strategies.move_context import Analysis, MoveContext
+from engine.strategies.records import verify_candidates, verify_left_out, verify_variety_draw
+from engine.trappy import is_swindle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy(ABC):
+    """One kind of player: what it needs, how it chooses, and how a record proves its choice.
+
+    `engine.move_chooser.MoveChooser` runs it under limits.  Records, settings and messages carry its name;
+    code never compares names, but asks the strategy of that name (`engine.strategies.registry`).  A new
+    strategy is one module and a line in the registry.
+    """
+
+    name: str
+    """The player's name in records, settings and messages."""
+
+    sets_traps: ClassVar[bool] = False
+    """It sets traps on purpose; others set them only by accident."""
+    counts_bonus: ClassVar[bool] = False
+    """Candidates' adjusted values include the bonus for a trap (`engine.trappy`)."""
+    is_calibrated: ClassVar[bool] = False
+    """It uses reply probabilities that were learned from recorded games (`engine.human.calibrated`)."""
+    models_opponent: ClassVar[bool] = False
+    """It needs a model of the opponent."""
+    searches_selectively: ClassVar[bool] = False
+    """It uses the selective search."""
+    looks_up: ClassVar[bool] = False
+    """It uses books and tables (`engine.lookup`)."""
+    asks_engine: ClassVar[bool] = False
+    """It uses another engine (UCI, UCCI); our own search while no engine is available."""
+    plays_engine_moves: ClassVar[bool] = False
+    """It plays the best move of the other engine's own search."""
+    plays_engine_games: ClassVar[bool] = False
+    """It also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
+    draws_decisions: ClassVar[bool] = False
+    """Against people it draws some of its moves at random, instead of one that sets a trap
+    (`engine.randomised`)."""
+    has_level: ClassVar[bool] = False
+    """It plays below its strength, as weakly as its level says (`engine.variety.LEVELS`)."""
+    is_compared: ClassVar[bool] = False
+    """It takes part in the comparison, unless the settings name other players."""
+
+    # --- Choosing ---------------------------------------------------------------------------------------
+
+    def for_position(self, expected_scale_centi: float) -> Self:  # noqa: ARG002
+        """The strategy with the game's own logistic function, if it needs one of its own.
+
+        Args:
+            expected_scale_centi: `Game.expected_scale_centi` of the position.
+        """
+        return self
+
+    def choose(self, context: MoveContext) -> Decision:
+        """Choose a move.  Its time is not filled in, nor, for our own searches, the nodes.
+
+        A stopped search falls back on the deepest completed iteration.  The first one, two plies, always
+        completes, so there is always a decision.
+        """
+        known = context.look_up() if self.looks_up else None
+        if known is not None:
+            return self.play_known(context, known)
+        return context.draw_for_variety() or self.decide(context)
+
+    def decide(self, context: MoveContext) -> Decision:
+        """The choice when no book or table has the position, and no line is to be avoided."""
+        return self.search(context, None)
+
+    def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
+        """The choice by scores.
+
+        Args:
+            context: The position and the limits.
+            people: Values the moves; None: nobody does.
+
+        Raises:
+            BadModel: A model gives no answer.
+            Stopped: Before a model had judged the moves of the first iteration.
+        """
+        candidates, depth = context.deepen(self.analysis(context, people), context.own_limits())
+        return context.with_variation(self.by_scores(context, candidates, depth))
+
+    def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
+        """The record of the choice that follows from candidates."""
+        return context.decision(self.best_move(candidates, context.params), candidates, depth)
+
+    def play_known(self, context: MoveContext, known: LookupMove) -> Decision:
+        """The record of a move from a book or table."""
+        raise NotImplementedError(f"{self.name} players use no books, but got {known}")
+
+    @abstractmethod
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:
+        """What the choice depends on."""
+
+    @abstractmethod
+    def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
+        """The move that follows from candidates; one whose raw value is only bounded is never chosen.
+
+        Args:
+            candidates: Every legal move in the game's order, as far as known.
+            params: Of the trap arithmetic.
+        """
+
+    def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:  # noqa: ARG002
+        """Candidates with exact raw values of all moves, to rank them and choose."""
+        return profiler.plain(depth, INFINITY)
+
+    # --- Verifying --------------------------------------------------------------------------------------
+
+    def verify(self, decision: Decision) -> None:
+        """Recompute a choice from its record; see `engine.verification.verify`.
+
+        Raises:
+            RecordError: The choice does not follow from the record; the message says where.
+            BadSettings: The record lacks parameters that its own arithmetic needs.
+            IncompleteProfile: Likewise scores.
+        """
+        if decision.trial_draw is not None:
+            raise RecordError(
+                f"there was a draw, but {decision.move} was chosen by {decision.search_mode.value!r}"
+            )
+        verify_candidates(decision, counts_bonus=self.counts_bonus)
+        verify_mode = self.modes().get(decision.search_mode)
+        if verify_mode is None:
+            raise RecordError(f"{self.name} players do not choose by {decision.search_mode.value!r}")
+        verify_mode(decision)
+
+    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+        """The ways in which it chooses, each with what verifies a choice made that way."""
+        return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
+
+    def verify_scores(self, decision: Decision) -> None:
+        """Check a choice by our own exact scores."""
+        self.verify_choice(decision)
+        swindle = is_swindle(decision.candidates, decision.params)
+        verify_left_out(decision, counts_bonus=self.counts_bonus, swindle=swindle)
+
+    def verify_choice(self, decision: Decision) -> None:
+        """Check that the move follows from the candidates, as far as they are known."""
+        follows = self.best_move(decision.candidates, decision.params)
+        if decision.move != follows:
+            raise RecordError(f"{decision.move} was played, but {follows} follows")

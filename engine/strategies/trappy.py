@@ -1,0 +1,47 @@
+"""Trappy minimax: the raw value plus a bonus for the best trap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engine.decision import Candidate
+from engine.human.opponent_model_search import OpponentModelSearch
+from engine.params import TrapParams
+from engine.search.profiles import LazySource, Profiler
+from engine.stop import StopFlag
+from engine.strategies.move_context import Analysis, MoveContext
+from engine.strategies.strategy import Strategy
+from engine.trappy import best_standing, is_swindle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trappy(Strategy):
+    """Plays the highest standing (`engine.trappy`); ties go to the higher raw value, then to the first."""
+
+    sets_traps: ClassVar[bool] = True
+    counts_bonus: ClassVar[bool] = True
+    is_compared: ClassVar[bool] = True
+
+    def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
+        """See `Strategy.analysis`."""
+        searcher = context.use.searcher
+
+        def candidates_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
+            if isinstance(searcher, LazySource):
+                return searcher.trappy_candidates(context.root, depth, context.params, stop)
+            return profiler.pruned_candidates(depth)
+
+        return Analysis(candidates_at, is_costly=True)
+
+    def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
+        """See `Strategy.best_move`."""
+        return best_standing(candidates, params, is_swindle(candidates, params))
+
+    def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
+        """See `Strategy.ranked`."""
+        if depth < 2:
+            return super().ranked(profiler, depth, params)
+        return profiler.pruned_candidates(depth)
+
+
+TRAPPY = Trappy(name="trappy")

@@ -1,0 +1,26 @@
+"""Verifies a recorded choice."""
+
+from engine.decision import Decision
+from engine.errors import BadSettings, IncompleteProfile, RecordError
+from engine.pruning import require_unpruned
+from engine.strategies.registry import strategy_named
+
+
+def verify(decision: Decision) -> None:
+    """Recompute a choice from its record alone.
+
+    Checks the arithmetic of every candidate, and that nothing the search left open (raw values and replies
+    with only a proven bound, moves whose replies it never searched) could have changed the choice.  It does
+    not check the scores themselves, nor that every legal move is there: that takes the rules and a searcher.
+    A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as it is.
+    What else is checked is the strategy's own (`engine.strategies.strategy.Strategy.verify`).
+
+    Raises:
+        RecordError: The recorded choice does not follow from the record; the message says where.
+        PrunedRecord: The record was pruned, so that nobody can tell; what is left of it is sound.
+    """
+    require_unpruned(decision)
+    try:
+        strategy_named(decision.player).verify(decision)
+    except (BadSettings, IncompleteProfile) as error:  # the record lacks what its own arithmetic needs
+        raise RecordError(str(error)) from error
