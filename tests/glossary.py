@@ -58,7 +58,9 @@ def leftovers(words: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterato
     for file, text in files:
         for number, line in enumerate(text.splitlines(), start=1):
             where = f"{file}:{number}"
-            yield from (Leftover(names[name], where) for name in names.keys() & re.findall(r"\w+", line))
+            yield from (
+                Leftover(names[name], where) for name in sorted(names.keys() & set(re.findall(r"\w+", line)))
+            )
             parts = parts_of(line)
             for start in range(len(parts)):
                 for length in range(1, longest + 1):

@@ -6,6 +6,9 @@ would be 6.2 and 6.75 would be 6.8.
 
 from math import copysign, floor
 
+NO_VALUE = "\N{EN DASH}"
+"""Shown where there is no number."""
+
 
 def half_up(value: float, digits: int = 0) -> float:
     """A number rounded to so many decimals; to be written with just as many."""
@@ -22,3 +25,8 @@ def counted(count: int, one: str, many: str = "") -> str:
         many: For several; empty: with an s.
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def percent(value: float | None, digits: int = 0) -> str:
+    """A share from 0 to 1."""
+    return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from markupsafe import Markup
 
-from bot.base.rounding import half_up
+from bot.base.rounding import percent
 from bot.charts.figure import (
     NARROW_WIDTH,
     TEXT_SIZE,
@@ -104,13 +104,9 @@ def bar_table(chart: StackedBars) -> DataTable:
     rows = []
     for row in chart.rows:
         total = sum(row.counts)
-        shares = (f"{count:,} ({_percent(count, total)})" if total else "0" for count in row.counts)
+        shares = (f"{count:,} ({percent(count / total)})" if total else "0" for count in row.counts)
         rows.append((row.label, *shares, f"{total:,}"))
     return DataTable(chart.title, head, tuple(rows))
-
-
-def _percent(count: int, total: int) -> str:
-    return f"{half_up(100 * count / total):.0f} %"
 
 
 def _drawing(chart: StackedBars, kind: str, width: float) -> Markup:
@@ -144,7 +140,7 @@ def _bar(chart: StackedBars, row: BarRow, width: float, top: float) -> Iterator[
             continue
         is_last = before == total
         right -= 0 if is_last else min(_GAP, (right - left) / 2)
-        kind, share = f"bar-{category.kind}", _percent(count, total)
+        kind, share = f"bar-{category.kind}", percent(count / total)
         middle = top + _BAR / 2
         parts = [tag("title", f"{category.name}: {count:,} ({share})")]
         parts.append(

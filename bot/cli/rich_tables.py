@@ -7,14 +7,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bot.base.rounding import counted
-from engine.decision import OutcomeKind
-from engine.expected import PER_PERCENT
+from bot.base.rounding import counted, percent
+from bot.views.moment_text import judge_moment
+from engine.expected import WHOLE
 from engine.game import replay
 from engine.games import get_game
-from engine.judgement import ERROR
 from storage.evidence.intervals import Performance
-from storage.evidence.trap_report import BaitReport, CandidateReport, DecisionReport, GameReport, ReplyReport
+from storage.evidence.trap_report import BaitReport, CandidateReport, DecisionReport, GameReport
 from storage.ledger.own_game_records import match_limits, match_of
 from storage.records import GameStatus, StoredGame
 
@@ -132,10 +131,10 @@ def _traps(report: GameReport) -> list[RenderableType]:
             table.add_row(
                 f"{decision.number}. {decision.name}",
                 bait.name,
-                f"{100 * bait.odds:.1f} %",
+                percent(bait.odds, 1),
                 looks[0] if looks else NONE,
                 replies[bait.reply].their_text,
-                f"{bait.cost / PER_PERCENT:.1f} %",
+                percent(bait.cost / WHOLE, 1),
                 f"{_or_none(decision.reply_name)}{taken}",
             )
     return ["", table, *told]
@@ -189,7 +188,7 @@ def _decision(report: GameReport, decision: DecisionReport) -> RenderableType:
         )
     sides = Table.grid(padding=(0, 4))
     sides.add_row(_board(decision.rows_after), table)
-    story = _story(decision, get_game(report.header.game).score_unit)
+    story = _story(decision, report.header)
     return Group("", Text(title, style="bold"), Text(story), Padding(sides, (1, 0, 0, 2), expand=False))
 
 
@@ -225,27 +224,20 @@ def _search(decision: DecisionReport) -> str:
     return f"{found}{score}, replies judged to depth {decision.depth}"
 
 
-def _story(decision: DecisionReport, unit: str) -> str:
-    """The move's trap and its outcome, in one line; `unit` is that of scores."""
+def _story(decision: DecisionReport, header: StoredGame) -> str:
+    """The verdict on the move, and what the paper's arithmetic says of it."""
     if decision.state == "dropped":
         return "Never played: the game ended before the server took the move."
-    if not decision.is_complete:
-        trap = "Its replies have not been analysed yet."
-    else:
-        trap = " ".join([*_bait_lines(decision), _paper_text(decision)])
-    if decision.outcome is None:
-        reply = "" if decision.reply is None else f" Reply {decision.reply_name}, not judged yet."
-    elif decision.reply is None:
-        reply = " Unanswered."
-    else:
-        cost = f", which cost {_price(decision, unit)}" if decision.cost_centi else ""
-        reply = (
-            f" Reply {decision.reply_name}{_odds_text(decision, decision.reply)}: {_answer(decision)}{cost}."
-        )
-    trouble = (
-        f"Decided without a model of people: {printable_name(decision.trouble)}. " if decision.trouble else ""
-    )
-    return _lot_text(decision) + trouble + trap + reply
+    name, unit = printable_name(header.opponent_name), get_game(header.game).score_unit
+    verdict = judge_moment(decision, name, header.account or "the bot", unit)
+    said = [
+        f"{verdict.title}.",
+        *verdict.story,
+        *(f"{each.term} {each.move}: {each.text}." for each in verdict.facts),
+    ]
+    if decision.is_complete:
+        said.append(_paper_text(decision))
+    return printable_name(_lot_text(decision) + " ".join(map(str, said)))
 
 
 def _lot_text(decision: DecisionReport) -> str:
@@ -253,7 +245,7 @@ def _lot_text(decision: DecisionReport) -> str:
     draw = decision.draw
     if draw is None:
         return ""
-    values = [f"expected score {value / PER_PERCENT:.1f} %" for value in (draw.trap_value, draw.sound_value)]
+    values = [f"expected score {percent(value / WHOLE, 1)}" for value in (draw.trap_value, draw.sound_value)]
     return (
         f"Drawn by lot: {draw.trap_name} sets a trap ({values[0]}; drawn with chance {draw.chance:g}), "
         f"{draw.sound_name} sets none ({values[1]}); seed {draw.seed}. "
@@ -270,31 +262,6 @@ def _baits(decision: DecisionReport) -> tuple[BaitReport, ...]:
     return decision.forecast.baits if decision.forecast is not None and _is_checked(decision) else ()
 
 
-def _bait_lines(decision: DecisionReport) -> list[str]:
-    """A sentence for each bait: how likely, how it looks beside the best reply, what it costs."""
-    if not _is_checked(decision):
-        return ["Whether people are tempted is not known."] if len(decision.replies) > 1 else []
-    if not _baits(decision):
-        return ["No bait."]
-    replies = {each.reply: each for each in decision.replies}
-    best = min(decision.replies, key=lambda each: each.final_centi)
-    lines = []
-    for bait in _baits(decision):
-        accident = "" if decision.sets_traps else " by accident"
-        odds, looks = f"{100 * bait.odds:.1f} %", _looks(replies[bait.reply])
-        depths = ", ".join(map(str, bait.deceives_at))
-        lines.append(
-            f"Bait{accident} {bait.name} (expected in {odds}): {looks}, costs {_share(bait.cost)}; "
-            f"best {best.name}: {_looks(best)}; looks no worse at depth {depths}."
-        )
-    return lines
-
-
-def _looks(reply: ReplyReport) -> str:
-    """How a reply looks to the opponent after two plies, and what it is."""
-    return f"{reply.looks[0]} at a glance, {reply.their_text} in fact" if reply.looks else reply.their_text
-
-
 def _paper_text(decision: DecisionReport) -> str:
     """The trap in the paper's sense, in one sentence."""
     if decision.trap is None:
@@ -302,47 +269,15 @@ def _paper_text(decision: DecisionReport) -> str:
     if not decision.is_trap:
         return "No trap in the paper's sense worth counting."
     accident = "" if decision.sets_traps else " by accident"
-    return f"The paper's trap{accident}: {decision.trap.name}, quality {decision.trap.quality_text}."
-
-
-def _answer(decision: DecisionReport) -> str:
-    """What the reply was: a bait, a slip, ...; then its kind in the paper's Figure 9."""
-    if decision.outcome is None:
-        return ""
-    paper = decision.outcome.replace("_", " ") + (" for the best trap" if decision.fell_for_best else "")
-    if decision.forecast is not None and decision.forecast.is_taken and _is_checked(decision):
-        found = "took a bait"
-    elif decision.outcome is OutcomeKind.OPTIMAL:
-        return "optimal"
-    else:
-        found = "a slip" if (decision.cost or 0) >= ERROR else "not quite the best"
-    return f"{found} (the paper's Figure 9: {paper})"
-
-
-def _price(decision: DecisionReport, unit: str) -> str:
-    """What the reply cost: a share of the game, and the score's loss where that is a number."""
-    text = decision.cost_text or ""
-    is_number = text[:1].isdigit()
-    if is_number and unit:
-        text = f"{text} {unit}"
-    if not decision.cost:
-        return text
-    return f"{_share(decision.cost)} ({text})" if is_number else _share(decision.cost)
-
-
-def _share(cost: int) -> str:
-    """A share of the game, from hundredths of a per cent."""
-    return f"{cost / PER_PERCENT:.1f} % of the game"
+    trap = f"The paper's trap{accident}: {decision.trap.name}, quality {decision.trap.quality_text}."
+    if decision.outcome is None or decision.reply is None:
+        return trap
+    best = " for the best trap" if decision.fell_for_best else ""
+    return f"{trap} Figure 9: {decision.outcome.replace('_', ' ')}{best}."
 
 
 def _moves_text(count: int) -> str:
     return counted(count, "move")
-
-
-def _odds_text(decision: DecisionReport, reply: str) -> str:
-    """The predicted probability of a reply; empty: no prediction."""
-    found = next((each.probability for each in decision.replies if each.reply == reply), None)
-    return "" if found is None else f" (expected in {100 * found:.1f} %)"
 
 
 def _board(rows: Sequence[str]) -> Text:

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from bot.base.rounding import counted
+from bot.base.rounding import counted, percent
 from bot.charts.boards import board_shapes
 from bot.charts.markup import tag
 from bot.views.bait_text import probability_text, score_text
-from bot.views.values_text import ago, moment, number, percent, signed, span, title_of
+from bot.views.values_text import ago, moment, number, signed, span, title_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 

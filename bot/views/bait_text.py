@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from bot.base.rounding import NO_VALUE
 from bot.views.sentence import ListText, MoveText, Place, ScoreText, Sentence, ShareText
-from bot.views.values_text import NO_VALUE
 from engine.expected import WHOLE
 from storage.evidence.trap_report import ReplyReport
 

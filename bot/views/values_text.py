@@ -3,21 +3,13 @@
 import math
 from datetime import UTC, datetime
 
-from bot.base.rounding import half_up
+from bot.base.rounding import NO_VALUE, half_up
 from engine.games import GAMES
-
-NO_VALUE = "\N{EN DASH}"
-"""Shown where there is no number."""
 
 
 def number(value: float | None, digits: int = 0) -> str:
     """A number with separators of thousands."""
     return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
-
-
-def percent(value: float | None, digits: int = 0) -> str:
-    """A share from 0 to 1."""
-    return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
 
 
 def signed(value: float | None, digits: int = 1) -> str:

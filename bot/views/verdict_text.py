@@ -1,7 +1,7 @@
 """The verdict on a trial as sentences, the same on pages, in the terminal and in reports."""
 
-from bot.base.rounding import counted
-from bot.views.values_text import number, percent, signed
+from bot.base.rounding import counted, percent
+from bot.views.values_text import number, signed
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 
 _SAYS = {

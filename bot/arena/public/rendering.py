@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from bot.arena.game import ReplayedGame
 from bot.arena.public.people import title_of
 from bot.arena.traffic.assets import HEADER, INDEX, assets
-from bot.base.rounding import counted
+from bot.base.rounding import counted, percent
 from bot.charts.markup import tag
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -37,7 +37,7 @@ def _environment() -> Environment:
     made.globals.update(languages=Markup(assets().languages.decode()))  # noqa: S704
     made.globals.update(header=Markup(assets().body(HEADER).decode()))  # noqa: S704
     made.globals["named"] = say  # of a word that the server knows only when it runs
-    made.filters.update(day=_day, signed=_signed, percent=_percent)
+    made.filters.update(day=_day, signed=_signed, percent=percent)
     return made
 
 
@@ -70,10 +70,6 @@ def _day(value: datetime) -> Markup:
 
 def _signed(value: int) -> str:
     return f"{value:+d}".replace("-", "\N{MINUS SIGN}")
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %"
 
 
 def game_page(match: ReplayedGame, base_url: str) -> bytes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.base.rounding import counted
+from bot.base.rounding import counted, percent
 from bot.cli.common import ShowFormat, UsageError, ask_database, console, print_json
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _lines(report: "OpponentReport") -> Iterator[str]:
     if line is None:
         yield f"first seen {account.first_seen_at:{_DAY}}; no game but aborted ones"
         return
-    score = "no result" if line.score is None else f"they score {100 * line.score:.0f} % of {line.decided}"
+    score = "no result" if line.score is None else f"they score {percent(line.score)} of {line.decided}"
     yield (
         f"games: {line.games}, {line.first_at:{_DAY}} to {line.last_at:{_DAY}}; {score}; "
         f"baits taken: {line.baits_taken} of {line.baits_set}; slips: {line.slips}"
@@ -142,4 +142,4 @@ def _part(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "too few"
     interval = "" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f})"
-    return f"{100 * value:.1f} %{interval}"
+    return f"{percent(value, 1)}{interval}"

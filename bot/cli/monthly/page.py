@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from bot.base.rounding import half_up
+from bot.base.rounding import percent
 from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars, stacked_bars
 from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from bot.charts.files import STYLE
@@ -129,7 +129,7 @@ def _row(first: str, *others: str) -> Markup:
 def _header(report: MonthlyReport, title: str, selected: str, made_at: datetime) -> Markup:
     games, results = sum(day.games for day in report.days), sum(day.results for day in report.days)
     points = sum(day.points for day in report.days)
-    score = f", score {points:g} of {results} ({_share(points / results)})" if results else ""
+    score = f", score {points:g} of {results} ({percent(points / results, 1)})" if results else ""
     noun = "game" if games == 1 else "games"
     return tag(
         "header",
@@ -227,11 +227,7 @@ def _groups_table(groups: Sequence[GroupStatistics]) -> Markup:
 
 
 def _beside(found: Expected) -> tuple[str, str]:
-    return _share(found.happened), _share(found.model)
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{half_up(100 * value, 1):.1f}%"
+    return percent(found.happened, 1), percent(found.model, 1)
 
 
 def _performance(groups: Sequence[GroupStatistics]) -> Markup:
@@ -383,8 +379,8 @@ def _baits(baits: Sequence[CostliestBait]) -> Markup:
             marks=marks,
         )
         told = (
-            f"{bait.move}, then {bait.reply}: cost {half_up(100 * bait.cost):.0f}% of the game, "
-            f"expected of {half_up(100 * bait.probability):.0f}% of people"
+            f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
+            f"expected of {percent(bait.probability)} of people"
         )
         where = f"{bait.opponent}, {bait.site} {bait.site_game_id}, {bait.at.astimezone(UTC):%Y-%m-%d}"
         boards.append(tag("div", board, tag("p", told), tag("p", where, class_="muted")))

@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.log import printable
-from bot.base.rounding import counted
+from bot.base.rounding import NO_VALUE, counted, percent
 from bot.dashboard.pages.events import EventsView
 from bot.dashboard.pages.opponents import OpponentsView
 from bot.dashboard.pages.ratings import RatingsView
 from bot.dashboard.pages.results import ResultsView
 from bot.dashboard.pages.traps import TrapCard, TrapsView, band_name, interval_words, phase_name
 from bot.dashboard.pages.works import WorksView, stratum_text
-from bot.views.values_text import NO_VALUE, ago, moment, number, percent, signed, title_of
+from bot.views.values_text import ago, moment, number, signed, title_of
 from bot.views.verdict_text import sentences
 from storage.evidence.inference.any_time import AnyTimeEstimate
 

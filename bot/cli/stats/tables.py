@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from bot.base.log import printable
-from bot.base.rounding import counted, half_up
+from bot.base.rounding import counted, half_up, percent
 from bot.cli.rich_tables import NONE, performance_text
 from bot.views.verdict_text import evidence, label, lower_first
 from storage.damage import Unreadable
@@ -68,9 +68,9 @@ def _groups_table(found: Sequence[GroupStatistics]) -> Table:
         table.add_row(name, *(str(value) for value in values), end_section=last)
 
     def add_expected(name: str, some: Sequence[Expected]) -> None:
-        add(name, [percent(each.happened) for each in some])
-        add("  chance", [percent(each.chance) for each in some])
-        add("  forecast", [percent(each.model) for each in some])
+        add(name, [percent(each.happened, 1) for each in some])
+        add("  chance", [percent(each.chance, 1) for each in some])
+        add("  forecast", [percent(each.model, 1) for each in some])
         add("  beyond chance", [points(each.beyond_chance) for each in some])
         add("  beyond forecast", [points(each.beyond_model) for each in some], last=True)
 
@@ -99,11 +99,6 @@ def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
     return [flat_row(each.to_json()) for each in found]
 
 
-def percent(share: float | None) -> str:
-    """For instance ``12.3 %``."""
-    return NONE if share is None else f"{half_up(100 * share, 1):.1f} %"
-
-
 def points(found: AnyTimeEstimate) -> str:
     """A difference in points of a hundred, for instance ``+1.1 (-4.4 to +6.6)``."""
     if found.mean is None:
@@ -118,7 +113,7 @@ def _signed(share: float) -> str:
 
 
 def _part(count: int, of: int) -> str:
-    return NONE if not of else f"{count} = {percent(count / of)}"
+    return NONE if not of else f"{count} = {percent(count / of, 1)}"
 
 
 def trial_view(

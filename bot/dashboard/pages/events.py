@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.alarms.board import AlarmStatus
+from bot.base.rounding import NO_VALUE
 from bot.control.actions import OperatorActions
 from bot.control.audit import ACTION
 from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.rendering import query_text
 from bot.dashboard.words import mood_of
-from bot.views.values_text import NO_VALUE, number
+from bot.views.values_text import number
 from storage.database import Database
 from storage.evidence.queries.endings import EndingCount, count_endings
 from storage.evidence.queries.event_log import (

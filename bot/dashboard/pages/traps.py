@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bot.base.rounding import percent
 from bot.dashboard.moments import Moment, read_moment
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.paging import Paging
 from bot.views.bait_text import game_share
 from bot.views.values_text import moment as moment_text
-from bot.views.values_text import number, percent
+from bot.views.values_text import number
 from engine.expected import WHOLE
 from engine.judgement import ERROR
 from storage.database import Database

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from bot.base.rounding import counted
+from bot.base.rounding import NO_VALUE, counted
 from bot.charts.figure import ChartSize
 from bot.charts.intervals import IntervalChart, IntervalRow, interval_rows
 from bot.charts.line_chart import line_chart
@@ -18,7 +18,7 @@ from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
 from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import query_text
-from bot.views.values_text import NO_VALUE, signed, title_of
+from bot.views.values_text import signed, title_of
 from bot.views.verdict_text import evidence, headline, label, outcome_name, outlook, warning
 from storage.database import Database
 from storage.evidence.inference.any_time import AnyTimeEstimate, Looks

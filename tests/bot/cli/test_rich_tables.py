@@ -40,15 +40,15 @@ async def test_baits_are_told_with_odds_looks_and_price(database: Database) -> N
     report = await told(database, tempting_game)
     shown = words(report)
     assert (
-        "Bait d5 (expected in 30.0 %): +0.40 at a glance, -1.80 in fact, costs 24.0 % of the game; "
-        "best e5: -0.10 at a glance, -0.30 in fact; looks no worse at depth 2, 3. "
-        "Bait Nf6 (expected in 15.0 %): -0.30 at a glance, -1.90 in fact, costs 25.2 % of the game; "
-        "best e5: -0.10 at a glance, -0.30 in fact; looks no worse at depth 4. "
-        "The paper's trap: d5, quality 18.3 %." in shown
+        "Anna fell into a trap. A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it "
+        "looks better than e5. It costs 24 % of the game. Another: one player in seven plays Nf6." in shown
     )
     assert (
-        "Reply d5 (expected in 30.0 %): took a bait (the paper's Figure 9: fell for the best trap), "
-        "which cost 24.0 % of the game (1.50 pawns)." in shown
+        "Anna played d5; e5 was the reply to find. A bait Nf6: \N{MINUS SIGN}0.30 at a glance, "
+        "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at a glance, \N{MINUS SIGN}1.80 in fact, "
+        "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at a glance, "
+        "\N{MINUS SIGN}0.30 in fact. The paper's trap: d5, quality 18.3 %. Figure 9: fell for the best trap."
+        in shown
     )
     assert "baits 1 move with one, 1 fallen for paper's traps 1 set, 1 fallen into" in shown
     assert "Move 1, white plays e4" in words(report, traps_only=True)
@@ -59,33 +59,33 @@ async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None
     report = await told(database, plain_game)
     assert report.decisions[0].outcome == "fell"
     shown = words(report)
-    assert "No bait. The paper's trap: Qh4, quality 10.6 %." in shown
-    assert "Reply Qf6 (expected in 28.0 %): a slip (the paper's Figure 9: fell)" in shown
-    assert "which cost 44.2 % of the game (8.70 pawns)." in shown
+    assert "A slip. There was no bait here. Qf6 cost 44 % of the game (8.70 pawns); " in shown
+    assert "The paper's trap: Qh4, quality 10.6 %. Figure 9: fell." in shown
     assert "baits 0 moves with one, 0 fallen for paper's traps 1 set, 1 fallen into" in shown
     assert "white plays Nf3" not in words(report, traps_only=True)
 
 
 async def test_a_small_loss_is_no_slip(database: Database) -> None:
     shown = words(await told(database, lambda session: plain_game(session, "d7d6")))
-    assert (
-        "Reply d6 (expected in 10.0 %): not quite the best (the paper's Figure 9: erred elsewhere)" in shown
-    )
-    assert "cost 2.8 % of the game (0.15 pawns)." in shown
+    assert "Not quite the best reply. There was no bait here. d6 cost 3 % of the game (0.15 pawns)" in shown
+    assert "Figure 9: erred elsewhere." in shown
 
 
 async def test_an_unconfirmed_bait_is_not_named(database: Database) -> None:
     report = await told(database, lambda session: tempting_game(session, confirmed=False))
     shown = words(report)
-    assert "Whether people are tempted is not known. The paper's trap: d5" in shown
-    assert "Reply d5 (expected in 30.0 %): a slip (the paper's Figure 9: fell" in shown
+    assert "A slip. d5 cost 24 % of the game" in shown
+    assert "There was no bait here" not in shown
     assert "baits 0 moves with one, 0 fallen for; not known for 1 move" in shown
     # Even if one were listed.
     (made,) = report.decisions
     (confirmed,) = (await told(database, lambda session: tempting_game(session, key="again"))).decisions
     assert confirmed.forecast is not None
     listed = replace(made, forecast=replace(confirmed.forecast, is_confirmed=False))
-    assert "Bait" not in words(replace(report, decisions=(listed,))).partition("standard:")[0]
+    assert (
+        "bait"
+        not in words(replace(report, decisions=(listed,))).partition("plays e4")[2].partition("standard:")[0]
+    )
 
 
 async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Database) -> None:
@@ -119,7 +119,7 @@ async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
     report = await told(database, tempting_game)
     made = replace(report.decisions[0], sets_traps=False)
     shown = words(replace(report, sets_traps=False, decisions=(made,)))
-    assert "Bait by accident d5 (expected" in shown
+    assert "A trap by accident: one player in three plays d5 here." in shown
     assert "baits 1 move with one by accident, 1 fallen for" in shown
     assert "The paper's trap by accident: d5" in shown
 

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from bot.base.rounding import NO_VALUE
 from bot.views.bait_text import (
     cost_text,
     game_share,
@@ -12,7 +13,7 @@ from bot.views.bait_text import (
     score_text,
     short_name,
 )
-from bot.views.values_text import NO_VALUE, number
+from bot.views.values_text import number
 from storage.evidence.trap_report import ReplyReport
 
 DASH = "\N{EN DASH}"

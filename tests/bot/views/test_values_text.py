@@ -2,7 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.views.values_text import NO_VALUE, ago
+from bot.base.rounding import NO_VALUE
+from bot.views.values_text import ago
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

@@ -172,9 +172,8 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1, white plays Nf3 (depth 3" in shown
-    assert "The paper's trap: Nc6, quality 28.1 %. Reply Nc6: " in shown
-    assert "(the paper's Figure 9: fell for the best trap), which cost " in shown
-    assert " of the game (2.80 pawns)." in shown
+    assert "The paper's trap: Nc6, quality 28.1 %. Figure 9: fell for the best trap." in shown
+    assert " of the game (2.80 pawns)" in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
@@ -295,7 +294,7 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
         failed = replace(made, player="opponent_model", reckoning=reckoning)
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
-    assert "Decided without a model of people: it said nan." in _shown(report)
+    assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)
     assert "trappy" in _shown(report)
 
 
