@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.decision import OutcomeKind
 from engine.judgement import ERROR
-from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
+from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign, estimates_of_sums
 from storage.evidence.inference.persons import Codes, Floats, first_and_codes
 from storage.evidence.replies import (
     NO_FLAG,
@@ -50,7 +50,7 @@ class Measure(NamedTuple):
     """Sum of the squares of what happened less what was expected at random."""
     model_squares: str
     """The same, less the forecasts."""
-    planned_n: Opt
+    planned_n: PlannedN
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Measure(NamedTuple):
         )
 
 
-def _measure(name: str, seen_in: str, happened: str, planned_n: Opt) -> Measure:
+def _measure(name: str, seen_in: str, happened: str, planned_n: PlannedN) -> Measure:
     return Measure(
         seen_in,
         happened,
@@ -73,10 +73,10 @@ def _measure(name: str, seen_in: str, happened: str, planned_n: Opt) -> Measure:
     )
 
 
-ERRORS = _measure("errors", "replies", "errors", Opt.REPLIES)
-COST = _measure("cost", "replies", "cost", Opt.REPLIES)
-BAITS = _measure("baits", "baits_set", "baits_taken", Opt.TRAPS)
-FALLS = _measure("falls", "traps_set", "traps_fell", Opt.TRAPS)
+ERRORS = _measure("errors", "replies", "errors", PlannedN.REPLIES)
+COST = _measure("cost", "replies", "cost", PlannedN.REPLIES)
+BAITS = _measure("baits", "baits_set", "baits_taken", PlannedN.TRAPS)
+FALLS = _measure("falls", "traps_set", "traps_fell", PlannedN.TRAPS)
 MEASURES = (ERRORS, COST, BAITS, FALLS)
 _EXPECTED = {
     ERRORS: ("error_uniform", "error_expected"),
