@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from bot.base.config import load_config
 from bot.base.old_settings import RENAMED, old_names
-from bot.cli.main import app
+from bot.cli.main import OLD_NAMES, app
 from tests.docs.generated import page_texts
 from tests.docs.pages import DOCS, ROOT, anchors, commands, links, mentioned_files, pages, settings
 
@@ -129,7 +129,8 @@ def test_parsing_finds_mistakes() -> None:
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_parse(line: str) -> None:
-    """What pages call commands are commands, with options that exist."""
+    """What pages call commands are commands by their present names, with options that exist."""
+    assert not any(line == old or line.startswith(f"{old} ") for old in OLD_NAMES), line
     line = re.split(r"\s+[|>#&]\s|\s{2,}| [<-]( |$)", line, maxsplit=1)[0].replace("...", "x")
     line = re.sub(r"\[[^\]]*\]", "", line)
     parsed(shlex.split(line))

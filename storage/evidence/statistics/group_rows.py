@@ -3,7 +3,7 @@
 A game comes packed (`storage.evidence.statistics.packed_games`) and with the packed sums of its summary.
 A database
 could also add the sums up itself, from a table with a column for each; SQLite takes longer for that, by phase
-several times (docs/performance.md).
+several times (docs/numbers.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
