@@ -9,9 +9,9 @@ from typing import Any
 
 from bot.match.conditions import Adjudication, Terms
 from bot.match.openings import random_opening
+from bot.match.participants import Participant
 from bot.match.play import Finished, play_game
 from bot.match.player_specs import parse_spec
-from bot.match.players import MatchPlayer
 from bot.match.processor_use import processor_time_s, used_s
 from bot.match.report import result_text, short_text
 from bot.match.runner import Match, MatchStanding
@@ -120,8 +120,8 @@ def program(game_name: str, protocol: str, command: Sequence[str]) -> ExternalEn
 
 def duel(
     game_name: str,
-    a: MatchPlayer,
-    b: MatchPlayer,
+    a: Participant,
+    b: Participant,
     *,
     pairs: int,
     seconds: float,

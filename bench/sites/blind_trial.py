@@ -41,7 +41,9 @@ async def measure(folder: Path, options: argparse.Namespace) -> None:
     )
     database = await Database.open(config.storage.url)
     if not options.reveal:
-        planned = plan(config.by_account(), "bench", opt=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
+        planned = plan(
+            config.by_account(), "bench", planned_n=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE
+        )
         async with database.write() as session:
             await start_trial(session, planned)
     async with running(config) as url:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.statistics.simulated import GamePlan, play_games
 from bench.statistics.verdicts import Rates, rates, verdict
-from storage.evidence.inference.any_time import Opt, SequenceDesign
+from storage.evidence.inference.any_time import PlannedN, SequenceDesign
 from storage.evidence.inference.defaults import ALPHA
 from storage.evidence.intervals import share
 
@@ -24,7 +24,7 @@ PLAN = GamePlan(effect_sd=0.3, chances=(0.6, 0.4))
 def false_alarms(runs: int, games: int, seed: int) -> Rates:
     """How often 0 is excluded at some look."""
     rng = np.random.default_rng(seed)
-    design = SequenceDesign(Opt.GAMES)
+    design = SequenceDesign(PlannedN.GAMES)
     return rates([verdict(play_games(PLAN, games, rng), design) for _ in range(runs)])
 
 

@@ -27,11 +27,11 @@ from bench.statistics.simulated import (
     play_games,
 )
 from bench.statistics.verdicts import Rates, rates, verdict
-from storage.evidence.inference.any_time import Opt, SequenceDesign, looks
+from storage.evidence.inference.any_time import PlannedN, SequenceDesign, looks
 from storage.evidence.inference.fixed import fixed_mean
 from storage.evidence.intervals import Z_95, share
 
-GAMES_DESIGN = SequenceDesign(Opt.GAMES)
+GAMES_DESIGN = SequenceDesign(PlannedN.GAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ GAME_CASES = (
     GameCase(
         "and effect sd .3, any P, no cap",
         GamePlan(effect_sd=0.3, cap=None, adjusted=False),
-        SequenceDesign(Opt.GAMES, least_persons=0),
+        SequenceDesign(PlannedN.GAMES, least_persons=0),
     ),
     GameCase("as in the program, effect sd .3", GamePlan(effect_sd=0.3, chances=(0.6, 0.4))),
     GameCase("as in the program, effect sd .5", GamePlan(effect_sd=0.5, chances=(0.6, 0.4))),
@@ -74,8 +74,8 @@ def decision_rates(plan: DecisionPlan, runs: int, games: int, seed: int) -> dict
         decisions = decide(plan, pairs, games, rng)
         for name in ("cost", "beyond_difficulty", "earned", "fell_beyond_chance"):
             found.setdefault(name, []).append(getattr(decisions, name))
-    designs = {name: SequenceDesign(Opt.DECISIONS) for name in found}
-    designs["fell_beyond_chance"] = SequenceDesign(Opt.TRAPS)
+    designs = {name: SequenceDesign(PlannedN.DECISIONS) for name in found}
+    designs["fell_beyond_chance"] = SequenceDesign(PlannedN.TRAPS)
     return {
         name: (values[0].truth, rates([verdict(each, designs[name]) for each in values]))
         for name, values in found.items()
@@ -84,7 +84,7 @@ def decision_rates(plan: DecisionPlan, runs: int, games: int, seed: int) -> dict
 
 def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
     """How often the true share of falls beyond the model is excluded at some look."""
-    rng, design = np.random.default_rng(seed), SequenceDesign(Opt.TRAPS)
+    rng, design = np.random.default_rng(seed), SequenceDesign(PlannedN.TRAPS)
 
     def values(found: Falls) -> Values:
         return Values(found.fell - found.model, found.persons, found.beyond)

@@ -28,7 +28,7 @@ T = TypeVar("T")
 Rows = Sequence[dict[str, Any]]
 
 
-class OutputFormat(StrEnum):
+class CommandFormat(StrEnum):
     """Output format of a command."""
 
     TABLE = "table"
@@ -49,7 +49,7 @@ class UsageError(DesdemonaError):
 
 # The largest number that every database stores as an integer.
 MOST = 2**31 - 1
-FormatOption = Annotated[OutputFormat, typer.Option("--format", help="How to write it.")]
+FormatOption = Annotated[CommandFormat, typer.Option("--format", help="How to write it.")]
 
 
 def config_of(context: typer.Context) -> "Config":
@@ -154,7 +154,7 @@ def note(text: str) -> None:
 
 
 def write(
-    output: OutputFormat,
+    output: CommandFormat,
     table: "RenderableType",
     rows: Rows,
     *,
@@ -166,9 +166,9 @@ def write(
     Args:
         is_filtered: There may be games that were not selected.
     """
-    if output is OutputFormat.JSON:
+    if output is CommandFormat.JSON:
         print_json(nested)
-    elif output is OutputFormat.TABLE:
+    elif output is CommandFormat.TABLE:
         if rows:
             console().print(table)
         else:

@@ -8,7 +8,7 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from bot.cli.common import FormatOption, OutputFormat, UsageError, config_of, console, note, print_json
+from bot.cli.common import CommandFormat, FormatOption, UsageError, config_of, console, note, print_json
 
 if TYPE_CHECKING:
     from storage.ask.question import Answer
@@ -30,7 +30,7 @@ def sql(
         float, typer.Option("--limit-s", min=0.1, max=3600, help="Seconds that it may take.")
     ] = 60.0,
     rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows at most.")] = 10_000,
-    output: FormatOption = OutputFormat.TABLE,
+    output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Answer a question in SQL, read-only.
 
@@ -47,9 +47,9 @@ def sql(
         raise UsageError("give a question, or --views")
     text = sys.stdin.read() if question == "-" else question
     found = _ask(context, text, limit_s, rows)
-    if output is OutputFormat.JSON:
+    if output is CommandFormat.JSON:
         print_json(found.records())
-    elif output is OutputFormat.CSV:
+    elif output is CommandFormat.CSV:
         from storage.evidence.exports.csv_cells import cells
 
         lines = csv.writer(sys.stdout, lineterminator="\n")

@@ -8,8 +8,8 @@ import typer
 
 from bot.base.rounding import counted
 from bot.cli.common import (
+    CommandFormat,
     FormatOption,
-    OutputFormat,
     UsageError,
     ask_database,
     config_of,
@@ -34,22 +34,25 @@ _SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
 def start(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The trial's name: letters, digits, -, _ and .")],
-    opt: Annotated[
+    planned_n: Annotated[
         int | None,
         typer.Option(
-            help="Games at which its interval is to be tightest, by default 1000; with only a player that "
-            "draws single decisions, decisions, by default 6000."
+            help="Planned number of games, by default 1000; with only a strategy that draws single "
+            "decisions, planned number of decisions, by default 6000. The interval is tightest there."
         ),
     ] = None,
+    opt: Annotated[
+        int | None, typer.Option(hidden=True, help="The old name of --planned-n; until 0.4.0.")
+    ] = None,
     alpha: Annotated[
-        float, typer.Option(help="Probability that its interval ever excludes the truth, at most.")
+        float, typer.Option(help="Maximum probability that the interval ever excludes the true value.")
     ] = ALPHA,
-    cap: Annotated[int, typer.Option(help="So many of a person's first games count.")] = CAP_GAMES,
+    cap: Annotated[int, typer.Option(help="Only this many first games of each person count.")] = CAP_GAMES,
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
-            help="Compare results (the default), or what the opponents' replies cost them (the default with "
-            "only a player that draws single decisions)."
+            help="Compare results (the default), or the cost of the opponents' replies (the default with "
+            "only a strategy that draws single decisions)."
         ),
     ] = None,
 ) -> None:
@@ -61,8 +64,11 @@ def start(
     changed settings (`desdemona control reload`).
     """
     config = config_of(context)
+    if opt is not None:
+        note("--opt is now --planned-n; the old name works until 0.4.0")
+        planned_n = opt if planned_n is None else planned_n
     try:
-        new = plan(config.by_account(), name, opt=opt, alpha=alpha, cap=cap, endpoint=endpoint)
+        new = plan(config.by_account(), name, planned_n=planned_n, alpha=alpha, cap=cap, endpoint=endpoint)
     except TrialError as error:
         raise UsageError(f"trial start: {error}") from None
 
@@ -97,7 +103,7 @@ def end(
     print(f"trial {ended.name} has ended: {counted(ended.games, 'game')}{running}")
 
 
-def list_command(context: typer.Context, output: FormatOption = OutputFormat.TABLE) -> None:
+def list_command(context: typer.Context, output: FormatOption = CommandFormat.TABLE) -> None:
     """List all trials, the latest first."""
 
     async def work(database: "Database") -> "list[StoredTrial]":
@@ -107,7 +113,7 @@ def list_command(context: typer.Context, output: FormatOption = OutputFormat.TAB
             return await list_trials(session)
 
     rows = [_row(trial) for trial in ask_database(context, work)]
-    if output is OutputFormat.JSON:
+    if output is CommandFormat.JSON:
         print_json(rows)
         return
     flat = [
@@ -115,7 +121,7 @@ def list_command(context: typer.Context, output: FormatOption = OutputFormat.TAB
     ]
     for row in flat:
         row["arms"] = " ".join(row["arms"])
-    if output is OutputFormat.CSV:
+    if output is CommandFormat.CSV:
         print_csv(flat)
     elif flat:
         _print_table(flat)
@@ -127,7 +133,7 @@ def plan(
     configs: "Mapping[str, Config]",
     name: str,
     *,
-    opt: int | None,
+    planned_n: int | None,
     alpha: float,
     cap: int,
     endpoint: Endpoint | None,
@@ -137,7 +143,7 @@ def plan(
     Args:
         configs: The settings of each account, by its name.
         name: Of the trial.
-        opt: As in `storage.evidence.trials.NewTrial`, like the others; None: the usual number.
+        planned_n: As in `storage.evidence.trials.NewTrial`, like the others; None: the usual number.
         endpoint: None: the usual one.
 
     Raises:
@@ -145,7 +151,7 @@ def plan(
     """
     from bot.game.assignment import BLIND_COIN_PROBABILITY
     from engine import ENGINE_VERSION
-    from storage.evidence.inference.any_time import Opt
+    from storage.evidence.inference.any_time import PlannedN
     from storage.evidence.trials import NewTrial
 
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
@@ -177,7 +183,7 @@ def plan(
     how = {
         "engine_version": ENGINE_VERSION,
         "params": asdict(config.trap.params()),
-        "favour": BLIND_COIN_PROBABILITY,
+        "coin_probability": BLIND_COIN_PROBABILITY,
         "settings": settings,
     }
     configurations = {arm: {"player": arm, **how} for arm in arms}
@@ -185,7 +191,7 @@ def plan(
         name=name,
         arms=arms,
         configurations=configurations,
-        opt=int(Opt.DECISIONS if is_alone else Opt.GAMES) if opt is None else opt,
+        planned_n=int(PlannedN.DECISIONS if is_alone else PlannedN.GAMES) if planned_n is None else planned_n,
         alpha=alpha,
         cap=cap,
         endpoint=endpoint or (Endpoint.COST if is_alone else Endpoint.SCORE),
@@ -225,7 +231,8 @@ def _row(trial: "StoredTrial") -> dict[str, Any]:
         "games": trial.games,
         "open_games": trial.open_games,
         "endpoint": trial.endpoint.value,
-        "opt": trial.opt,
+        "planned_n": trial.planned_n,
+        "opt": trial.planned_n,  # the old name, until 0.4.0
         "alpha": trial.alpha,
         "cap": trial.cap,
         "strata": dict(trial.strata),

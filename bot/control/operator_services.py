@@ -17,7 +17,7 @@ class OperatorServices:
     """The running program, for the operator's page."""
 
     actions: OperatorActions
-    watch: HealthMonitor
+    health: HealthMonitor
     board: AlarmBoard
     models: ModelRegistry
     metrics: Metrics
@@ -35,4 +35,4 @@ class OperatorServices:
         """The metrics in Prometheus's text format."""
         status = await self.actions.status()
         self.metrics.tasks.set(len(asyncio.all_tasks()))
-        return exposition(self.metrics, status, self.watch.recent, self.models.failures(), self.board.firing)
+        return exposition(self.metrics, status, self.health.recent, self.models.failures(), self.board.firing)

@@ -149,10 +149,10 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         commands = OperatorCommands(actions, owner)
         await stack.enter_async_context(listening(config.control_socket, commands.table()))
         if config.dashboard.enabled:
-            desk = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
+            operator = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
             shown = pages(actions)
             workers = PageWorkers(config.storage.url)
-            dashboard = Dashboard(config.dashboard, database, shown, desk, workers=workers)
+            dashboard = Dashboard(config.dashboard, database, shown, operator, workers=workers)
             if address := await stack.enter_async_context(dashboard.running()):
                 logger.info("the dashboard is at %s", address)
         opens_arena = config.arena.enabled and (not only or arena.has_bots)

@@ -23,7 +23,7 @@ from bot.dashboard.rendering import query_text
 from storage.evidence.exports.csv_cells import cell
 
 
-class PageForm(StrEnum):
+class OutputFormat(StrEnum):
     """What a page is answered as."""
 
     HTML = "html"
@@ -32,7 +32,7 @@ class PageForm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class RequestContext:
     """What every page shows beside its own contents."""
 
     has_session: bool = False
@@ -49,18 +49,18 @@ class PageRequest:
     page: str
     """Its name."""
     query: Query
-    form: PageForm
+    form: OutputFormat
     parts: Mapping[str, str] = field(default_factory=dict)
     """The parts of its path."""
     table: str = ""
     """Which table, for CSV; empty: the first."""
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    context: RequestContext = field(default_factory=RequestContext)
     live: Any = None
     """See `bot.dashboard.page.Page.live`."""
 
 
 @dataclass(frozen=True, slots=True)
-class MadePage:
+class RenderedPage:
     """A page as text."""
 
     text: str
@@ -68,7 +68,7 @@ class MadePage:
     """The name of the table, for CSV."""
 
 
-class AnswerMaker:
+class PageRenderer:
     """Makes answers.
 
     Args:
@@ -82,7 +82,7 @@ class AnswerMaker:
         self._templates = templates
         self._cache = cache
 
-    async def answer(self, asked: PageRequest) -> MadePage:
+    async def answer(self, asked: PageRequest) -> RenderedPage:
         """The answer to a request.
 
         Raises:
@@ -93,13 +93,13 @@ class AnswerMaker:
         view = (await self._cache.get(page, asked.query)).view
         if page.show_live is not None and asked.live is not None:
             view = page.show_live(view, asked.live)
-        if asked.form is PageForm.JSON:
-            return MadePage(json.dumps(view.to_json(), default=str, ensure_ascii=False))
-        if asked.form is PageForm.CSV:
+        if asked.form is OutputFormat.JSON:
+            return RenderedPage(json.dumps(view.to_json(), default=str, ensure_ascii=False))
+        if asked.form is OutputFormat.CSV:
             return _csv(asked, view)
         text = self.render(
             page.template,
-            asked.surroundings,
+            asked.context,
             page=page,
             view=view,
             chips=chips(page, asked.query),
@@ -107,9 +107,9 @@ class AnswerMaker:
             api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}",
             query_string=query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")}),
         )
-        return MadePage(text)
+        return RenderedPage(text)
 
-    def render(self, template: str, surroundings: Surroundings, **values: Any) -> str:
+    def render(self, template: str, surroundings: RequestContext, **values: Any) -> str:
         """A template's text."""
         return self._templates.get_template(template).render(
             menu=[page for page in self._pages.values() if page.is_in_menu],
@@ -120,14 +120,14 @@ class AnswerMaker:
         )
 
 
-def _csv(asked: PageRequest, view: View) -> MadePage:
+def _csv(asked: PageRequest, view: View) -> RenderedPage:
     tables = view.tables()
     if not tables:
         raise BadQuery("this page has no table")
     name = asked.table or next(iter(tables))
     if name not in tables:
         raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
-    return MadePage(csv_text(tables[name]), name)
+    return RenderedPage(csv_text(tables[name]), name)
 
 
 def csv_text(rows: Rows) -> str:

@@ -6,34 +6,34 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from bot.control.operator_services import OperatorServices
 
 
-def monitoring_routes(desk: OperatorServices | None) -> list[web.RouteDef]:
+def monitoring_routes(operator: OperatorServices | None) -> list[web.RouteDef]:
     """The routes ``/healthz``, ``/readyz`` and ``/metrics``.
 
     Args:
-        desk: The running program; None: there is none, and only ``/healthz`` answers.
+        operator: The running program; None: there is none, and only ``/healthz`` answers.
     """
 
     async def healthz(_request: web.Request) -> web.Response:
         """200 while the program lives, else 503 with the reason; open to everybody who names our host."""
-        trouble = "" if desk is None else desk.watch.trouble
+        trouble = "" if operator is None else operator.health.trouble
         # Nothing of the reason, which may name files: it is in /readyz and in the log.
         said = {"ok": True} if not trouble else {"ok": False, "reason": "the database cannot be written"}
         return web.json_response(said, status=503 if trouble else 200)
 
     async def readyz(_request: web.Request) -> web.Response:
         """200 if every part is ready, else 503; each part with its reason."""
-        assert desk is not None  # noqa: S101 - the route is there with a desk only
-        said = await desk.readiness()
+        assert operator is not None  # noqa: S101 - the route is there with a desk only
+        said = await operator.readiness()
         return web.json_response(said, status=200 if said["ok"] else 503)
 
     async def metrics(_request: web.Request) -> web.Response:
         """The metrics in Prometheus's text format."""
-        assert desk is not None  # noqa: S101 - as above
-        response = web.Response(body=await desk.exposition())
+        assert operator is not None  # noqa: S101 - as above
+        response = web.Response(body=await operator.exposition())
         response.headers["Content-Type"] = CONTENT_TYPE_LATEST
         return response
 
     routes = [web.get("/healthz", healthz)]
-    if desk is not None:
+    if operator is not None:
         routes += [web.get("/readyz", readyz), web.get("/metrics", metrics)]
     return routes

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bot.base.errors import DesdemonaError
-from bot.dashboard.answers import AnswerMaker, MadePage, PageRequest
+from bot.dashboard.answers import PageRenderer, PageRequest, RenderedPage
 from bot.dashboard.menu import pages
 from bot.dashboard.page_cache import LONGEST_S, PageCache, TooSlow
 from bot.dashboard.rendering import environment
@@ -40,13 +40,13 @@ class PageWorkers:
         self._url = url
         self._pool = ProcessPool(PROCESSES)
 
-    async def answer(self, asked: PageRequest) -> MadePage:
+    async def answer(self, asked: PageRequest) -> RenderedPage:
         """The answer to a request for one of `bot.dashboard.menu.pages`.
 
         Raises:
             TooSlow: It takes too long.
             DesdemonaError: The process ended, for instance for lack of memory.
-            StorageError, DesdemonaError: As `bot.dashboard.answers.AnswerMaker.answer`.
+            StorageError, DesdemonaError: As `bot.dashboard.answers.PageRenderer.answer`.
         """
         job = self._pool.run(_answer, _Job(self._url, asked))
         try:
@@ -80,10 +80,10 @@ class _Worker:
         self._runner = asyncio.Runner()
         database = self._runner.run(Database.open(job.url, upgrade=False))
         cache = PageCache(database, time.monotonic)
-        self._maker = AnswerMaker(pages(), environment(), cache)
+        self._maker = PageRenderer(pages(), environment(), cache)
         collect_seldom()
 
-    def answer(self, asked: PageRequest) -> MadePage:
+    def answer(self, asked: PageRequest) -> RenderedPage:
         return self._runner.run(self._maker.answer(asked))
 
 
@@ -102,8 +102,8 @@ _NEW_OBJECTS = 10_000
 _worker: _Worker | None = None
 
 
-def _answer(job: _Job) -> MadePage:
-    """MadePage a request, in a worker process."""
+def _answer(job: _Job) -> RenderedPage:
+    """RenderedPage a request, in a worker process."""
     global _worker
     if _worker is None:
         _worker = _Worker(job)

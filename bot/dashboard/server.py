@@ -21,7 +21,7 @@ from bot.base.errors import DesdemonaError
 from bot.charts.files import CHART_FILES
 from bot.control.operator_services import OperatorServices
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, read_form, safe_next
-from bot.dashboard.answers import AnswerMaker, PageForm, PageRequest, Surroundings
+from bot.dashboard.answers import OutputFormat, PageRenderer, PageRequest, RequestContext
 from bot.dashboard.controls import ActionResult, Controls, forget_said, said_last
 from bot.dashboard.live import LiveStream
 from bot.dashboard.monitoring import monitoring_routes
@@ -48,7 +48,7 @@ AGAIN_S = 30.0
 SHUTDOWN_S = 2.0
 _SQL_PAGE = ("/dash/ask", "/dash/api/ask", "/dash/api/ask.csv")
 """Addresses of a page of earlier releases."""
-_TYPES = {PageForm.HTML: "text/html", PageForm.JSON: "application/json", PageForm.CSV: "text/csv"}
+_TYPES = {OutputFormat.HTML: "text/html", OutputFormat.JSON: "application/json", OutputFormat.CSV: "text/csv"}
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -69,7 +69,7 @@ class Dashboard:
         config: Where it listens, and who may see it.
         database: What it shows.
         pages: All pages, in the order of the menu.
-        desk: The running program, for controls, alarms, metrics and health; None: there is none.
+        operator: The running program, for controls, alarms, metrics and health; None: there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
         workers: Make the pages, and are closed at the end; None: they are made here.
@@ -83,7 +83,7 @@ class Dashboard:
         config: DashboardConfig,
         database: Database,
         pages: Sequence[Page],
-        desk: OperatorServices | None = None,
+        operator: OperatorServices | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         workers: PageWorkers | None = None,
@@ -97,31 +97,31 @@ class Dashboard:
         self._workers = workers
         self._listener: asyncio.Server | None = None
         self._cache = PageCache(database, clock)
-        self._maker = AnswerMaker(pages, environment(), self._cache)
+        self._maker = PageRenderer(pages, environment(), self._cache)
         self._live = LiveStream(self._cache.version)
         if config.ask:
             logger.warning("dashboard.ask is ignored: run `desdemona sql` for questions in SQL")
         self._busy: set[web.RequestHandler] = set()
         """Connections with a request in progress."""
         self._pages = pages
-        self._desk = desk
-        controls = None if desk is None else Controls(desk.actions, self._render)
+        self._operator = operator
+        controls = None if operator is None else Controls(operator.actions, self._render)
         self._app = web.Application(
             middlewares=[self._answer, self._access.guard], client_max_size=MAX_BODY_BYTES
         )
         self._app.add_routes(
             [
                 web.get("/", _to_first_page),
-                *monitoring_routes(desk),
+                *monitoring_routes(operator),
                 web.get(LOGIN, self._login_page),
                 web.post(LOGIN, self._sign_in),
                 web.post("/dash/logout", self._sign_out),
                 web.get("/dash/stream", self._live.serve),
-                *(web.get(page.path, self._handler(page, PageForm.HTML)) for page in pages),
+                *(web.get(page.path, self._handler(page, OutputFormat.HTML)) for page in pages),
                 *(
                     web.get(f"/dash/api/{page.name}{_parts(page)}{ending}", self._handler(page, form))
                     for page in pages
-                    for ending, form in ((".csv", PageForm.CSV), ("", PageForm.JSON))
+                    for ending, form in ((".csv", OutputFormat.CSV), ("", OutputFormat.JSON))
                 ),
                 *(
                     web.get(f"{page.path}/download", self._download(page.download, page))
@@ -194,7 +194,7 @@ class Dashboard:
 
     # --- Pages ------------------------------------------------------------------------------------------
 
-    def _handler(self, page: Page, form: PageForm) -> Handler:
+    def _handler(self, page: Page, form: OutputFormat) -> Handler:
         answer = self._maker.answer if self._workers is None else self._workers.answer
 
         async def handle(request: web.Request) -> web.Response:
@@ -206,16 +206,16 @@ class Dashboard:
                 form,
                 dict(request.match_info),
                 wanted,
-                self._surroundings(said_last(request) if form is PageForm.HTML else None),
+                self._context(said_last(request) if form is OutputFormat.HTML else None),
                 None if page.live is None else await page.live(),
             )
             made = await answer(asked)
             # Half a character of UTF-16 cannot be sent; in JSON it becomes an escape.
-            body = made.text.encode(errors="backslashreplace" if form is PageForm.JSON else "replace")
+            body = made.text.encode(errors="backslashreplace" if form is OutputFormat.JSON else "replace")
             response = web.Response(body=body, content_type=_TYPES[form], charset="utf-8")
-            if form is PageForm.HTML:
+            if form is OutputFormat.HTML:
                 forget_said(request, response)
-            if form is PageForm.CSV:
+            if form is OutputFormat.CSV:
                 name = f"{page.name}-{made.table}.csv"
                 response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
             return _private(response)
@@ -232,11 +232,11 @@ class Dashboard:
         return handle
 
     def _render(self, template: str, **values: Any) -> str:
-        return self._maker.render(template, self._surroundings(), **values)
+        return self._maker.render(template, self._context(), **values)
 
-    def _surroundings(self, said: ActionResult | None = None) -> Surroundings:
-        alarms = () if self._desk is None else self._desk.unacknowledged_alarms
-        return Surroundings(self._access.needs_token, alarms, said)
+    def _context(self, said: ActionResult | None = None) -> RequestContext:
+        alarms = () if self._operator is None else self._operator.unacknowledged_alarms
+        return RequestContext(self._access.needs_token, alarms, said)
 
     # --- Signing in -------------------------------------------------------------------------------------
 

@@ -65,8 +65,8 @@ def command_of(line: ChatLine, bot: str) -> Command | None:
 
 def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
     """Whether the asker and all who can read the answer may see scores during the game."""
-    is_watcher = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
-    return config.spectator_commands and is_watcher
+    is_spectator = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
+    return config.spectator_commands and is_spectator
 
 
 def answer(command: Command, facts: ChatFacts) -> str:

@@ -111,7 +111,7 @@ class GameRunner:
         self._was_running = False
         self._turn: asyncio.Task[None] | None = None
         """Our latest turn: finds a move and sends it."""
-        self._search: asyncio.Task[Decision] | None = None
+        self._move_search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
@@ -129,7 +129,7 @@ class GameRunner:
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
-        self._mind: GameThinker
+        self._search: GameThinker
         self._side_tasks: SideTasks
         self._offers: GameOffers
         self._chat: GameChat
@@ -254,7 +254,7 @@ class GameRunner:
 
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
-        self._mind = GameThinker(services, self._tasks)
+        self._search = GameThinker(services, self._tasks)
         self._side_tasks = SideTasks(self.game_id, services, self._tasks)
         self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
         self._chat = GameChat(
@@ -333,10 +333,10 @@ class GameRunner:
             case Join(snapshot):
                 await self._join(snapshot)
             case StopThinking():
-                if self._search is not None:
-                    self._search.cancel()
+                if self._move_search is not None:
+                    self._move_search.cancel()
             case TakenBack(ply):
-                self._mind.forget()
+                self._search.forget()
                 await self._ledger.take_back(ply)
             case Think():
                 self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
@@ -453,13 +453,13 @@ class GameRunner:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
-        longest_s = self._mind.longest_s(self._ledger.game, game, position, think.remaining_s)
+        longest_s = self._search.longest_s(self._ledger.game, game, position, think.remaining_s)
         self._due = received_at, longest_s
         stored = await self._ledger.find(think.ply, game.position_text(position))
         if stored is not None or not self._is_current(think):
             return stored
         found = self._tasks.create_task(
-            self._mind.decide(
+            self._search.decide(
                 self._ledger.game,
                 game,
                 position,
@@ -469,7 +469,7 @@ class GameRunner:
                 think.their_remaining_s,
             )
         )
-        self._search = found
+        self._move_search = found
         await asyncio.wait([found])
         if found.cancelled():
             return None
@@ -532,7 +532,7 @@ class GameRunner:
         if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self._session, moves)
             if game.legal_moves(position):
-                self._mind.expect(self._ledger.game, game, position, stored.decision, moves)
+                self._search.expect(self._ledger.game, game, position, stored.decision, moves)
 
     async def _read_again(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
@@ -647,9 +647,9 @@ class GameRunner:
 
     def _leave(self) -> None:
         """Cancel what is still under way: the game is over."""
-        self._mind.forget()
-        if self._search is not None:
-            self._search.cancel()
+        self._search.forget()
+        if self._move_search is not None:
+            self._move_search.cancel()
         self._side_tasks.cancel()
 
     async def _with_accepted_move(

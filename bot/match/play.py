@@ -10,8 +10,8 @@ from typing import Any
 
 from bot.match.conditions import Adjudication, Terms, called
 from bot.match.openings import Opening, position_after, random_opening
+from bot.match.participants import OurPlayer, Participant, make_player
 from bot.match.player_specs import MatchError
-from bot.match.players import MatchPlayer, OurPlayer, make_player
 from bot.match.processor_use import game_in_process
 from engine import SEARCH_REVISION
 from engine.decision import Decision
@@ -166,7 +166,7 @@ def play_game(
     terms: Terms,
     number: int,
     opening: Opening,
-    players: tuple[MatchPlayer, MatchPlayer],
+    players: tuple[Participant, Participant],
     *,
     keeps_decisions: bool = True,
 ) -> Played:
@@ -241,7 +241,7 @@ class _GameInPlay:
     terms: Terms
     opening: Opening
     a_side: int
-    players: tuple[MatchPlayer, MatchPlayer]
+    players: tuple[Participant, Participant]
     moves: list[str] = field(default_factory=list)
     used: list[Used] = field(default_factory=lambda: [Used(), Used()])
 
@@ -329,7 +329,7 @@ class _GameInPlay:
         return _Verdict(points, End.RULES, margin, reason=game.ending(position).text)
 
 
-def _begin(player: MatchPlayer, start: Any, name: str) -> None:
+def _begin(player: Participant, start: Any, name: str) -> None:
     failure: EngineError | None = None
     for _ in range(_STARTS):
         try:

@@ -13,9 +13,9 @@ import numpy as np
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import Opening, read_openings
+from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
-from bot.match.players import OurPlayer
 from engine.bait_rule import forecast, looks_odds
 from engine.decision import Candidate
 from engine.game import if_it_goes_on

@@ -16,9 +16,9 @@ import numpy as np
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
+from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
-from bot.match.players import OurPlayer
 from engine.decision import Decision
 from engine.game import WIN_CENTI, ply_of_loss
 from engine.human.value import expectation

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bot.match.openings import position_after, random_opening
+from bot.match.participants import OurPlayer
 from bot.match.player_specs import OurSpec, parse_spec
-from bot.match.players import OurPlayer
 from engine._native import chess_perft
 from engine.game import WIN_CENTI, Move
 from engine.games import get_game

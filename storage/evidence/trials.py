@@ -57,7 +57,7 @@ class NewTrial:
     """How each player plays, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
     """Which games are alike; see `STRATA`."""
-    opt: int = 1000
+    planned_n: int = 1000
     """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
     one player."""
     alpha: float = ALPHA
@@ -80,7 +80,7 @@ class NewTrial:
             )
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
-        for name, value in (("opt", self.opt), ("cap", self.cap)):
+        for name, value in (("planned_n", self.planned_n), ("cap", self.cap)):
             if not 1 <= value <= _MOST_GAMES:
                 raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES}")
         if not (math.isfinite(self.alpha) and 0 < self.alpha < 1):
@@ -126,7 +126,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         arms=sorted(new.arms),
         configurations=dict(new.configurations),
         strata=dict(new.strata),
-        opt=new.opt,
+        opt=new.planned_n,  # the column keeps its name
         alpha=new.alpha,
         cap=new.cap,
         endpoint=new.endpoint,
@@ -274,7 +274,7 @@ def _read(row: Any, games: Mapping[bool, int]) -> StoredTrial:
         arms=_names(row.arms),
         configurations=row.configurations,
         strata=row.strata,
-        opt=row.opt,
+        planned_n=row.planned_n,
         alpha=row.alpha,
         cap=row.cap,
         endpoint=row.endpoint,

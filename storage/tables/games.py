@@ -97,7 +97,7 @@ class TrialRow(Base):
     arms: Mapped[list[str]] = mapped_column(JsonType)
     configurations: Mapped[JsonColumn]
     strata: Mapped[JsonColumn]
-    opt: Mapped[int]
+    planned_n: Mapped[int] = mapped_column("opt")
     alpha: Mapped[float] = mapped_column(Float(53))
     cap: Mapped[int]
     endpoint: Mapped[Endpoint] = mapped_column(enum_column(Endpoint))

@@ -6,8 +6,8 @@ import typer
 
 from bot.cli.common import (
     MOST,
+    CommandFormat,
     FormatOption,
-    OutputFormat,
     ShowFormat,
     UsageError,
     ask_database,
@@ -36,7 +36,7 @@ def games(
     filters: "Filters",
     suspect: Suspects = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most games to list, the latest first.")] = 20,
-    output: FormatOption = OutputFormat.TABLE,
+    output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """List the latest games.
 
@@ -49,7 +49,7 @@ def games(
 
     async def read(database: "Database") -> "tuple[list[StoredGame], Flags | None]":
         async with database.read() as session:
-            needs_flags = suspect is not None or output is not OutputFormat.TABLE
+            needs_flags = suspect is not None or output is not CommandFormat.TABLE
             flags = await suspect_games(session) if needs_flags else None
             latest = await list_games(session, filters, limit if suspect is None else None)
             for game in latest:

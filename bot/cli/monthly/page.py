@@ -18,7 +18,7 @@ from bot.views.verdict_text import sentences
 from engine.games import get_game
 from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.statistics.groups import Expected, GroupStatistics
-from storage.evidence.statistics.monthly import DearBait, MonthlyReport, RatedGames
+from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport, RatedGames
 
 _PER_CENT = NumberStyle(unit=" %")
 _POINTS = NumberStyle(decimals=1, is_signed=True)
@@ -363,7 +363,7 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
     return (_card("Trials", _table("Trials", head, rows), *found, tag("p", told, class_="muted")),)
 
 
-def _baits(baits: Sequence[DearBait]) -> Markup:
+def _baits(baits: Sequence[CostliestBait]) -> Markup:
     if not baits:
         return tag("p", "No bait was taken.")
     boards = []

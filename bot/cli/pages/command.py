@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.common import FormatOption, OutputFormat, UsageError, ask_database, console, print_json
+from bot.cli.common import CommandFormat, FormatOption, UsageError, ask_database, console, print_json
 from bot.cli.filters import selects_moves
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def page_command(
     arms: Annotated[str, typer.Option(metavar="A,B", help="Of works: compare these players.")] = "",
     number: Annotated[str, typer.Option("--page", help="Which page of a long list.")] = "",
     table: Annotated[str, typer.Option(help="Which table, for --format csv; by default the first.")] = "",
-    output: FormatOption = OutputFormat.TABLE,
+    output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Show a page of the dashboard, or ten questions that the pages answer.
 
@@ -47,9 +47,9 @@ def page_command(
     page = _page(name)
     own["number" if "number" in page.parameters else "page"] = number
     view = _load(context, page, filters, own)
-    if output is OutputFormat.JSON:
+    if output is CommandFormat.JSON:
         print_json(_plain(view.to_json()))
-    elif output is OutputFormat.CSV:
+    elif output is CommandFormat.CSV:
         _print_csv(view, table)
     else:
         from bot.cli.pages.texts import TEXTS

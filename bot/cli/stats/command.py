@@ -7,8 +7,8 @@ import typer
 
 from bot.base.rounding import counted
 from bot.cli.common import (
+    CommandFormat,
     FormatOption,
-    OutputFormat,
     UsageError,
     ask_database,
     console,
@@ -55,7 +55,7 @@ def stats(
         typer.Option("--calibration", help="How well each model of people forecast errors, instead."),
     ] = False,
     suspect: Suspects = None,
-    output: FormatOption = OutputFormat.TABLE,
+    output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Show results, errors and traps of groups of games.
 
@@ -117,7 +117,7 @@ def _calibration(
     filters: "Filters",
     by: "list[By]",
     suspect: bool | None,
-    output: OutputFormat,
+    output: CommandFormat,
 ) -> None:
     from bot.cli.stats import calibration
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
@@ -135,7 +135,7 @@ def _calibration(
     rows, outdated = ask_database(context, read)
     with damage_told():
         found = rows.calibrations()
-    if not found and output is OutputFormat.TABLE:
+    if not found and output is CommandFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
         write(
@@ -214,7 +214,7 @@ def _keys(text: str) -> "list[By]":
     return [known[name] for name in names]
 
 
-def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> None:
+def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
     from bot.cli.stats.plan import plan_view
     from storage.errors import StorageError
     from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
@@ -239,7 +239,7 @@ def _plan(context: typer.Context, filters: "Filters", output: OutputFormat) -> N
 
 
 def _trial(
-    context: typer.Context, name: str, arms: str | None, filters: "Filters", output: OutputFormat
+    context: typer.Context, name: str, arms: str | None, filters: "Filters", output: CommandFormat
 ) -> None:
     from bot.cli.stats import tables
     from storage.errors import FilterError
@@ -254,7 +254,7 @@ def _trial(
         raise UsageError(f"--{error}") from None
     assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
-    if output is OutputFormat.JSON:
+    if output is CommandFormat.JSON:
         told: dict[str, Any] = {
             "trial": report.trial.name,
             "arms": report.arms,
@@ -267,10 +267,11 @@ def _trial(
         if decisions is not None:
             told["decisions"] = {
                 **decisions.to_json(),
+                "opt": decisions.planned_n,  # the old name, until 0.4.0
                 "unreadable": [each.to_json() for each in report.damaged_decisions],
             }
         print_json(told)
-    elif output is OutputFormat.CSV:
+    elif output is CommandFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
         if games is not None:

@@ -16,7 +16,7 @@ from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import EloDifference, GamesReport
 from storage.evidence.inference.plan import more_needed
-from storage.evidence.inference.trial import EndpointReport, LotGuard, TrialCounts
+from storage.evidence.inference.trial import EndpointReport, RandomisationCheck, TrialCounts
 from storage.evidence.inference.verdict import (
     IntervalFinding,
     TrialOutcome,
@@ -191,7 +191,7 @@ def decisions_view(
     ]
     planned = len(trial.arms) == 1
     verdicts = decisions_verdicts(report, terms_of(trial), is_planned=planned)
-    has_fixed = verdicts[0].finding is not IntervalFinding.TOO_EARLY and cost.n >= report.opt
+    has_fixed = verdicts[0].finding is not IntervalFinding.TOO_EARLY and cost.n >= report.planned_n
     names = (f"cost{_PLANNED if planned else _EXPLORATORY}", f"beyond difficulty{_EXPLORATORY}")
     for name, outcome, verdict in zip(
         (*names, f"earned{_EXPLORATORY}"),
@@ -241,20 +241,20 @@ def _endpoint(name: str, found: EndpointReport, verdict: TrialVerdict, also: str
     return [f"{name}: {'  '.join(part for part in parts if part)}", *_sensitivity(found)]
 
 
-def _guard(guard: LotGuard) -> str:
+def _guard(guard: RandomisationCheck) -> str:
     if guard.draw.too_early is not None:
         return f"Lot: too early to test. {_missing(guard)}"
     return _missing(guard) if guard.broken else f"Lot ok. {_missing(guard)}"
 
 
-def _warning(guard: LotGuard, lacks: str, command: str = "DO NOT USE") -> list[str]:
+def _warning(guard: RandomisationCheck, lacks: str, command: str = "DO NOT USE") -> list[str]:
     """A line that says what is broken, or none; `lacks`: that one arm's outcomes are missing more often."""
     broken = {"draw": "the draws do not follow the recorded chances", "missing": lacks}
     reasons = " and ".join(broken[name] for name in guard.broken)
     return [f"{command}: {reasons}. {_missing(guard)}"] if reasons else []
 
 
-def _missing(guard: LotGuard) -> str:
+def _missing(guard: RandomisationCheck) -> str:
     return f"Missing {guard.missing_treated} / {guard.missing_untreated}."
 
 
@@ -328,7 +328,7 @@ def _more(trial: StoredTrial, report: GamesReport) -> str:
     if effect == 0:  # no games, or only certain results
         return unknown
     try:
-        needed = more_needed(report.score.estimate, effect, SequenceDesign(trial.opt, trial.alpha))
+        needed = more_needed(report.score.estimate, effect, SequenceDesign(trial.planned_n, trial.alpha))
     except ValueError:  # the effect is more than 0, so too many are needed
         return f"For {wanted} more than 10^12 games are needed, at scores like these."
     if needed is None:

@@ -32,8 +32,8 @@ from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult,
 from storage.evidence.queries.opponent_report import (
     GameProgress,
     GameTally,
+    ObservedRatings,
     OpponentReport,
-    SeenRatings,
     opponent_report,
 )
 from storage.evidence.statistics.reply_progress import (
@@ -174,11 +174,11 @@ class OpponentView:
         )
 
     @property
-    def curves(self) -> tuple[SeenRatings, ...]:
+    def curves(self) -> tuple[ObservedRatings, ...]:
         """The ratings that are drawn."""
         return self.report.ratings[:CURVES]
 
-    def rating_chart(self, seen: SeenRatings) -> Markup:
+    def rating_chart(self, seen: ObservedRatings) -> Markup:
         """The opponent's rating at each game."""
         name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
         games = counted(len(seen.points), "game")

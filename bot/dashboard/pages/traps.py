@@ -21,11 +21,11 @@ from storage.evidence.queries.baits import (
     BAND,
     LEAST_PERSONS,
     MOST_SEARCHED,
+    BaitEncounter,
     BaitFate,
     BaitGroup,
     BaitOrder,
     BaitSummary,
-    MetBait,
     bait_counts,
     list_baits,
     list_repeated,
@@ -50,7 +50,7 @@ FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.v
 class TrapCard:
     """A bait of the gallery."""
 
-    bait: MetBait
+    bait: BaitEncounter
     met: int
     """How often it was met, if equal ones are counted together; else 1, or 0 if it was never answered."""
     taken: int
@@ -126,7 +126,7 @@ class TrapCard:
         return {**row, "met": self.met, "taken": self.taken, "damage": self.damage}
 
 
-async def read_card(session: AsyncSession, bait: MetBait) -> TrapCard:
+async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
     """The card of a bait by itself."""
     told = await read_moment(session, bait.game_id, bait.ply)
     return TrapCard(

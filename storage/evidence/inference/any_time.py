@@ -53,7 +53,7 @@ _LARGEST_LOG = 700.0
 """Where e-values end: exp(700) is 10^304."""
 
 
-class Opt(IntEnum):
+class PlannedN(IntEnum):
     """How many values make an interval tightest, by kind of endpoint; fixed before the first value.
 
     At half or double of it the interval is about 1 % wider than the tightest, at a tenth 26 %.
@@ -69,8 +69,8 @@ class Opt(IntEnum):
 class SequenceDesign:
     """What is fixed of a confidence sequence before its first value."""
 
-    opt: int
-    """Number of values at which it is tightest; see `Opt`."""
+    planned_n: int
+    """Number of values at which it is tightest; see `PlannedN`."""
     alpha: float = ALPHA
     """Greatest chance that any of its intervals excludes the truth."""
     least_values: int = LEAST_VALUES
@@ -79,8 +79,8 @@ class SequenceDesign:
     """Fewer effective persons: too early."""
 
     def __post_init__(self) -> None:
-        if self.opt < 1:
-            raise ValueError(f"opt is {self.opt}, not 1 or more")
+        if self.planned_n < 1:
+            raise ValueError(f"opt is {self.planned_n}, not 1 or more")
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha is {self.alpha}, not between 0 and 1")
         if self.least_values < 2:
@@ -88,7 +88,7 @@ class SequenceDesign:
 
     def growth(self, n: Floats | float) -> Floats:
         """r = 1 + n R / opt for numbers of values, any shape."""
-        found: Floats = np.add(1.0, n * _tightness(self.alpha) / self.opt)
+        found: Floats = np.add(1.0, n * _tightness(self.alpha) / self.planned_n)
         return found
 
     def width(self, n: Floats | float) -> Floats:

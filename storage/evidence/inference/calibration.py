@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.any_time import LEAST_PERSONS, AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.evidence.inference.any_time import (
+    LEAST_PERSONS,
+    AnyTimeEstimate,
+    PlannedN,
+    SequenceDesign,
+    estimate,
+)
 from storage.evidence.inference.fixed import FixedInterval, fixed_logit, fixed_ratio
 from storage.evidence.inference.persons import Floats, PersonId
 
@@ -45,7 +51,7 @@ def calibration(
     predicted: Sequence[float] | Floats,
     happened: Sequence[bool] | NDArray[np.bool_],
     persons: Sequence[PersonId],
-    opt: int = Opt.REPLIES,
+    planned_n: int = PlannedN.REPLIES,
 ) -> Calibration:
     """Compare predictions of one model with what happened.
 
@@ -53,7 +59,7 @@ def calibration(
         predicted: Probabilities, shape (n,).
         happened: Shape (n,).
         persons: Who replied, shape (n,).
-        opt: Where the alarm's interval is tightest.
+        planned_n: Where the alarm's interval is tightest.
 
     Raises:
         ValueError: Lengths differ, or a probability is not from 0 to 1.
@@ -67,7 +73,7 @@ def calibration(
         ratio=only_of_enough_persons(fixed_ratio(p, o, persons)),
         intercept=only_of_enough_persons(intercept),
         slope=only_of_enough_persons(slope),
-        drift=estimate(o - p, persons, SequenceDesign(opt)),
+        drift=estimate(o - p, persons, SequenceDesign(planned_n)),
     )
 
 

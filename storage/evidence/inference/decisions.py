@@ -31,7 +31,7 @@ from storage.evidence.inference.trial import (
     UNSETTLED,
     EndpointReport,
     Exclusion,
-    LotGuard,
+    RandomisationCheck,
     TrialCounts,
     TrialTerms,
     Units,
@@ -40,7 +40,7 @@ from storage.evidence.inference.trial import (
     drawn_rows,
     endpoint,
     hide_early,
-    lot_guard,
+    randomisation_check,
 )
 
 _PRIOR_COST = 1.2
@@ -133,10 +133,10 @@ class DecisionOutcome:
 class DecisionsReport(TrialCounts):
     """The single decisions of a trial: a trap less no trap."""
 
-    opt: int
+    planned_n: int
     """Number of decisions that was fixed beforehand: where the intervals are tightest, and from which on the
     fixed ones may be shown."""
-    guard: LotGuard
+    guard: RandomisationCheck
     cost: DecisionOutcome
     """Y.  Includes that positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
@@ -155,7 +155,7 @@ class DecisionsReport(TrialCounts):
         for name in ("cost", "beyond_difficulty", "earned"):
             outcome: DecisionOutcome = getattr(self, name)
             early = outcome.any_time.estimate.too_early
-            waits = f"{self.counted} of {self.opt}" if self.counted < self.opt else None
+            waits = f"{self.counted} of {self.planned_n}" if self.counted < self.planned_n else None
             hide_early(found[name]["any_time"], lacks)
             hide_early(found[name]["fixed"], lacks or early or waits)
         return found
@@ -181,7 +181,7 @@ def decisions_report(
     drawn = _by_column(decisions)
     check_draws(drawn, "decision")
     selection = drawn_rows(drawn, terms, at, drawn["games_before"]).having("cost")
-    design = terms.design(terms.opt_decisions)
+    design = terms.design(terms.planned_decisions)
     rows = selection.counted
     cost, treated, chance = rows["cost"], rows["treated"], rows["chance"]
     persons = codes_of(rows["person"])
@@ -199,8 +199,8 @@ def decisions_report(
 
     return DecisionsReport(
         **selection.counts,
-        opt=terms.opt_decisions,
-        guard=lot_guard(selection, design),
+        planned_n=terms.planned_decisions,
+        guard=randomisation_check(selection, design),
         cost=outcome(cost, guess),
         beyond_difficulty=outcome(
             cost - np.where(treated, rows["mean_trap"], rows["mean_sound"]),

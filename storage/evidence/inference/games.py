@@ -40,7 +40,7 @@ from storage.evidence.inference.trial import (
     UNIT,
     CountedRows,
     EndpointReport,
-    LotGuard,
+    RandomisationCheck,
     TrialCounts,
     TrialTerms,
     Units,
@@ -49,7 +49,7 @@ from storage.evidence.inference.trial import (
     drawn_rows,
     endpoint,
     hide_early,
-    lot_guard,
+    randomisation_check,
     refuse,
 )
 
@@ -150,12 +150,12 @@ class EloDifference:
 class GamesReport(TrialCounts):
     """The games of a trial, trappy less standard."""
 
-    guard: LotGuard
+    guard: RandomisationCheck
     """Of results."""
     score: EndpointReport
     """Our score: 1, 1/2, 0."""
     elo: EloDifference
-    cost_guard: LotGuard
+    cost_guard: RandomisationCheck
     """Of games with a judged reply."""
     cost: EndpointReport
     """Mean cost per judged reply."""
@@ -227,17 +227,17 @@ def games_report_and_looks(
     """
     drawn = drawn_rows(games.rows, terms, at)
     scored, costed = drawn.having("score"), drawn.having("cost")
-    design = terms.design(terms.opt_games)
+    design = terms.design(terms.planned_games)
     score_rows, cost_rows = (_Counted.of(each.counted, games.kinds) for each in (scored, costed))
     guess, score_psi = _score_values(score_rows)
     cost_psi = _cost_values(cost_rows)
     score = endpoint(score_psi, score_rows.games, _is_first(scored), flags, design)
     report = GamesReport(
         **scored.counts,
-        guard=lot_guard(scored, design),
+        guard=randomisation_check(scored, design),
         score=score,
         elo=_elo(score.estimate, guess),
-        cost_guard=lot_guard(costed, design),
+        cost_guard=randomisation_check(costed, design),
         cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )

@@ -10,7 +10,7 @@ from math import ceil, inf, log10, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
-from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign
+from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign
 from storage.evidence.inference.defaults import ALPHA
 
 POWER = 0.8
@@ -159,7 +159,7 @@ def game_sd(score: float, draws: float) -> float:
 
 def plan_games() -> tuple[PlanRow, ...]:
     """Games, drawn by a fair coin, that differences in Elo need at expected scores, with `usual_draws`."""
-    design, rows = SequenceDesign(Opt.GAMES), []
+    design, rows = SequenceDesign(PlannedN.GAMES), []
     for score in _SCORES:
         sd = game_sd(score, usual_draws(score))
         given = f"score {score:.0%}"
@@ -176,7 +176,7 @@ def plan_decisions(
         decisions_per_game: How many decisions by lot a game has.
         measured_in: Games in which that was measured; None: it is assumed.
     """
-    design, rows = SequenceDesign(Opt.DECISIONS), []
+    design, rows = SequenceDesign(PlannedN.DECISIONS), []
     for residual_sd in _RESIDUAL_SDS:
         given, sd = f"residual sd {residual_sd:g}", residual_sd * sqrt(FAIR_COIN)
         rows += [
@@ -192,7 +192,7 @@ def plan_traps() -> tuple[PlanRow, ...]:
     At a share f of falls the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective
     person and rho the intraclass correlation of one person's falls.
     """
-    design, rows = SequenceDesign(Opt.TRAPS), []
+    design, rows = SequenceDesign(PlannedN.TRAPS), []
     for share in _FALLS:
         sd = sqrt(share * (1 - share) * (1 + (_TRAPS_PER_PERSON - 1) * _LIKENESS))
         given = f"falls {share:.0%}, {_TRAPS_PER_PERSON:g} traps per person"

@@ -1,4 +1,5 @@
-"""What games and single decisions of a trial share: which ones count, in which order, and the lot guard.
+"""What games and single decisions of a trial share: which ones count, in which order, and the
+randomisation check.
 
 What counts is decided by facts from before the draw.  Values come in the order of the draw, up to the oldest
 one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
@@ -17,7 +18,7 @@ from storage.evidence.inference.any_time import (
     LEAST_VALUES,
     AnyTimeEstimate,
     LargestPerson,
-    Opt,
+    PlannedN,
     SequenceDesign,
     estimate,
     largest_person,
@@ -74,8 +75,8 @@ class TrialTerms:
     """So many games of a person count, the first ones drawn."""
     open_days: float = 14.0
     """Open for longer: missing, also if an outcome comes later."""
-    opt_games: int = Opt.GAMES
-    opt_decisions: int = Opt.DECISIONS
+    planned_games: int = PlannedN.GAMES
+    planned_decisions: int = PlannedN.DECISIONS
     least_values: int = LEAST_VALUES
     least_persons: float = LEAST_PERSONS
 
@@ -85,13 +86,13 @@ class TrialTerms:
         if not self.open_days > 0:
             raise ValueError(f"open_days is {self.open_days}, not more than 0")
 
-    def design(self, opt: int) -> SequenceDesign:
+    def design(self, planned_n: int) -> SequenceDesign:
         """The confidence sequence of an endpoint.
 
         Args:
-            opt: `opt_games` or `opt_decisions`.
+            planned_n: `planned_games` or `planned_decisions`.
         """
-        return SequenceDesign(opt, self.alpha, self.least_values, self.least_persons)
+        return SequenceDesign(planned_n, self.alpha, self.least_values, self.least_persons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +245,7 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class LotGuard:
+class RandomisationCheck:
     """Whether the lot was drawn as recorded, and whether one arm loses outcomes."""
 
     draw: AnyTimeEstimate
@@ -266,11 +267,11 @@ class LotGuard:
         return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
 
 
-def lot_guard(selection: CountedRows, design: SequenceDesign) -> LotGuard:
+def randomisation_check(selection: CountedRows, design: SequenceDesign) -> RandomisationCheck:
     """The guard over everything drawn."""
     rows, missing = selection.rows, selection.missing
     treated, chance, persons = rows["treated"], rows["chance"], rows["person"]
-    return LotGuard(
+    return RandomisationCheck(
         estimate(treated - chance, persons, design),
         estimate(missing * contrast(treated, chance), persons, design),
         int((missing & treated).sum()),

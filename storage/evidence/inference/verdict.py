@@ -13,7 +13,7 @@ from typing import Any, Literal
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.games import GamesReport
-from storage.evidence.inference.trial import LotGuard, TrialCounts, TrialTerms
+from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
 _MOST_MORE = 1_000_000
 """More values than this are not forecast."""
@@ -125,7 +125,9 @@ class TrialVerdict:
     more_to_narrow: int | None
     """Values still needed until the interval is a third narrower; None likewise."""
     broken: tuple[str, ...]
-    """Why the numbers must not be used: ``draw`` or ``missing``, as `LotGuard.broken`; empty: they may be."""
+    """Why the numbers must not be used: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty:
+    they may be.
+    """
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -143,7 +145,7 @@ def games_verdicts(
         planned: The trial's endpoint, ``score`` or ``cost``.
         terms: What was fixed before the first game.
     """
-    design = terms.design(terms.opt_games)
+    design = terms.design(terms.planned_games)
     made = [
         _verdict(each, check, report, outcome, arms, "game", design, is_planned=outcome == planned)
         for outcome, each, check in (
@@ -164,7 +166,7 @@ def decisions_verdicts(
         terms: What was fixed before the first game.
         is_planned: Whether the cost of the reply is the trial's endpoint.
     """
-    design = terms.design(terms.opt_decisions)
+    design = terms.design(terms.planned_decisions)
     outcomes = (
         (TrialOutcome.REPLY_COST, report.cost),
         (TrialOutcome.BEYOND_DIFFICULTY, report.beyond_difficulty),
@@ -191,7 +193,7 @@ def _planned_first(verdicts: Sequence[TrialVerdict]) -> tuple[TrialVerdict, ...]
 
 def _verdict(
     found: AnyTimeEstimate,
-    check: LotGuard,
+    check: RandomisationCheck,
     counts: TrialCounts,
     outcome: TrialOutcome,
     names: tuple[str, str],

@@ -73,7 +73,7 @@ class BaitOrder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MetBait:
+class BaitEncounter:
     """A bait that a move of ours set; costs are shares of the game, from 0 to 1."""
 
     decision_id: int
@@ -116,7 +116,7 @@ class RepeatedBait:
     met: int
     taken: int
     """How often the reply took a bait."""
-    latest: MetBait
+    latest: BaitEncounter
 
     @property
     def share(self) -> float:
@@ -179,7 +179,7 @@ async def list_baits(
     limit: int,
     offset: int = 0,
     counts: BaitSummary | None = None,
-) -> list[MetBait]:
+) -> list[BaitEncounter]:
     """Baits that games set, each as often as it was set.
 
     Args:
@@ -353,7 +353,7 @@ class _BaitTable:
         )
 
 
-async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[MetBait]:
+async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEncounter]:
     """The baits of these decisions, in this order."""
     found = {}
     for start in range(0, len(keys), _BATCH):
@@ -388,8 +388,8 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[MetBait
     return [found[key] for key in keys if key in found]
 
 
-def _met(row: Any) -> MetBait:
-    return MetBait(
+def _met(row: Any) -> BaitEncounter:
+    return BaitEncounter(
         decision_id=row.id,
         game_id=row.game_id,
         game=row.game,

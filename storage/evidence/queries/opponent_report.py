@@ -78,7 +78,7 @@ class GameTally:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenRating:
+class ObservedRating:
     """The opponent's rating at the start of a game."""
 
     game_id: int
@@ -87,12 +87,12 @@ class SeenRating:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenRatings:
+class ObservedRatings:
     """The opponent's ratings at one kind of games."""
 
     game: str
     speed: str
-    points: tuple[SeenRating, ...]
+    points: tuple[ObservedRating, ...]
     """The oldest first; one a game."""
 
 
@@ -139,7 +139,7 @@ class OpponentReport:
     """By game, player and side."""
     progress: tuple[GameProgress, ...]
     """By game, those with the most games first."""
-    ratings: tuple[SeenRatings, ...]
+    ratings: tuple[ObservedRatings, ...]
     """By game and speed, those with the most games first."""
     visits: tuple[Visit, ...]
     """The first one first."""
@@ -348,13 +348,13 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
     )
 
 
-def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeenRatings, ...]:
-    found: dict[tuple[str, str], list[SeenRating]] = defaultdict(list)
+def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
+    found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
         if isinstance(row.opponent_rating, int):  # a damaged row has values of any kind
-            found[row.game, row.speed].append(SeenRating(row.id, row.started_at, row.opponent_rating))
+            found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
-    return tuple(SeenRatings(*key, tuple(points)) for key, points in ordered)
+    return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)
 
 
 def _visits(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[Visit, ...]:

@@ -12,7 +12,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.errors import FilterError
-from storage.evidence.inference.any_time import Looks, Opt
+from storage.evidence.inference.any_time import Looks, PlannedN
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
 from storage.evidence.inference.suspects import SuspectGames
@@ -94,12 +94,12 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
 
 
 def terms_of(trial: StoredTrial) -> TrialTerms:
-    """What was fixed of a trial; its `opt` is of decisions if there is nothing else to compare."""
+    """What was fixed of a trial; its `planned_n` is of decisions if there is nothing else to compare."""
     return TrialTerms(
         alpha=trial.alpha,
         cap_games=trial.cap,
-        opt_games=trial.opt,
-        opt_decisions=trial.opt if len(trial.arms) == 1 else int(Opt.DECISIONS),
+        planned_games=trial.planned_n,
+        planned_decisions=trial.planned_n if len(trial.arms) == 1 else int(PlannedN.DECISIONS),
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimates_of_sums
+from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign, estimates_of_sums
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, first_and_codes
 from storage.evidence.intervals import Performance, performances
@@ -47,7 +47,7 @@ from storage.evidence.statistics.reply_sums import (
 )
 from storage.records import GameStatus
 
-_OPT = {ERRORS: Opt.REPLIES, COST: Opt.REPLIES, BAITS: Opt.TRAPS, FALLS: Opt.TRAPS}
+_PLANNED_N = {ERRORS: PlannedN.REPLIES, COST: PlannedN.REPLIES, BAITS: PlannedN.TRAPS, FALLS: PlannedN.TRAPS}
 _NOISE = 1e-13
 """Of a sum of squares, what subtracting the mean leaves by rounding alone, at most."""
 
@@ -361,7 +361,7 @@ class _Sums:
         persons = self._grouped((counts > 0).astype(np.float64))
         squared = self._grouped(counts**2)
         effective = np.divide(n * n, squared, out=np.zeros(self._size), where=squared > 0)
-        design = SequenceDesign(_OPT[measure])
+        design = SequenceDesign(_PLANNED_N[measure])
         return estimates_of_sums(n, persons, effective, mean, np.maximum(spread, by_person), design)
 
     def _grouped(self, values: Floats) -> Floats:

@@ -55,7 +55,7 @@ class RatedGames:
 
 
 @dataclass(frozen=True, slots=True)
-class DearBait:
+class CostliestBait:
     """A bait that was taken, with the position."""
 
     game_id: int
@@ -90,7 +90,7 @@ class MonthlyReport:
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
     ratings: tuple[RatedGames, ...]
-    baits: tuple[DearBait, ...]
+    baits: tuple[CostliestBait, ...]
     """The dearest first."""
     events: tuple[tuple[str, int], ...]
     """Kinds and their numbers, the most frequent first."""
@@ -155,7 +155,7 @@ def _ratings(games: Sequence[GameFact]) -> tuple[RatedGames, ...]:
     return tuple(RatedGames(*key, tuple(points)) for key, points in most)
 
 
-async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...]:
+async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
     rows = await session.execute(
         select(
             GameRow.id,
@@ -197,14 +197,14 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[DearBait, ...
     return tuple(found[:MOST_BAITS])
 
 
-def _bait(row: Any) -> DearBait:
+def _bait(row: Any) -> CostliestBait:
     made = Decision.from_record(unpack(row.record))
     game = get_game(made.game)
     before = game.for_search(game.parse_position(made.position))
     move = game.parse_move(before, made.move)
     after = game.play(before, move)
     reply = game.parse_move(after, row.reply)
-    return DearBait(
+    return CostliestBait(
         row.id,
         row.site,
         row.site_game_id,

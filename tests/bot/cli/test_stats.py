@@ -264,7 +264,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
                 arms=("standard", "trappy"),
                 configurations=configurations,
                 endpoint=Endpoint.SCORE,
-                opt=500,
+                planned_n=500,
             )
             trial = await start_trial(session, plan, at=NOON)
             for number in range(41):
@@ -364,7 +364,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     assert set(report) == {"trial", "arms", "endpoint", "decisions"}
     assert report["arms"] == ["randomised"]
     assert report["decisions"]["counted"] == 8
-    assert report["decisions"]["opt"] == 1000
+    assert report["decisions"]["planned_n"] == report["decisions"]["opt"] == 1000
     status, _, err = desdemona("stats", "--trial", "m1", "--arms", "randomised,trappy")
     assert (status, "is not two of the trial's players" in err) == (2, True)
     assert desdemona("stats", "--trial", "m1", "--format", "csv")[0] == 2
@@ -378,7 +378,7 @@ def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_fil
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
     assert (report["counted"], report["decisions"]["counted"]) == (8, 8)
-    assert report["decisions"]["opt"] == 6000
+    assert report["decisions"]["planned_n"] == 6000
 
 
 def changed(path: Path, statement: str) -> None:

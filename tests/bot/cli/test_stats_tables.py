@@ -181,7 +181,7 @@ def test_a_small_stratum_has_no_point_estimate(even: list[Game]) -> None:
 def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
     rows = [decision(n, person=n % 60, treated=True, chance=0.999) for n in range(600)]
     alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
-    found = lines_of(decisions_view(alone, decisions_report(rows, TrialTerms(opt_decisions=500), NOW)))
+    found = lines_of(decisions_view(alone, decisions_report(rows, TrialTerms(planned_decisions=500), NOW)))
     assert one(found, "600 decisions").startswith(
         "600 decisions drawn: trap 600, no trap 0; 600 counted, 60 persons (P 60). "
     )
@@ -244,7 +244,7 @@ def test_the_level_of_the_intervals_is_the_trials(even: list[Game]) -> None:
     assert told.endswith("90 % intervals, right at any time, by person.")
 
 
-def drawn(*, cost: float, value: float, opt: int = 500, persons: int = 60) -> list[str]:
+def drawn(*, cost: float, value: float, planned_n: int = 500, persons: int = 60) -> list[str]:
     """600 decisions: a trap makes the reply cost so much more, and gives up 1/2 less `value`."""
     rows = [
         decision(
@@ -259,7 +259,7 @@ def drawn(*, cost: float, value: float, opt: int = 500, persons: int = 60) -> li
         )
         for number in range(600)
     ]
-    report = decisions_report(rows, TrialTerms(opt_decisions=opt), NOW)
+    report = decisions_report(rows, TrialTerms(planned_decisions=planned_n), NOW)
     alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
     return lines_of(decisions_view(alone, report))
 
@@ -287,11 +287,13 @@ def test_each_outcome_of_a_decision_has_its_own_verdict(
 
 
 @pytest.mark.parametrize(
-    ("opt", "persons", "shown"), [(600, 30, True), (601, 30, False), (600, 29, False), (600, 300, True)]
+    ("planned_n", "persons", "shown"), [(600, 30, True), (601, 30, False), (600, 29, False), (600, 300, True)]
 )
-def test_the_interval_for_one_look_waits_for_the_planned_number(opt: int, persons: int, shown: bool) -> None:
+def test_the_interval_for_one_look_waits_for_the_planned_number(
+    planned_n: int, persons: int, shown: bool
+) -> None:
     """And for 30 persons; the legend does not call it right at any time."""
-    found = drawn(cost=0.2, value=0.5, opt=opt, persons=persons)
+    found = drawn(cost=0.2, value=0.5, planned_n=planned_n, persons=persons)
     start = "at one look planned beforehand, by another estimator (weighted least squares): "
     fixed = [line.removeprefix(start) for line in found if line.startswith("at one look")]
     assert len(fixed) == (3 if shown else 0)
@@ -312,7 +314,7 @@ def test_what_one_look_cannot_determine_is_said() -> None:
         decision(number, person=number % 60, expected_trap=0.5 if number == 3 else 0.08, cost=number % 7 / 10)
         for number in range(600)
     ]
-    report = decisions_report(rows, TrialTerms(opt_decisions=600), NOW)
+    report = decisions_report(rows, TrialTerms(planned_decisions=600), NOW)
     found = lines_of(decisions_view(trial(arms=("randomised",), endpoint=Endpoint.COST), report))
     fixed = [line for line in found if line.startswith("at one look")]
     assert len(fixed) == 3

@@ -21,6 +21,7 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
         "trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost"
     )
     assert "desdemona control reload" in hint
+    assert "--opt is now --planned-n" in hint
     assert (status, told) == (0, "trial t1 has started: standard, trappy; endpoint cost\n")
     status, _, complaint = desdemona("trial", "start", "t2")
     assert status == 2
@@ -28,10 +29,10 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     status, told, _ = desdemona("trial", "list", "--format", "json")
     (row,) = json.loads(told)
     assert (row["name"], row["arms"], row["ended_at"]) == ("t1", ["standard", "trappy"], None)
-    assert (row["opt"], row["alpha"], row["cap"], row["endpoint"]) == (500, 0.05, 20, "cost")
+    assert (row["planned_n"], row["alpha"], row["cap"], row["endpoint"]) == (500, 0.05, 20, "cost")
     assert row["strata"]["by"] == ["game", "site", "speed", "rating_band"]
     assert row["configurations"]["trappy"]["player"] == "trappy"
-    assert row["configurations"]["trappy"]["favour"] == 0.6
+    assert row["configurations"]["trappy"]["coin_probability"] == 0.6
     assert row["configurations"]["standard"]["settings"]["engine"]["max_depth"] == 10
     status, told, _ = desdemona("trial", "end")
     assert (status, told) == (0, "trial t1 has ended: 0 games\n")
@@ -53,7 +54,7 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     [
         (["start", "a b"], "trial start: name is 'a b'"),
         (["start", "t1", "--alpha", "2"], "trial start: alpha is 2.0, must be between 0 and 1"),
-        (["start", "t1", "--opt", "0"], "trial start: opt is 0, must be from 1"),
+        (["start", "t1", "--planned-n", "0"], "trial start: planned_n is 0, must be from 1"),
         (["start", "t1", "--cap", "-1"], "trial start: cap is -1, must be from 1"),
         (["end", "t1"], "trial end: no trial is open"),
     ],
@@ -84,7 +85,7 @@ def complaint_about(*configs: Config) -> str:
         plan(
             {f"a{number}": each for number, each in enumerate(configs, start=1)},
             "t1",
-            opt=1000,
+            planned_n=1000,
             alpha=0.05,
             cap=50,
             endpoint=Endpoint.SCORE,
@@ -115,7 +116,7 @@ def test_accounts_that_draw_nothing_are_no_matter() -> None:
     fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
     turned = Config(assignment=AssignmentConfig(players=("trappy", "standard")))
     configs = {"a1": fixed, "a2": Config(), "a3": turned}
-    new = plan(configs, "t1", opt=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
+    new = plan(configs, "t1", planned_n=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
     assert new.arms == ("standard", "trappy")
     assert set(new.configurations) == {"standard", "trappy"}
 
@@ -126,17 +127,17 @@ ALONE = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
 @pytest.mark.parametrize("selection", [ALONE, AssignmentConfig(players=("randomised",))])
 def test_a_trial_of_single_decisions_alone(selection: AssignmentConfig) -> None:
     configs = {"a1": Config(assignment=selection), "a2": Config(assignment=ALONE)}
-    new = plan(configs, "t1", opt=None, alpha=0.05, cap=50, endpoint=None)
-    assert (new.arms, new.opt, new.endpoint) == (("randomised",), 6000, Endpoint.COST)
-    assert new.configurations["randomised"]["settings"]["randomised"]["chance"] == 0.5
-    given = plan(configs, "t1", opt=700, alpha=0.05, cap=50, endpoint=Endpoint.COST)
-    assert given.opt == 700
+    new = plan(configs, "t1", planned_n=None, alpha=0.05, cap=50, endpoint=None)
+    assert (new.arms, new.planned_n, new.endpoint) == (("randomised",), 6000, Endpoint.COST)
+    assert new.configurations["randomised"]["settings"]["randomised"]["probability"] == 0.5
+    given = plan(configs, "t1", planned_n=700, alpha=0.05, cap=50, endpoint=Endpoint.COST)
+    assert given.planned_n == 700
 
 
 def test_single_decisions_beside_other_players() -> None:
     both = Config(assignment=AssignmentConfig(players=("standard", "randomised")))
-    new = plan({"a1": both}, "t1", opt=None, alpha=0.05, cap=50, endpoint=None)
-    assert (new.arms, new.opt, new.endpoint) == (("randomised", "standard"), 1000, Endpoint.SCORE)
+    new = plan({"a1": both}, "t1", planned_n=None, alpha=0.05, cap=50, endpoint=None)
+    assert (new.arms, new.planned_n, new.endpoint) == (("randomised", "standard"), 1000, Endpoint.SCORE)
 
 
 def test_single_decisions_that_cannot_be_a_trial() -> None:
@@ -160,7 +161,7 @@ def test_a_trial_of_single_decisions_is_started(desdemona: Command, monkeypatch:
     status, told, _ = desdemona("trial", "start", "m1")
     assert (status, told) == (0, "trial m1 has started: randomised; endpoint cost\n")
     _, told, _ = desdemona("trial", "list", "--format", "json")
-    assert json.loads(told)[0]["opt"] == 6000
+    assert json.loads(told)[0]["planned_n"] == 6000
     status, told, _ = desdemona("stats", "--trial", "m1")
     assert status == 0
     assert "0 decisions drawn: trap 0, no trap 0" in told

@@ -165,8 +165,8 @@ def opened(database: Database) -> Opened:
     ) -> AsyncIterator[Browser]:
         config = DashboardConfig(**{"port": 0, **settings})
         jar = aiohttp.CookieJar(unsafe=True)  # of an address without a name, too
-        desk = desk_of(actions, watch, metrics)
-        dashboard = Dashboard(config, database, sample_pages(actions), desk)
+        operator = desk_of(actions, watch, metrics)
+        dashboard = Dashboard(config, database, sample_pages(actions), operator)
         async with dashboard.running() as address, aiohttp.ClientSession(cookie_jar=jar) as http:
             yield Browser(http, address.removesuffix("/dash"))
 

@@ -146,7 +146,7 @@ class FakeWatch:
     """A watch that says what it is told to say."""
 
     trouble = ""
-    form = None
+    recent = None
 
 
 def desk_of(

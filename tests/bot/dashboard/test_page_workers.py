@@ -12,7 +12,7 @@ import pytest
 from bot.base.config import DashboardConfig
 from bot.base.errors import DesdemonaError
 from bot.control.actions import OperatorActions
-from bot.dashboard.answers import PageForm, PageRequest
+from bot.dashboard.answers import OutputFormat, PageRequest
 from bot.dashboard.menu import pages
 from bot.dashboard.page import BadQuery, NoSuchThing, Query
 from bot.dashboard.page_workers import PageWorkers
@@ -56,27 +56,27 @@ async def test_every_page_is_the_same_as_in_this_process(database: Database, wor
 
 async def test_errors_come_back(workers: PageWorkers) -> None:
     with pytest.raises(NoSuchThing):
-        await workers.answer(PageRequest("game", Query(own={"id": "7"}), PageForm.HTML, {"id": "7"}))
+        await workers.answer(PageRequest("game", Query(own={"id": "7"}), OutputFormat.HTML, {"id": "7"}))
     with pytest.raises(BadQuery, match="table: 'odd' is not known"):
-        await workers.answer(PageRequest("games", Query(), PageForm.CSV, table="odd"))
-    made = await workers.answer(PageRequest("now", Query(), PageForm.CSV))
+        await workers.answer(PageRequest("games", Query(), OutputFormat.CSV, table="odd"))
+    made = await workers.answer(PageRequest("now", Query(), OutputFormat.CSV))
     assert (made.table, made.text.splitlines()[0].split(",")[0]) == ("days", "day")
 
 
 async def test_a_process_that_dies_fails_its_page_and_no_other(workers: PageWorkers) -> None:
-    await workers.answer(PageRequest("games", Query(), PageForm.JSON))
+    await workers.answer(PageRequest("games", Query(), OutputFormat.JSON))
     (process,) = workers._pool._alive
     assert process._process.pid is not None
     os.kill(process._process.pid, signal.SIGKILL)
     process._process.join()
-    made = await workers.answer(PageRequest("games", Query(), PageForm.JSON))
+    made = await workers.answer(PageRequest("games", Query(), OutputFormat.JSON))
     assert '"games": []' in made.text
 
 
 async def test_a_database_that_is_not_there(tmp_path: Path) -> None:
     workers = PageWorkers(f"sqlite:///{tmp_path}/none.db")
     with pytest.raises(StorageError, match=r"none\.db"):
-        await workers.answer(PageRequest("games", Query(), PageForm.JSON))
+        await workers.answer(PageRequest("games", Query(), OutputFormat.JSON))
     await workers.close()
     with pytest.raises((DesdemonaError, FilterError, RuntimeError)):
-        await workers.answer(PageRequest("games", Query(), PageForm.JSON))
+        await workers.answer(PageRequest("games", Query(), OutputFormat.JSON))

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from bot.match import players
+from bot.match import participants as players
 from bot.match.conditions import Adjudication, GameClock, Terms
 from bot.match.human_players import HumanPlayer, sharpened
 from bot.match.openings import Opening, random_opening
+from bot.match.participants import OurPlayer, Participant, make_player
 from bot.match.play import End, GameTask, Played, play, play_game
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
-from bot.match.players import MatchPlayer, OurPlayer, make_player
 from bot.match.processor_use import game_in_process
 from engine.decision import Person
 from engine.errors import DamagedFile
@@ -98,7 +98,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.perf_counter", lambda: Clock.now)
 
 
-def scripted(given: Terms, a: MatchPlayer, b: MatchPlayer, number: int = 0) -> Played:
+def scripted(given: Terms, a: Participant, b: Participant, number: int = 0) -> Played:
     return play_game(given, number, START, (a, b))
 
 
@@ -443,7 +443,7 @@ def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytes
 def test_profiles_that_take_for_ever_are_left(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.match.players._LEAST_NODES", 1000)
+    monkeypatch.setattr("bot.match.participants._LEAST_NODES", 1000)
     player = make_player(terms("trappy", "standard", depth=4), 0, "")
     assert isinstance(player, OurPlayer)
     player.new_game()

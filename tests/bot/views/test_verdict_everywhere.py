@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.dashboard.answers import AnswerMaker, PageForm, PageRequest
+from bot.dashboard.answers import OutputFormat, PageRenderer, PageRequest
 from bot.dashboard.page import Query
 from bot.dashboard.page_cache import PageCache
 from bot.dashboard.pages.works import works_page
@@ -81,13 +81,13 @@ async def _play(database: Database, case: Case) -> None:
             await finish_game(session, game.id, result=result, end_reason="normal", at=at)
 
 
-def _page(path: Path, form: PageForm) -> str:
+def _page(path: Path, form: OutputFormat) -> str:
     async def made() -> str:
         database = await Database.open(f"sqlite:///{path}")
         try:
             page = works_page()
             cache = PageCache(database, lambda: 0.0)
-            maker = AnswerMaker([page], environment(), cache)
+            maker = PageRenderer([page], environment(), cache)
             made = await maker.answer(PageRequest("works", Query(), form))
             await cache.close()
             return made.text
@@ -122,7 +122,7 @@ def test_every_face_says_the_same(case: Case, desdemona: Command, migrated_file:
         assert (status, err) == (0, ""), command
         return out
 
-    page = _page(migrated_file, PageForm.HTML)
+    page = _page(migrated_file, OutputFormat.HTML)
     works = told("page", "works").split("Cost (")[0]
     report = told("page", "month", "--month", "2026-11").split("<strong>t1: ")[1].split("</p>")[0]
     texts = {
@@ -138,7 +138,7 @@ def test_every_face_says_the_same(case: Case, desdemona: Command, migrated_file:
     plain = {
         "stats": json.loads(told("stats", "--trial", "t1", "--format", "json")),
         "page": json.loads(told("page", "works", "--format", "json"))["trial"],
-        "address": json.loads(_page(migrated_file, PageForm.JSON))["trial"],
+        "address": json.loads(_page(migrated_file, OutputFormat.JSON))["trial"],
     }
     assert {name: each["verdict"] for name, each in plain.items()} == dict.fromkeys(plain, case.says)
     verdicts = [each["verdicts"] for each in plain.values()]

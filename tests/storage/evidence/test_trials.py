@@ -41,13 +41,13 @@ def planned(name: str = "t1", **changes: Any) -> NewTrial:
 
 
 async def test_a_trial_comes_back_as_it_was_planned(database: Database) -> None:
-    new = planned(opt=500, alpha=0.01, cap=20, endpoint=Endpoint.COST, strata={"by": ["game"]})
+    new = planned(planned_n=500, alpha=0.01, cap=20, endpoint=Endpoint.COST, strata={"by": ["game"]})
     async with database.write() as session:
         assert await open_trial(session) is None
         started = await start_trial(session, new, at=NOON)
         assert await open_trial(session) == started
     assert (started.name, started.arms, started.endpoint) == ("t1", ("standard", "trappy"), Endpoint.COST)
-    assert (started.opt, started.alpha, started.cap) == (500, 0.01, 20)
+    assert (started.planned_n, started.alpha, started.cap) == (500, 0.01, 20)
     assert started.configurations == {"trappy": {"depth": 10}, "standard": {}}
     assert started.strata == {"by": ["game"]}
     assert (started.started_at, started.ended_at, started.games) == (NOON, None, 0)
@@ -240,8 +240,8 @@ async def test_its_games_are_counted(database: Database) -> None:
         ({"arms": ()}, "arms are none"),
         ({"arms": ("trappy", "trappy")}, "arms are trappy, trappy"),
         ({"configurations": {"trappy": {}}}, "configurations lack standard"),
-        ({"opt": 0}, "opt is 0, must be from 1 to 1000000"),
-        ({"opt": 1_000_001}, "opt is 1000001"),
+        ({"planned_n": 0}, "planned_n is 0, must be from 1 to 1000000"),
+        ({"planned_n": 1_000_001}, "planned_n is 1000001"),
         ({"cap": 0}, "cap is 0"),
         ({"alpha": 0.0}, "alpha is 0.0, must be between 0 and 1"),
         ({"alpha": 1.0}, "alpha is 1.0"),
@@ -255,7 +255,7 @@ def test_plans_that_make_no_sense(changes: dict[str, Any], complaint: str) -> No
 
 
 def test_the_limits_of_a_plan() -> None:
-    for changes in ({"opt": 1, "cap": 1}, {"opt": 1_000_000, "name": "a" * 40}, {"alpha": 0.999}):
+    for changes in ({"planned_n": 1, "cap": 1}, {"planned_n": 1_000_000, "name": "a" * 40}, {"alpha": 0.999}):
         assert planned(**changes)
 
 

@@ -94,7 +94,7 @@ def tightness(alpha: float) -> float:
     return root(lambda x: x - math.log(x) - 1 + 2 * math.log(alpha), 1.0, 1000.0) - 1
 
 
-def any_time(values: Sequence[float], persons: Sequence[Hashable], opt: int) -> dict[str, Any]:
+def any_time(values: Sequence[float], persons: Sequence[Hashable], planned_n: int) -> dict[str, Any]:
     """A mean with the interval that is right at any time, for persons at large."""
     n = len(values)
     by_person: dict[Hashable, list[float]] = defaultdict(list)
@@ -125,7 +125,7 @@ def any_time(values: Sequence[float], persons: Sequence[Hashable], opt: int) -> 
     found["sd"] = math.sqrt(variance)
     if reasons:
         return found
-    r = 1 + n * tightness(ALPHA) / opt
+    r = 1 + n * tightness(ALPHA) / planned_n
     half = math.sqrt(variance * 2 * r / (n * (r - 1)) * math.log(math.sqrt(r) / ALPHA))
     evidence = (r - 1) * n * mean**2 / (2 * r * variance) - math.log(r) / 2
     return found | {"low": mean - half, "high": mean + half, "e_value": math.exp(evidence)}

@@ -12,7 +12,7 @@ REPLIES, TRAPS = 20_000, 4_000
 """Where the intervals of groups are tightest (docs/statistics.md)."""
 
 
-def _expected(rows: list[Row], happened: str, of: str, opt: int) -> Row:
+def _expected(rows: list[Row], happened: str, of: str, planned_n: int) -> Row:
     def value(row: Row) -> float:
         return float(row["kind"] == "fell") if happened == "fell" else float(row[happened])
 
@@ -22,7 +22,7 @@ def _expected(rows: list[Row], happened: str, of: str, opt: int) -> Row:
         values = [value(row) if columns is None else row[columns] for row in rows]
         found[name] = sum(values) / len(rows) if rows else None
     for name, column in (("beyond_chance", f"random_{of}"), ("beyond_model", f"expected_{of}")):
-        found[name] = any_time([value(row) - row[column] for row in rows], persons, opt)
+        found[name] = any_time([value(row) - row[column] for row in rows], persons, planned_n)
     return found
 
 

@@ -75,11 +75,11 @@ class Trial:
         data: The exports.
         query: The filters.
         now: When it is asked.
-        opt: Of the trial.
+        planned_n: Of the trial.
     """
 
-    def __init__(self, data: Exported, query: Query, now: datetime, opt: int) -> None:
-        self.opt, self._flags = opt, flags(data)
+    def __init__(self, data: Exported, query: Query, now: datetime, planned_n: int) -> None:
+        self.planned_n, self._flags = planned_n, flags(data)
         games = [g for g in data.games if g["trial"] is not None and passes(g, query)]
         games.sort(key=lambda game: (game["started_at"], game["game_id"]))
         rows = [self._drawn(data, game) for game in games]
@@ -106,7 +106,7 @@ class Trial:
         cost = self._cost_values(costed)
         guard, cost_guard = self._guard(scored), self._guard(costed)
         worth = sum(m * (1 - m) for m in guesses) / len(guesses) * 2.302585092994046 / 400
-        whole = any_time(score, [each.person for each in scored], self.opt)
+        whole = any_time(score, [each.person for each in scored], self.planned_n)
         return {
             "drawn": len(self.rows),
             "drawn_treated": treated,
@@ -150,10 +150,10 @@ class Trial:
     def _guard(self, having: Sequence[Drawn]) -> Row:
         missing = [each not in having for each in self.rows]
         persons = [each.person for each in self.rows]
-        draw = any_time([each.treated - each.chance for each in self.rows], persons, self.opt)
+        draw = any_time([each.treated - each.chance for each in self.rows], persons, self.planned_n)
         lost = _psi([float(each) for each in missing], [0.0] * len(missing), self.rows)
         both = list(zip(missing, self.rows, strict=True))
-        found = {"draw": draw, "missing": any_time(lost, persons, self.opt)}
+        found = {"draw": draw, "missing": any_time(lost, persons, self.planned_n)}
         return {
             **{name: early(each) for name, each in found.items()},
             "missing_treated": sum(gone and each.treated for gone, each in both),
@@ -168,7 +168,7 @@ class Trial:
     def _endpoint(self, values: Sequence[float], rows: Sequence[Drawn]) -> Row:
         def of(test: Callable[[Drawn], bool]) -> Row:
             some = [(v, each.person) for v, each in zip(values, rows, strict=True) if test(each)]
-            return early(any_time([v for v, _ in some], [person for _, person in some], self.opt))
+            return early(any_time([v for v, _ in some], [person for _, person in some], self.planned_n))
 
         firsts: dict[int, Drawn] = {}
         for each in self.rows:
@@ -202,7 +202,7 @@ class Trial:
     ) -> list[Row]:
         def of(rows: Sequence[Drawn], values: Sequence[float], stratum: tuple[Any, ...]) -> Row:
             some = [(v, e.person) for v, e in zip(values, rows, strict=True) if e.stratum == stratum]
-            return early(any_time([v for v, _ in some], [person for _, person in some], self.opt))
+            return early(any_time([v for v, _ in some], [person for _, person in some], self.planned_n))
 
         names = ("game", "site", "speed", "rating_from")
         return [

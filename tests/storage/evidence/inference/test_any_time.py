@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from storage.evidence.inference.any_time import (
     AnyTimeEstimate,
-    Opt,
+    PlannedN,
     SequenceDesign,
     estimate,
     estimates,
@@ -17,8 +17,8 @@ from storage.evidence.inference.any_time import (
     looks,
 )
 
-GAMES = SequenceDesign(Opt.GAMES)
-OPEN = SequenceDesign(Opt.GAMES, least_values=2, least_persons=0)
+GAMES = SequenceDesign(PlannedN.GAMES)
+OPEN = SequenceDesign(PlannedN.GAMES, least_values=2, least_persons=0)
 """Never too early."""
 
 VILLE = {
@@ -64,8 +64,8 @@ def limits(found: AnyTimeEstimate) -> tuple[float, float]:
 def test_ville_gives_the_same_interval_for_persons_of_one_value_each(
     case: tuple[int, float, int], interval: tuple[float, float]
 ) -> None:
-    opt, alpha, n = case
-    found = estimate(wave(n), list(range(n)), SequenceDesign(opt, alpha))
+    planned_n, alpha, n = case
+    found = estimate(wave(n), list(range(n)), SequenceDesign(planned_n, alpha))
     assert limits(found) == pytest.approx(interval, abs=1e-7)
 
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from storage.evidence.inference.any_time import Opt, SequenceDesign, estimate
+from storage.evidence.inference.any_time import PlannedN, SequenceDesign, estimate
 from storage.evidence.inference.calibration import calibration
 from storage.evidence.inference.fixed import fixed_logit, fixed_ratio
 
@@ -14,7 +14,7 @@ PERSONS = [k % 50 for k in range(300)]
 
 
 def test_the_numbers_of_the_replies() -> None:
-    found = calibration(PREDICTED, HAPPENED, PERSONS, opt=2000)
+    found = calibration(PREDICTED, HAPPENED, PERSONS, planned_n=2000)
     assert (found.n, found.happened) == (300, sum(HAPPENED))
     assert found.expected == pytest.approx(sum(PREDICTED))
     assert found.ratio == fixed_ratio(PREDICTED, np.array(HAPPENED, np.float64), PERSONS)
@@ -22,7 +22,7 @@ def test_the_numbers_of_the_replies() -> None:
     beyond = np.array(HAPPENED) - np.array(PREDICTED)
     assert found.drift == estimate(beyond, PERSONS, SequenceDesign(2000))
     assert calibration(PREDICTED, HAPPENED, PERSONS).drift == estimate(
-        beyond, PERSONS, SequenceDesign(Opt.REPLIES)
+        beyond, PERSONS, SequenceDesign(PlannedN.REPLIES)
     )
 
 

@@ -161,18 +161,18 @@ def test_json() -> None:
     assert found["earned"]["any_time"]["estimate"]["n"] == 9
 
 
-@pytest.mark.parametrize("opt", [300, 301])
-def test_json_hides_the_fixed_interval_until_its_look(opt: int) -> None:
+@pytest.mark.parametrize("planned_n", [300, 301])
+def test_json_hides_the_fixed_interval_until_its_look(planned_n: int) -> None:
     rows = [
         decision(n, treated=n % 3 == 0, cost=0.1 + n % 7 / 50, expected_trap=0.08 + n % 5 / 50)
         for n in range(300)
     ]
-    report = decisions_report(rows, replace(OPEN, opt_decisions=opt), NOW)
+    report = decisions_report(rows, replace(OPEN, planned_decisions=planned_n), NOW)
     assert report.counted == 300
     cost = json.loads(json.dumps(report.to_json()))["cost"]
     assert cost["any_time"]["estimate"]["mean"] is not None
-    assert (cost["fixed"]["value"] is None) == (opt == 301)
-    assert cost["fixed"]["why_too_early"] == ("300 of 301" if opt == 301 else None)
+    assert (cost["fixed"]["value"] is None) == (planned_n == 301)
+    assert cost["fixed"]["why_too_early"] == ("300 of 301" if planned_n == 301 else None)
 
 
 def test_what_cannot_be() -> None:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign
+from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign
 from storage.evidence.inference.plan import (
     any_time_needed,
     elo_effect,
@@ -15,7 +15,7 @@ from storage.evidence.inference.plan import (
     usual_draws,
 )
 
-DESIGN = SequenceDesign(Opt.GAMES)
+DESIGN = SequenceDesign(PlannedN.GAMES)
 
 
 def test_games_by_score_and_elo() -> None:

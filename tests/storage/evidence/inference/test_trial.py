@@ -18,7 +18,7 @@ from storage.evidence.inference.trial import (
     drawn_rows,
     endpoint,
     hide_early,
-    lot_guard,
+    randomisation_check,
 )
 from tests.storage.evidence.inference.samples import NOW, START, Game, game, games_of, suspect
 
@@ -104,7 +104,7 @@ def test_contrast() -> None:
 
 
 def test_the_lot_guard_of_a_fair_lot() -> None:
-    guard = lot_guard(selected([game(n) for n in range(400)]), TERMS.design(1000))
+    guard = randomisation_check(selected([game(n) for n in range(400)]), TERMS.design(1000))
     assert guard.broken == ()
     assert guard.draw.mean == pytest.approx(0)
     assert guard.missing.mean == 0
@@ -112,16 +112,16 @@ def test_the_lot_guard_of_a_fair_lot() -> None:
 
 def test_a_lot_that_is_not_as_recorded() -> None:
     rows = [game(n, treated=n % 10 < 7) for n in range(1000)]
-    guard = lot_guard(selected(rows), TERMS.design(1000))
+    guard = randomisation_check(selected(rows), TERMS.design(1000))
     assert guard.broken == ("draw",)
     assert guard.draw.mean == pytest.approx(0.2)
     as_recorded = [replace(row, chance=0.7) for row in rows]
-    assert lot_guard(selected(as_recorded), TERMS.design(1000)).broken == ()
+    assert randomisation_check(selected(as_recorded), TERMS.design(1000)).broken == ()
 
 
 def test_an_arm_that_loses_games() -> None:
     rows = [game(n, score=None if n % 6 == 1 else 1.0) for n in range(1200)]
-    guard = lot_guard(selected(rows), TERMS.design(1000))
+    guard = randomisation_check(selected(rows), TERMS.design(1000))
     assert guard.broken == ("missing",)
     assert (guard.missing_treated, guard.missing_untreated) == (200, 0)
     assert guard.missing.mean == pytest.approx(1 / 3)
@@ -142,14 +142,14 @@ def test_without_an_outcome_in_both_arms_there_is_nothing_to_compare(treated: in
     played = [game(10 + n, treated=True) for n in range(treated)]
     played += [game(20 + n, treated=False) for n in range(untreated)]
     selection = selected(missing + played)
-    guard = lot_guard(selection, TERMS.design(1000))
+    guard = randomisation_check(selection, TERMS.design(1000))
     why = guard.lacks_an_arm(TrialCounts(**selection.counts))
     assert why == f"no comparison: {treated} treated, {untreated} untreated"
 
 
 def test_an_outcome_in_each_arm_is_a_comparison() -> None:
     selection = selected([game(1), game(2)])
-    guard = lot_guard(selection, TERMS.design(1000))
+    guard = randomisation_check(selection, TERMS.design(1000))
     assert guard.lacks_an_arm(TrialCounts(**selection.counts)) is None
 
 
@@ -186,7 +186,7 @@ def test_the_lines_of_an_endpoint() -> None:
 def test_terms_and_their_designs() -> None:
     terms = TrialTerms(alpha=0.1, least_values=50, least_persons=10)
     design = terms.design(700)
-    assert (design.opt, design.alpha, design.least_values, design.least_persons) == (700, 0.1, 50, 10)
+    assert (design.planned_n, design.alpha, design.least_values, design.least_persons) == (700, 0.1, 50, 10)
     with pytest.raises(ValueError, match="cap_games is 0"):
         TrialTerms(cap_games=0)
     with pytest.raises(ValueError, match="open_days is 0"):

@@ -129,7 +129,7 @@ def test_single_decisions_have_three_verdicts() -> None:
         decision(number, person=number // 2 % 60, cost=0.5 if number % 2 else 0.3, value_trap=0.56)
         for number in range(600)
     ]
-    terms = TrialTerms(opt_decisions=500)
+    terms = TrialTerms(planned_decisions=500)
     found = decisions_verdicts(decisions_report(rows, terms, NOW), terms, is_planned=True)
     assert [(each.outcome.value, each.is_planned, each.unit) for each in found] == [
         ("reply_cost", True, "decision"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.decision import OutcomeKind
-from storage.evidence.inference.any_time import AnyTimeEstimate, Opt, SequenceDesign, estimate
+from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign, estimate
 from storage.evidence.inference.calibration import calibration
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.intervals import OpponentGames, performance
@@ -119,12 +119,12 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
 
     def expected(
         some: Sequence[ReplyFact],
-        opt: Opt,
+        planned_n: PlannedN,
         happened: Callable[[ReplyFact], float],
         chance: Callable[[ReplyFact], float],
         model: Callable[[ReplyFact], float],
     ) -> Expected:
-        design = SequenceDesign(opt)
+        design = SequenceDesign(planned_n)
         persons = [by_id[reply.game_id].person for reply in some]
         seen, by_chance, by_model = ([which(r) for r in some] for which in (happened, chance, model))
 
@@ -157,14 +157,14 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
         decided=len(counted) - len(open_),
         models=tuple(sorted({reply.model for reply in open_})),
         errors=expected(
-            open_, Opt.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
+            open_, PlannedN.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
         ),
         cost=expected(
-            open_, Opt.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
+            open_, PlannedN.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
         ),
         baits_set=len(baits),
         baits=expected(
-            baits, Opt.TRAPS, lambda r: r.is_taken, lambda r: r.bait_uniform, lambda r: r.bait_expected
+            baits, PlannedN.TRAPS, lambda r: r.is_taken, lambda r: r.bait_uniform, lambda r: r.bait_expected
         ),
         traps_set=len(traps),
         traps_optimal=kinds(OutcomeKind.OPTIMAL),
@@ -173,7 +173,7 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
         traps_erred_elsewhere=kinds(OutcomeKind.ERRED_ELSEWHERE),
         falls=expected(
             traps,
-            Opt.TRAPS,
+            PlannedN.TRAPS,
             lambda r: r.kind is OutcomeKind.FELL,
             lambda r: r.fall_uniform,
             lambda r: r.fall_expected,

@@ -49,7 +49,11 @@ FROM_POSITIONS: dict[str, dict[str, Any]] = {
 
 async def begun(session: AsyncSession) -> StoredTrial:
     plan = NewTrial(
-        name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST, opt=6000
+        name="m1",
+        arms=("randomised",),
+        configurations={"randomised": {}},
+        endpoint=Endpoint.COST,
+        planned_n=6000,
     )
     return await start_trial(session, plan, at=NOON)
 
@@ -470,7 +474,7 @@ async def test_from_hand_made_games_to_the_report(database: Database) -> None:
 
 def compared() -> NewTrial:
     return NewTrial(
-        name="g1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}}, opt=1000
+        name="g1", arms=("standard", "trappy"), configurations={"standard": {}, "trappy": {}}, planned_n=1000
     )
 
 

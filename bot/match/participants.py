@@ -47,7 +47,7 @@ _LEAST_NODES = 5_000_000
 """What they may take at least."""
 
 
-class MatchPlayer(Protocol):
+class Participant(Protocol):
     """Plays one side in game after game."""
 
     @property
@@ -219,7 +219,7 @@ def _models(spec: OurSpec, game_name: str) -> Models | None:
     return opened(spec.text, spec.people, game_name) if spec.kind.models_opponent else None
 
 
-def make_player(terms: Terms, which: int, seed: str) -> MatchPlayer:
+def make_player(terms: Terms, which: int, seed: str) -> Participant:
     """Make player 0 (A) or 1 (B) of a match; another program starts with its first game.
 
     Raises:
