@@ -32,7 +32,7 @@ def works_text(view: WorksView) -> Iterator[RenderableType]:
         yield "Nobody knows yet: only the games of a trial are compared (`desdemona trial start NAME`)."
         return
     yield from sentences(report.verdicts[0])
-    yield from (f"Exploratory: {each}" for each in view.other_verdicts)
+    yield from view.other_verdicts
     if report.games is not None and report.games.strata:
         rows = [
             (stratum_text(each.stratum), number(each.score.n), *_interval(each.score))

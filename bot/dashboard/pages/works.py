@@ -19,7 +19,7 @@ from bot.charts.numbers import NumberStyle
 from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import query_text
 from bot.views.values_text import signed, title_of
-from bot.views.verdict_text import evidence, headline, label, outcome_name, outlook, warning
+from bot.views.verdict_text import evidence, headline, label, lower_first, outcome_name, outlook, warning
 from storage.database import Database
 from storage.evidence.inference.any_time import AnyTimeEstimate, Looks
 from storage.evidence.inference.defaults import RATING_BAND
@@ -92,7 +92,7 @@ class WorksView:
     def other_verdicts(self) -> Sequence[str]:
         """The headlines of the other outcomes of games, which are exploratory."""
         others = () if self.report is None or self.report.games is None else self.report.verdicts[1:2]
-        return [headline(each) for each in others]
+        return [f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others]
 
     @staticmethod
     def beyond(found: AnyTimeEstimate) -> str:

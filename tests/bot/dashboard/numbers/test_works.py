@@ -116,8 +116,10 @@ def _exploratory(games: Row) -> list[str]:
     cost = games["cost"]["estimate"]
     if cost["low"] is None or cost["low"] <= 0 <= cost["high"]:
         return []
-    who = "Trappy" if cost["low"] > 0 else "Standard"
-    return [f"Exploratory: {who} costs people {rounded(abs(100 * cost['mean']), 2)} points more a reply."]
+    who = "trappy" if cost["low"] > 0 else "standard"
+    return [
+        f"Cost (exploratory): {who} costs people {rounded(abs(100 * cost['mean']), 2)} points more a reply."
+    ]
 
 
 def _funnel(trial: Trial) -> list[str]:
