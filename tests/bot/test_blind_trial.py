@@ -28,7 +28,7 @@ async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
 
 
 async def played(folder: Path, games: int, **trial: Any) -> tuple[list[Experience], list[str]]:
-    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), selection=AssignmentConfig(seed=2))
+    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), assignment=AssignmentConfig(seed=2))
     async with running(config) as url:
         found = await play_games(url, games, PLIES)
     return found, await arms_of(folder, found)

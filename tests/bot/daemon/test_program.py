@@ -49,7 +49,7 @@ def settings(folder: Path, **changes: Any) -> Config:
         "storage": StorageConfig(url=f"sqlite:///{folder / 'desdemona.db'}"),
         "arena": ArenaConfig(port=free_port(), games_per_opponent=1000),  # all people have one address
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
-        "selection": AssignmentConfig(seed=1),
+        "assignment": AssignmentConfig(seed=1),
         "shutdown": ShutdownConfig(drain_s=20),
     }
     return Config(**(known | changes))

@@ -76,7 +76,7 @@ async def test_the_farewell_of_a_player_without_traps(
     server = FakeServer(pick=picker(1))
     settings = config(
         chat=ChatConfig(greeting="", farewell="Bye. {traps} traps."),
-        selection=AssignmentConfig(method=AssignmentMethod.FIXED, player=player),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player=player),
     )
     await play(server, database, settings=settings)
     assert server.said == farewell
@@ -87,7 +87,7 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
     database: Database, player: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = config(
-        selection=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
+        assignment=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
     )
     number = 0 if player == "standard" else (1 << DRAW_BITS) - 1
     monkeypatch.setattr(GameServices, "draw_number", lambda _: number)
@@ -102,7 +102,7 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
 async def test_while_it_is_blind_nobody_is_told_anything(database: Database, room: Room) -> None:
     server = FakeServer()
     settings = config(
-        selection=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="", spectator_commands=True)
+        assignment=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="", spectator_commands=True)
     )
     async with talking(server, database, settings) as time:
         for number, question in enumerate(["!engine", "!eval", "!trap"], start=1):

@@ -749,7 +749,7 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
             session, NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms})
         )
     server = FakeServer("othello", pick=picker(1))
-    settings = config(selection=AssignmentConfig(), trial=TrialConfig(reveal=reveal, hold_s=0))
+    settings = config(assignment=AssignmentConfig(), trial=TrialConfig(reveal=reveal, hold_s=0))
     await play(server, database, settings=settings)
     game = await stored_game(database)
     assert game.trial_id == (None if reveal else trial.id)
@@ -766,15 +766,15 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
 
 
 async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(database: Database) -> None:
-    async with services(FakeServer(), database, settings=config(selection=AssignmentConfig())) as given:
+    async with services(FakeServer(), database, settings=config(assignment=AssignmentConfig())) as given:
         again = replace(given, rng=random.Random(1))
         numbers = [given.draw_number(), again.draw_number(), given.draw_number()]
         assert len(set(numbers)) == 3
         assert given.rng.getstate() == random.Random(1).getstate()
-        seeded = replace(given, config=config(selection=AssignmentConfig(seed=3)), rng=random.Random(3))
+        seeded = replace(given, config=config(assignment=AssignmentConfig(seed=3)), rng=random.Random(3))
         assert seeded.draw_number() == random.Random(3).getrandbits(DRAW_BITS)
     server = FakeServer(pick=picker(1))
-    await play(server, database, settings=config(selection=AssignmentConfig(seed=3)))
+    await play(server, database, settings=config(assignment=AssignmentConfig(seed=3)))
     assert (await stored_game(database)).selection["seed"] == 3
 
 
@@ -801,7 +801,7 @@ async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
     async with database.write() as session:
         trial = await start_trial(session, plan)
     server = by_lot()
-    await play(server, database, settings=config(selection=LOT, engine=DEEP, trial=TrialConfig(hold_s=0)))
+    await play(server, database, settings=config(assignment=LOT, engine=DEEP, trial=TrialConfig(hold_s=0)))
     await check_books(database, server)
     game, decision = await stored_game(database), await first_of(database)
     assert (game.trial_id, game.selection["blind"], "seed" in game.selection) == (trial.id, True, False)
@@ -822,14 +822,14 @@ async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
 async def test_nothing_is_drawn_against_a_program(database: Database) -> None:
     server = by_lot()
     server.opponent = replace(server.opponent, is_bot=True)
-    await play(server, database, settings=config(selection=LOT, engine=DEEP))
+    await play(server, database, settings=config(assignment=LOT, engine=DEEP))
     assert all(stored.decision.trial_draw is None for stored in await stored_decisions(database))
     assert (await first_of(database)).move == "f7"
 
 
 async def test_the_settings_of_the_lot(database: Database) -> None:
     settings = config(
-        selection=LOT, engine=DEEP, randomised=RandomisedConfig(probability=0.3, budget_percent=1.57)
+        assignment=LOT, engine=DEEP, randomised=RandomisedConfig(probability=0.3, budget_percent=1.57)
     )
     await play(by_lot(), database, settings=settings)
     draw = (await first_of(database)).trial_draw
@@ -855,7 +855,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
     """Whatever they are when the program is started again."""
     server = by_lot()
     settings = config(
-        selection=LOT,
+        assignment=LOT,
         engine=DEEP,
         randomised=RandomisedConfig(probability=0.3, budget_percent=1.57, max_profiles=5),
     )
@@ -874,7 +874,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
     async with database.write() as session:
         await session.execute(update(GameRow).values(selection=selection))
     changed = RandomisedConfig(probability=0.7, budget_percent=1.6, max_profiles=4)
-    await play(server, database, settings=config(selection=LOT, engine=DEEP, randomised=changed))
+    await play(server, database, settings=config(assignment=LOT, engine=DEEP, randomised=changed))
     draw = (await first_of(database)).trial_draw
     assert draw is not None
     assert astuple(draw.params) == drawn_with
@@ -885,13 +885,13 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
 async def test_seeds_of_lots(database: Database) -> None:
     """By the cryptographic generator; with a seed in the settings they follow from game and position."""
     game = replace(NEW_GAME, player="randomised")
-    async with services(FakeServer(), database, settings=config(selection=LOT)) as given:
+    async with services(FakeServer(), database, settings=config(assignment=LOT)) as given:
         seeds = {given.decision_seed(game, DRAWN_AT) for _ in range(3)}
         assert len(seeds) == 3
         assert given.decision_seed(replace(game, opponent_is_bot=True), DRAWN_AT) is None
         assert given.decision_seed(replace(game, player="trappy"), DRAWN_AT) is None
         seeded = LOT.model_copy(update={"seed": 7})
-        again = replace(given, config=config(selection=seeded), rng=random.Random(9))
+        again = replace(given, config=config(assignment=seeded), rng=random.Random(9))
         known = again.decision_seed(game, DRAWN_AT)
         assert known == again.decision_seed(game, DRAWN_AT)
         assert known is not None
@@ -899,7 +899,7 @@ async def test_seeds_of_lots(database: Database) -> None:
         assert known != again.decision_seed(game, "another position")
         assert known != again.decision_seed(replace(game, site_game_id="another"), DRAWN_AT)
     server = by_lot()
-    await play(server, database, settings=config(selection=seeded, engine=DEEP))
+    await play(server, database, settings=config(assignment=seeded, engine=DEEP))
     stored = await stored_game(database)
     assert stored.selection["seed"] == 7
     assert (await first_of(database)).trial_draw is not None
@@ -907,7 +907,7 @@ async def test_seeds_of_lots(database: Database) -> None:
 
 async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
     """Killed between record and move: the record's move is sent, whatever another lot would say."""
-    settings = config(selection=LOT, engine=DEEP)
+    settings = config(assignment=LOT, engine=DEEP)
     server = by_lot()
     server.faults["move"] = [TransientError("no answer")] * 1000
     await live_until(lambda: "move" in " ".join(server.calls), server, database, settings=settings)
@@ -929,7 +929,7 @@ async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool
                 name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
             ),
         )
-    settings = config(selection=LOT, engine=DEEP, trial=TrialConfig(hold_s=0))
+    settings = config(assignment=LOT, engine=DEEP, trial=TrialConfig(hold_s=0))
     server = by_lot(pick=None)
     if restarts:
         await live_until(lambda: moves_sent(server) == 1, server, database, settings=settings)
@@ -953,7 +953,7 @@ async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool
 
 async def test_a_forecast_of_both_moves_that_is_missing_is_made_later(database: Database) -> None:
     server = by_lot()
-    await play(server, database, settings=config(selection=LOT, engine=DEEP))
+    await play(server, database, settings=config(assignment=LOT, engine=DEEP))
     known = {key: row.record for key, row in (await stored_forecasts(database)).items()}
     async with database.write() as session:
         await session.execute(delete(ForecastRow))

@@ -369,7 +369,7 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
         case "a program":
             server.opponent = replace(OPPONENT, is_bot=True)
         case "drawn by lot":
-            settings = settings.model_copy(update={"selection": AssignmentConfig()})
+            settings = settings.model_copy(update={"assignment": AssignmentConfig()})
         case _:
             server.cannot = {Ability.TAKEBACK}
     async with playing(server, database, settings=settings):

@@ -118,7 +118,7 @@ async def test_an_opponent_who_repeats_itself(database: Database, player: str, o
     for number in range(5):
         server = FakeServer("othello", our_side=our_side, pick=lambda moves: moves[0])
         server.game_id = f"game{number}"
-        settings = config(engine=engine, selection=selection)
+        settings = config(engine=engine, assignment=selection)
         async with services(server, database, settings=settings) as given, asyncio.timeout(PATIENCE_S):
             game = asyncio.create_task(GameRunner(server.game_id, given).run())
             await server.until(partial(has_begun, server))
@@ -267,7 +267,9 @@ async def test_lines_that_cannot_be_read_cost_no_move(
 @pytest.mark.parametrize("player", ["standard", "trappy"])
 async def test_a_win_against_us_cannot_be_copied_by_others(database: Database, player: str) -> None:
     engine = EngineConfig(max_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400)
-    settings = config(engine=engine, selection=AssignmentConfig(method=AssignmentMethod.FIXED, player=player))
+    settings = config(
+        engine=engine, assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player=player)
+    )
     played: list[tuple[str, ...]] = []
     for name in ("anna", "bert", "cleo"):
         server = FakeServer("othello", our_side=1, pick=lambda moves: moves[0])

@@ -215,7 +215,7 @@ async def test_a_game_on_another_engines_scores(
     confirms the baits of its own moves."""
     monkeypatch.setattr("engine.forecasts.LONGEST_S", PATIENCE_S)
     given_settings = config(
-        selection=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci"),
         uci=UciConfig(engines=(engine("chess", "uci"),)),
         engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
     )
@@ -254,7 +254,7 @@ async def test_a_game_on_another_engines_scores(
 async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path, has_clock: bool) -> None:
     """With a clock the engine manages it: it is told ours and the opponent's."""
     given_settings = config(
-        selection=AssignmentConfig(method=AssignmentMethod.FIXED, player="standard_uci"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="standard_uci"),
         engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
     )
     path = tmp_path / "log"
@@ -287,7 +287,7 @@ async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path
 async def test_a_game_of_a_variant(database: Database, initial: str | None) -> None:
     """Whatever the settings say, by the player that can play it; and what is told of it can be read."""
     given_settings = config(
-        selection=AssignmentConfig(method=AssignmentMethod.FIXED, player="standard"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="standard"),
         engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, variety_centi=100),
     )
     engines = EnginePool([fake("atomic", "uci", depth=2, candidates=1)])
@@ -317,7 +317,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
 
 async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database) -> None:
     """It was chosen for the game, which is not to be lost when the settings have none any more."""
-    given_settings = config(selection=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci"))
+    given_settings = config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci"))
     server = FakeServer("tictactoe", pick=picker(1))
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         await GameRunner(GAME_ID, given).run()
