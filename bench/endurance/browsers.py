@@ -4,13 +4,13 @@
                                        [--decisions 100000] [--database FILE] [--folder FOLDER]
 
 `desdemona run` plays scripted people at its own arena to a fixed depth, without thinking ahead, on a database
-with many games.  Blocks of time without a browser and with so many take turns in one run: on a shared machine
+with many games.  Blocks of time without browsers and with them alternate in one run: on a shared machine
 only such neighbours can be compared.  A browser loads a page, listens to the stream of changes, and fetches
 the page again as its script does (`bench.endurance.viewers`).
 
 The delay of a move is the time from a person's move until the person has the bot's answer, seen from outside,
 less the search: the arena, the bot's bookkeeping, and whatever was in their way.  The search, which may slow
-down too, is told beside it.  The first seconds of each block count for nothing.
+down too, is reported beside it.  The first seconds of each block count for nothing.
 """
 
 import argparse
@@ -214,7 +214,7 @@ def delays(
 
 
 def quantile(values: Sequence[float], percent: int) -> float:
-    """The value that so many per cent of the values do not exceed.
+    """The percentile of some values (nearest rank).
 
     Raises:
         ValueError: There is no value.
@@ -226,7 +226,7 @@ def quantile(values: Sequence[float], percent: int) -> float:
 
 
 def difference(without: Sequence[float], with_them: Sequence[float], percent: int) -> tuple[float, float]:
-    """The 95 % interval of the difference of a quantile, by drawing the moves anew again and again."""
+    """The 95 % interval of the difference of a quantile, by bootstrap over the moves."""
     rng = random.Random(2006)
     found = sorted(
         quantile(rng.choices(with_them, k=len(with_them)), percent)

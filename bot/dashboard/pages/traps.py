@@ -39,7 +39,7 @@ TAKEN = "taken"
 """The order of `list_repeated`."""
 ORDERS = {
     BaitOrder.SURPRISE.value: "most surprising",
-    BaitOrder.COST.value: "dearest",
+    BaitOrder.COST.value: "most costly",
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }
