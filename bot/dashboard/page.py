@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
@@ -57,13 +58,21 @@ class Query:
             raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
         return int(text)
 
-    def choice(self, name: str, choices: Sequence[str]) -> str:
+    def choice(
+        self, name: str, choices: Sequence[str], old_names: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         """One of some words among the page's own parameters; the first one by default.
+
+        Args:
+            name: Of the parameter.
+            choices: The words.
+            old_names: Words of an earlier release, with the words that replace them.
 
         Raises:
             BadQuery: It is another.
         """
         text = self.own.get(name, "") or choices[0]
+        text = old_names.get(text, text)
         if text not in choices:
             raise BadQuery(f"{name}: {text!a:.40} is not known; known: {', '.join(choices)}")
         return text

@@ -288,4 +288,4 @@ def _row(
 
 
 def _bait(tempting: Sequence[TemptingReply]) -> TemptingReply:
-    return max(tempting, key=lambda each: each.surprise)
+    return max(tempting, key=lambda each: each.expected_loss)

@@ -54,7 +54,7 @@ from storage.evidence.inference.trial import (
 )
 
 _PRIOR_GAMES = 10.0
-"""A stratum's mean is shrunk towards 0 as if it began with this many games of value 0."""
+"""A stratum's mean residual is shrunk towards 0 as if it began with this many games of residual 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
 """In place of a rating band."""
@@ -181,7 +181,7 @@ class GamesReport(TrialCounts):
 
 
 def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
-    """m: the expectation, corrected by the mean surprise of earlier games of the stratum.
+    """m: the expectation, corrected by the mean residual of earlier games of the stratum.
 
     Args:
         outcome: Y in the order of the draw, shape (n,).
@@ -191,8 +191,8 @@ def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
     Returns:
         From 0 to 1, shape (n,).
     """
-    surprise = earlier_sums(outcome - expected, strata)
-    return np.clip(expected + surprise / (earlier_counts(strata) + _PRIOR_GAMES), 0.0, 1.0)
+    residual = earlier_sums(outcome - expected, strata)
+    return np.clip(expected + residual / (earlier_counts(strata) + _PRIOR_GAMES), 0.0, 1.0)
 
 
 def expected_score(rating: Floats, our_rating: Floats) -> Floats:
