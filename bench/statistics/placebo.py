@@ -108,7 +108,7 @@ class Coverage:
 
 
 def fixed_coverage(plan: FallPlan, runs: int, games: int, seed: int) -> Coverage:
-    """Coverage after so many games."""
+    """Coverage after a number of games."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(runs):
         seen = falls(plan, games, rng)

@@ -239,6 +239,7 @@ async def test_baits(database: Database) -> None:
         "at": "2026-11-29 23:30:05",
         "expected": 0.0,
         "is_current": int(RULE == 1),
+        "expected_loss": pytest.approx(0.4 * 0.0922),
     }
     async with database.write() as session:
         await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(is_decided=True))
