@@ -195,7 +195,7 @@ LAB_COMMANDS = {
     "fit-person": LazyCommand(
         "lab.cli.fit_person",
         "fit_person_command",
-        "Fit the people model's prior, which tilts a base model by rating and speed.",
+        "Fit the people model's prior.",
     ),
     "show-model": LazyCommand(
         "lab.cli.model", "show", "Show a model's metadata and its first-move predictions."

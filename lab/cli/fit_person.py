@@ -53,9 +53,9 @@ def fit_person_command(
         ),
     ] = False,
 ) -> None:
-    """Fit the people model's prior, which tilts a base model by rating and speed.
+    """Fit the people model's prior.
 
-    The prior says how people of a rating, at a speed, depart from the base model.  One half of the persons,
+    It tilts a base model by rating and speed: it says how people of a rating, at a speed, depart from the base model.  One half of the persons,
     drawn by --seed, teaches it and the other half judges it.
     """
     require_writable(out, ".json")
