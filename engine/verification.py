@@ -17,7 +17,8 @@ def verify(decision: Decision) -> None:
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
-        PrunedRecord: The record was pruned, so that nobody can tell; what is left of it is sound.
+        PrunedRecord: The record was pruned, so that its choice cannot be verified; its remaining data is
+        valid.
     """
     require_unpruned(decision)
     try:

@@ -136,7 +136,7 @@ class Filters:
 
 
 def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
-    """Conditions on `GameRow`: the filters; matches on this machine count only where asked for.
+    """Conditions on `GameRow`: the filters; matches on this machine count only on request.
 
     A match may have more games than years on the servers, and no person in them; so its games are shown only
     where the filters name its site or its name.

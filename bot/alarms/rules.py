@@ -10,7 +10,7 @@ from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import counted
 
 Reading = str | None
-"""What is wrong, in words; empty: nothing.  None: it cannot be told, for want of data."""
+"""What is wrong, in words; empty: nothing.  None: unknown, for lack of data."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0

@@ -91,7 +91,7 @@ def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
     """The level whose boards a player evaluates who moves at a level.
 
     Args:
-        look_ahead: Plies beyond the boards that the move leads to.  Nobody looks beyond H's last move but
+        look_ahead: Plies beyond the boards that the move leads to.  No player looks beyond H's last move but
             one.
     """
     return max(level + 1, min(level + 1 + look_ahead, shape.levels - 2))

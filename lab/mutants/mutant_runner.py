@@ -1,6 +1,6 @@
 """Runs the tests that guard a module with a mutant in its place, each in a process of its own.
 
-Nothing is written into the working tree: Python is told another source when it imports the module, and the
+Nothing is written into the working tree: Python gets another source when it imports the module, and the
 C++ core is built in a temporary folder.  Processes are forked, since importing pytest and the libraries takes
 longer than most of the tests.
 """
@@ -80,7 +80,7 @@ class MutantRun:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """What came of it."""
+    """The result."""
 
     job: MutantRun
     verdict: MutantVerdict

@@ -275,7 +275,7 @@ class SpectatorStreams:
         return 0 if feed is None else len(feed.spectators)
 
     def publish(self, match: ReplayedGame) -> None:
-        """Tell the spectators of a game, if there are any, that it has changed."""
+        """Notify the spectators of a game, if any, of a change."""
         if feed := self._feeds.get(match.id):
             feed.publish(match)
 

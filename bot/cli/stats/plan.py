@@ -29,7 +29,7 @@ def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None, pace: Pace | 
 
     Args:
         rows: Of the plan.
-        traffic: How often a lot decided so far; None: unknown.
+        traffic: The rate of randomised decisions so far; None: unknown.
         pace: How many games a day there were lately; None: unknown.
     """
     parts: list[RenderableType] = []

@@ -211,7 +211,7 @@ async def list_repeated(
     met.
 
     Args:
-        fate: `FELL`: that somebody took; `HELD`: that nobody did.
+        fate: `FELL`: taken at least once; `HELD`: never taken.
         counts: As for `list_baits`.
 
     Returns:
