@@ -21,7 +21,7 @@ SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
     "lichess": (play.play, faults.Place, faults.Kind),
     "ggs": (ggs_play.play, ggs_faults.Place, ggs_faults.Kind),
 }
-"""What plays one schedule, the places of its faults, and their kinds."""
+"""The player of a schedule, the places of its faults, and their kinds."""
 
 
 def main() -> int:

@@ -161,7 +161,8 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 
     Raises:
-        FilterError: They select moves.  Who can do that takes `of_games` and `in_phase` instead.
+        FilterError: They select moves.  Callers that support such filters use `of_games` and `in_phase`
+        instead.
     """
     if filters.phase is not None:
         raise FilterError("phase: selects moves, and this is about whole games")

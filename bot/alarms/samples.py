@@ -1,4 +1,5 @@
-"""What alarms look at: a sample of the program every few seconds, and the last hour of them.  No I/O."""
+"""The input of alarms: a sample of the program every few seconds, and the samples of the last hour.  No
+I/O."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -105,7 +105,7 @@ class Position:
     values: dict[int, dict[str, Values]]
     """N and Y of all boards, by level."""
     truth: dict[int, NDArray[np.generic]]
-    """Who wins each board under best play (1: H), by level."""
+    """The winner of each board under best play (1: H), by level."""
 
     @classmethod
     def of(cls, board: Bits, shape: Shape, deepest: int | None = None) -> "Position":

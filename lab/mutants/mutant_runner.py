@@ -55,7 +55,7 @@ _PRELOADED = (
 
 
 class MutantVerdict(StrEnum):
-    """What the tests said of a mutant."""
+    """The tests' verdict on a mutant."""
 
     KILLED = "killed"
     ENDLESS = "killed (endless)"
@@ -198,7 +198,7 @@ def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
 
 
 class _Plugin:
-    """What differs from the suite: a failure need not be made small."""
+    """Difference from the suite: a failure need not be minimised."""
 
     def pytest_sessionstart(self) -> None:
         settings.register_profile(

@@ -65,7 +65,7 @@ class NewTrial:
     cap: int = CAP_GAMES
     """Number of a person's first games that count."""
     endpoint: Endpoint = Endpoint.SCORE
-    """What is compared."""
+    """The endpoint."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

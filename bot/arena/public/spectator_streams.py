@@ -52,7 +52,7 @@ BLANK = FeedLine(b"\n")
 
 
 class Wire(Protocol):
-    """What a spectator's connection is written to: an `asyncio.Transport`."""
+    """The transport of a spectator's connection: an `asyncio.Transport`."""
 
     def write(self, data: bytes) -> None: ...
     def is_closing(self) -> bool: ...

@@ -25,7 +25,7 @@ _LEGEND = (
 
 
 def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None, pace: Pace | None) -> RenderableType:
-    """What effects need, in three tables: values, games, and days.
+    """Sample sizes in three tables: values, games, and days.
 
     Args:
         rows: Of the plan.

@@ -43,7 +43,7 @@ class TrialReport:
 
     @property
     def verdicts(self) -> tuple[TrialVerdict, ...]:
-        """What it says of each outcome, the planned one first."""
+        """The verdict on each outcome, the planned one first."""
         made: tuple[TrialVerdict, ...] = ()
         terms = terms_of(self.trial)
         if self.games is not None:
