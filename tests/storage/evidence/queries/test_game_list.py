@@ -53,7 +53,7 @@ async def test_a_game_is_counted_as_the_chat_counts_it(database: Database) -> No
     assert [(found[game.id].baits_set, found[game.id].baits_taken) for game in games] == [
         (1, 1), (1, 0), (0, 0), (0, 0)
     ]  # fmt: skip
-    assert [found[game.id].slips for game in games] == [0, 0, 0, 1]
+    assert [found[game.id].slips for game in games] == [0, 0, 1, 1]
 
 
 async def test_orders(database: Database) -> None:
