@@ -122,7 +122,7 @@ async def test_a_slip_is_an_error_that_takes_no_bait(database: Database) -> None
         lost = await lost_game(session, "d7d5")
         (decided,) = await list_marks(session, lost.id)
     assert (slip.is_slip, none.is_slip, just.is_slip) == (True, False, True)
-    assert (decided.is_slip, decided.bait, decided.is_taken) == (False, None, None)
+    assert (decided.is_slip, decided.bait, decided.is_taken) == (True, None, None)
 
 
 async def test_decisions_taken_back_are_not_listed(database: Database) -> None:
