@@ -90,8 +90,8 @@ class TemptingReply:
         return self.confirmed_cost is not None and self.confirmed_cost >= ERROR
 
     @property
-    def surprise(self) -> float:
-        """Probability times cost: by how much it is expected to hurt."""
+    def expected_loss(self) -> float:
+        """Probability times cost."""
         return self.odds * self.cost
 
 
@@ -132,7 +132,7 @@ class ReplyForecast:
     @property
     def bait(self) -> TemptingReply | None:
         """The confirmed reply of the greatest probability times cost; None: our move tempts to nothing."""
-        return max(self.confirmed, key=lambda each: each.surprise, default=None)
+        return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
 
     def odds_of(self, reply: str) -> float:
         """A reply's probability.

@@ -139,6 +139,16 @@ MOST_FILES = 20
 WITHOUT_ROOMS = Path("migrations/versions")  # a row of numbered scripts, which only grows
 MOST_FLOORS = 7
 
+MOST_STORAGE_FLOORS = 8
+# Modules outside the evidence that still import the rules of judging; none may be added.
+STILL_JUDGE = {
+    "storage.arena.puzzles.positions",
+    "storage.ledger.decisions",
+    "storage.ledger.forecasts",
+    "storage.ledger.outcomes",
+    "storage.maintenance.recheck",
+}
+
 # What the engine must not lean on: no network, no database, nothing asynchronous.
 NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
 
@@ -174,7 +184,7 @@ def test_packages_look_downwards_only() -> None:
 
 
 def test_nothing_imports_in_a_circle() -> None:
-    assert circles(module_graph()) == []
+    assert circles(module_graph((*PACKAGES, "bench"))) == []
     assert circles(grouped(module_graph(), room_of)) == []
 
 
@@ -182,6 +192,23 @@ def test_the_bot_is_not_too_high() -> None:
     rooms = grouped(module_graph(), room_of)
     bot = {room: frozenset(other for other in rooms[room] if other in BOT) for room in BOT}
     assert max(floors(bot).values()) <= MOST_FLOORS
+
+
+def test_the_storage_is_not_too_high() -> None:
+    rooms = grouped(module_graph(), room_of)
+    storage = {room: frozenset(other for other in rooms[room] if other in STORAGE) for room in STORAGE}
+    assert max(floors(storage).values()) <= MOST_STORAGE_FLOORS
+
+
+def test_only_the_evidence_judges() -> None:
+    """What a reply costs and what is a bait: the rest of the storage is given that as plain values."""
+    rules = {"engine.judgement", "engine.bait_rule", "engine.randomised", "engine.expected"}
+    found = {
+        name
+        for name, imported in module_graph().items()
+        if name.startswith("storage.") and room_of(name) != "storage.evidence" and rules & imported
+    }
+    assert found <= STILL_JUDGE
 
 
 def test_no_folder_is_too_full() -> None:

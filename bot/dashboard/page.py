@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
@@ -13,7 +14,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class BadQuery(DesdemonaError):
-    """The address asks for something that there is not; the message says what and what is allowed."""
+    """Unknown or invalid query parameter; the message names it and the allowed values."""
 
 
 class NoSuchThing(DesdemonaError):
@@ -34,7 +35,7 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What an address asks for."""
+    """A parsed request."""
 
     filters: Filters = field(default_factory=Filters)
     own: Mapping[str, str] = field(default_factory=dict)
@@ -57,13 +58,21 @@ class Query:
             raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
         return int(text)
 
-    def choice(self, name: str, choices: Sequence[str]) -> str:
+    def choice(
+        self, name: str, choices: Sequence[str], old_names: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         """One of some words among the page's own parameters; the first one by default.
+
+        Args:
+            name: Of the parameter.
+            choices: The words.
+            old_names: Words of an earlier release, with the words that replace them.
 
         Raises:
             BadQuery: It is another.
         """
         text = self.own.get(name, "") or choices[0]
+        text = old_names.get(text, text)
         if text not in choices:
             raise BadQuery(f"{name}: {text!a:.40} is not known; known: {', '.join(choices)}")
         return text
@@ -95,9 +104,9 @@ class Page:
     filters: tuple[str, ...] = OF_GAMES
     """The filters that it has, by name; empty: none."""
     fresh_s: float = 10.0
-    """For so many seconds it is shown again without asking the database."""
+    """Seconds for which it is served again without querying the database."""
     refetch_s: float | None = None
-    """An open page fetches itself again after so many seconds at the earliest; None: after `fresh_s`."""
+    """Shortest interval, in seconds, at which an open page reloads itself; None: `fresh_s`."""
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True

@@ -288,7 +288,7 @@ def _kind(moment: _Moment) -> MomentKind:
         return MomentKind.FELL
     if decision.outcome is OutcomeKind.OPTIMAL:
         return MomentKind.SAW if has_bait else MomentKind.CALM
-    if is_slip(moment.cost, is_taken=False, is_decided=decision.is_decided is True):
+    if is_slip(moment.cost, is_taken=False, is_decided=decision.is_decided):
         return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
     if has_bait:
         return MomentKind.AVOIDED

@@ -10,15 +10,18 @@ from engine.judgement import ERROR
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 
 
-def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool) -> bool:
+def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> bool:
     """Whether a reply costs a tenth of the game or more and took no bait that counts.
 
     Args:
         cost: Of the reply, in hundredths of a per cent of the game; None: it is not judged.
         is_taken: Whether it took a confirmed bait.
-        is_decided: Whether our move won or lost by force, so that its baits count nowhere.
+        is_decided: Whether our move won or lost by force, so that its baits count nowhere; None: not known, since not
+            all replies are, so that nothing counts.
     """
-    return cost is not None and cost >= ERROR and (is_decided or not is_taken)
+    if cost is None or is_decided is None:
+        return False
+    return cost >= ERROR and (is_decided or not is_taken)
 
 
 def slip_condition() -> ColumnElement[bool]:

@@ -136,7 +136,7 @@ class ForecastReport:
     is_confirmed: bool
     """Whether there was a confirming search: without one no bait is named."""
     baits: tuple[BaitReport, ...]
-    """Confirmed baits, by falling surprise (probability times cost); the first is *the* bait."""
+    """Confirmed baits, by falling expected loss (probability times cost); the first is *the* bait."""
     error_odds: float
     """Probability of an error: a reply that costs a tenth of the game or more."""
     is_taken: bool | None
@@ -423,7 +423,7 @@ def _forecast(
 ) -> ForecastReport | None:
     if made is None or judgement is None:
         return None
-    baits = sorted(made.confirmed, key=lambda each: -each.surprise)
+    baits = sorted(made.confirmed, key=lambda each: -each.expected_loss)
     reply = None if outcome is None else outcome.reply
     return ForecastReport(
         model=made.model,

@@ -63,7 +63,7 @@ def test_a_cost_of_exactly_a_tenth_tempts() -> None:
 def test_a_tempting_reply() -> None:
     made = forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((0.9, 0.1), MODEL))
     assert made.tempting == (TemptingReply("r1", 0.1, 1011, (2,)),)
-    assert made.tempting[0].surprise == pytest.approx(101.1)
+    assert made.tempting[0].expected_loss == pytest.approx(101.1)
     assert (made.rule, made.model, made.replies, made.odds) == (RULE, MODEL, ("r0", "r1"), (0.9, 0.1))
     assert (made.confirm_depth, made.confirmed, made.bait) == (0, (), None)
 

@@ -38,11 +38,13 @@ CARDS = 12
 TAKEN = "taken"
 """The order of `list_repeated`."""
 ORDERS = {
-    BaitOrder.SURPRISE.value: "most surprising",
-    BaitOrder.COST.value: "dearest",
+    BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
+    BaitOrder.COST.value: "most costly",
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }
+OLD_ORDERS = {"surprise": BaitOrder.EXPECTED_LOSS.value}
+"""Names of 0.2, with today's."""
 FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.value: "left alone"}
 
 
@@ -123,7 +125,12 @@ class TrapCard:
     def row(self) -> dict[str, Any]:
         """The bait as plain values."""
         bait = self.bait
-        row = {**asdict(bait), "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"), "surprise": bait.surprise}
+        row = {
+            **asdict(bait),
+            "at": moment_text(bait.at, "%Y-%m-%dT%H:%M:%SZ"),
+            "expected_loss": bait.expected_loss,
+        }
+        row["surprise"] = bait.expected_loss  # its name in 0.2
         return {**row, "met": self.met, "taken": self.taken, "damage": self.damage}
 
 
@@ -236,7 +243,7 @@ def _group_row(group: BaitGroup) -> dict[str, Any]:
 async def load(database: Database, query: Query) -> TrapsView:
     """See `bot.dashboard.page.Page.load`."""
     fate = BaitFate(query.choice("outcome", tuple(FATES)))
-    order = query.choice("sort", tuple(ORDERS))
+    order = query.choice("sort", tuple(ORDERS), OLD_ORDERS)
     paging = Paging.of(query, CARDS)
     async with database.read() as session:
         counts = await bait_counts(session, query.filters)

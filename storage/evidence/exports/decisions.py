@@ -1,4 +1,4 @@
-"""The exports with rows for decisions: of themselves, their outcomes, baits and replies."""
+"""The exports of decisions, outcomes, baits and replies."""
 
 import json
 from collections.abc import Iterable
@@ -293,7 +293,7 @@ BAITS = export_of(
         (
             "surprise",
             _NUMBER,
-            "probability times cost: the order of baits",
+            "the same as expected_loss, which replaces it",
             lambda row: row.bait_odds * row.bait_cost / WHOLE,
         ),
         ("model", _TEXT, "who made the forecast", named("model_name")),
@@ -313,6 +313,12 @@ BAITS = export_of(
             _WHOLE,
             "1: forecast by this version's rules; others count nowhere until `db recheck`",
             lambda row: int(row.forecast_rule == FORECAST_RULE),
+        ),
+        (
+            "expected_loss",
+            _NUMBER,
+            "probability times cost: the order of baits",
+            lambda row: row.bait_odds * row.bait_cost / WHOLE,
         ),
     ],
     [ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)],

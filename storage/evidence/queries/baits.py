@@ -58,7 +58,7 @@ class BaitFate(StrEnum):
 class BaitOrder(StrEnum):
     """In which order baits are listed."""
 
-    SURPRISE = "surprise"
+    EXPECTED_LOSS = "expected_loss"
     """By falling probability times cost."""
     COST = "cost"
     NEWEST = "newest"
@@ -96,7 +96,7 @@ class BaitEncounter:
     """When we decided."""
 
     @property
-    def surprise(self) -> float:
+    def expected_loss(self) -> float:
         """Probability times cost."""
         return self.odds * self.cost
 
@@ -422,7 +422,7 @@ def _rows(
 
 
 _VALUES: dict[BaitOrder, Any] = {
-    BaitOrder.SURPRISE: GameBaitRow.expected_loss,
+    BaitOrder.EXPECTED_LOSS: GameBaitRow.expected_loss,
     BaitOrder.COST: GameBaitRow.cost,
     BaitOrder.NEWEST: GameBaitRow.decision_id,
 }
@@ -431,7 +431,7 @@ _VALUES: dict[BaitOrder, Any] = {
 def _value_of(bait: SetBait, order: BaitOrder) -> float:
     """What a bait is listed by."""
     values = {
-        BaitOrder.SURPRISE: bait.expected_loss,
+        BaitOrder.EXPECTED_LOSS: bait.expected_loss,
         BaitOrder.COST: float(bait.cost),
         BaitOrder.NEWEST: float(bait.decision_id),
     }

@@ -230,7 +230,7 @@ def _mark(row: Any) -> MoveMark:
         bait=row.bait if counts else None,
         is_taken=is_taken,
         cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
-        is_slip=is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=not counts),
+        is_slip=is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
         created_at=row.created_at,
         sent_at=row.sent_at,
         confirmed_at=row.confirmed_at,

@@ -122,7 +122,7 @@ def _trial() -> Row:
         "arms": ["standard", "trappy"],
         "configurations": {},
         "strata": {},
-        "opt": 100,
+        "planned_n": 100,
         "alpha": 0.05,
         "cap": 10,
         "endpoint": "points",

@@ -11,7 +11,7 @@ const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
  * `plainShare`: the share of the bot's games that a player without traps plays, drawn by lot; 0 or none: no lot is drawn.
  */
 export function whyNone(name, plainShare, isShort = true) {
-  const lot = plainShare ? say("About {share} of {name}’s games, drawn by lot, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
+  const lot = plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
   return sayAll([isShort ? say("Traps are rare in a short game.") : "", lot]);
 }
 
@@ -20,13 +20,13 @@ export function gameShare(cost) {
   return say("{share} of the game", { share: percentText(cost / 10_000) });
 }
 
-/** The confirmed baits of a move, the one of the greatest surprise (odds times cost) first; none while that is open, or in a decided position. */
+/** The confirmed baits of a move, the one of the greatest expected loss first; none while that is open, or in a decided position. */
 export function baitsOf({ forecast, is_decided: isDecided }) {
-  return forecast?.is_confirmed && !isDecided ? [...forecast.baits].sort((a, b) => surprise(b) - surprise(a)) : [];
+  return forecast?.is_confirmed && !isDecided ? [...forecast.baits].sort((a, b) => expectedLoss(b) - expectedLoss(a)) : [];
 }
 
-/** By how much a bait is expected to hurt: probability times cost. */
-export function surprise({ odds, cost }) {
+/** A bait's expected loss: probability times cost. */
+export function expectedLoss({ odds, cost }) {
   return odds * cost;
 }
 

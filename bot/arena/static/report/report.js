@@ -4,7 +4,7 @@ import { moveName } from "/static/board/games.js";
 import { ApiError, call } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
-import { baitsOf, isUnknown, surprise } from "/static/report/bait.js";
+import { baitsOf, expectedLoss, isUnknown } from "/static/report/bait.js";
 import { ICON_MEANINGS, ICONS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayMade } from "/static/common/language.js";
 
@@ -141,7 +141,7 @@ export class ReportSection {
 
   /** Moves that set a trap, the costliest and likeliest first. */
   #traps() {
-    return this.#ranked(({ isTrap }) => isTrap, (decision) => surprise(baitsOf(decision)[0]));
+    return this.#ranked(({ isTrap }) => isTrap, (decision) => expectedLoss(baitsOf(decision)[0]));
   }
 
   /** The moment to show first: the costliest fall, else the best trap, else the costliest slip. */
@@ -174,7 +174,7 @@ export class ReportSection {
     );
   }
 
-  /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
+  /** Link to the trainer, which poses the positions in which a bait was taken. */
   #toFind() {
     const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
     if (!many) return null;

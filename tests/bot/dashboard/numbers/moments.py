@@ -73,7 +73,7 @@ class Moment:
 
     @cached_property
     def baits(self) -> list[Row]:
-        """The confirmed ones, by falling surprise."""
+        """The confirmed ones, by falling expected loss."""
         tempting = [] if self.forecast is None else self.forecast["tempting"]
         confirmed = [each for each in tempting if (each["confirmed_cost"] or 0) >= 1000]
         return sorted(confirmed, key=lambda each: -each["odds"] * each["cost"])

@@ -29,7 +29,7 @@ from tests.bot.dashboard.numbers.recount import (
 )
 from tests.bot.dashboard.numbers.sample_database import NOW, REGULAR
 from tests.bot.dashboard.numbers.test_lists import ended, game_json, pager
-from tests.bot.dashboard.numbers.test_traps import card_json, card_lines, surprise_of
+from tests.bot.dashboard.numbers.test_traps import card_json, card_lines, expected_loss_of
 from tests.bot.dashboard.numbers.trials import counting, flags
 from tests.bot.dashboard.pages.conftest import Visitor
 
@@ -280,7 +280,7 @@ class Met:
         ]
         self.baits = [bait for game in self.games for bait in data.baits_of[game["game_id"]]]
         taken = [bait for bait in self.baits if bait["is_taken"]]
-        taken.sort(key=lambda bait: (surprise_of(bait), bait["decision_id"]), reverse=True)
+        taken.sort(key=lambda bait: (expected_loss_of(bait), bait["decision_id"]), reverse=True)
         self.cards = taken[:6]
         marked = flags(data)
         self.suspects = [game for game in reversed(self.games) if game["game_id"] in marked]

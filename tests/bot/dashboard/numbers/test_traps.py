@@ -73,13 +73,13 @@ def _json(found: Row) -> Row:
     return {**found, "interval": nearly(found["interval"])}
 
 
-def surprise_of(bait: Row) -> float:
+def expected_loss_of(bait: Row) -> float:
     """Probability times cost."""
     return float(bait["probability"] * round(10_000 * bait["cost"]))
 
 
 ORDERS: dict[str, Any] = {
-    "surprise": surprise_of,
+    "expected_loss": expected_loss_of,
     "cost": lambda bait: round(10_000 * bait["cost"]),
     "newest": lambda bait: bait["decision_id"],
 }
@@ -121,7 +121,8 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
         "reply_cost": bait["reply_cost"] if is_judged and bait["reply"] is not None else None,
         "is_taken": None if bait["is_taken"] is None else bool(bait["is_taken"]),
         "at": iso(bait["at"]),
-        "surprise": pytest.approx(bait["surprise"]),
+        "expected_loss": pytest.approx(bait["expected_loss"]),
+        "surprise": pytest.approx(bait["expected_loss"]),
         "met": met,
         "taken": taken,
         "damage": "",
@@ -171,13 +172,13 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
 @pytest.mark.parametrize(
     ("query", "fate", "order", "number"),
     [
-        ({}, "all", "surprise", 2),
+        ({}, "all", "expected_loss", 2),
         ({}, "all", "newest", 1),
         ({}, "fell", "taken", 1),
         ({"game": "chess", "opponents": "people"}, "fell", "cost", 1),
         ({"site": "lichess", "account": "iago2", "rated": "rated"}, "held", "newest", 1),
         ({"player": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
-        ({"site": "match"}, "all", "surprise", 1),
+        ({"site": "match"}, "all", "expected_loss", 1),
     ],
 )
 async def test_traps(

@@ -218,13 +218,13 @@ class Trial:
 def _guesses(
     outcomes: Sequence[float], expected: Sequence[float], strata: Sequence[tuple[Any, ...]]
 ) -> list[float]:
-    """m: what was expected, corrected by the mean surprise of earlier games of the stratum."""
+    """m: what was expected, corrected by the mean residual of earlier games of the stratum."""
     before: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     found = []
     for outcome, e, stratum in zip(outcomes, expected, strata, strict=True):
-        surprises = before[stratum]
-        found.append(min(max(e + sum(surprises) / (len(surprises) + 10), 0.0), 1.0))
-        surprises.append(outcome - e)
+        residuals = before[stratum]
+        found.append(min(max(e + sum(residuals) / (len(residuals) + 10), 0.0), 1.0))
+        residuals.append(outcome - e)
     return found
 
 

@@ -60,6 +60,7 @@ async def test_outcome_and_order_are_chosen(database: Database, visitor: Visitor
         await session.execute(update(ForecastRow).values(bait_odds=0.9 - ForecastRow.decision_id / 10))
     for query, names in {
         "": ["p0", "p1", "p2"],
+        "?sort=surprise": ["p0", "p1", "p2"],
         "?sort=newest": ["p2", "p1", "p0"],
         "?outcome=fell": ["p0"],
         "?outcome=held": ["p1", "p2"],
@@ -139,7 +140,7 @@ async def test_a_damaged_record_is_named_and_hides_no_other(database: Database, 
     ("query", "part"),
     [
         ("outcome=maybe", "known: all, fell, held"),
-        ("sort=luck", "known: surprise, cost, newest, taken"),
+        ("sort=luck", "known: expected_loss, cost, newest, taken"),
         ("page=0", "page: "),
         ("page=two", "no whole number"),
         ("colour=red", "is no filter of this page"),

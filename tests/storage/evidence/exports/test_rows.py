@@ -239,6 +239,7 @@ async def test_baits(database: Database) -> None:
         "at": "2026-11-29 23:30:05",
         "expected": 0.0,
         "is_current": int(RULE == 1),
+        "expected_loss": pytest.approx(0.4 * 0.0922),
     }
     async with database.write() as session:
         await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(is_decided=True))
@@ -260,7 +261,7 @@ async def test_what_a_game_adds_up_to(database: Database) -> None:
             update(ForecastRow).where(ForecastRow.decision_id == first).values(is_taken=None)
         )
     (found,) = await exported(database, What.GAMES)
-    assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 0, 0)
+    assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 0, 1)
 
 
 async def test_replies(database: Database) -> None:

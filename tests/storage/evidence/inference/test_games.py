@@ -18,7 +18,7 @@ OPEN = TrialTerms(least_values=2, least_persons=0)
 
 
 def test_a_guess_by_hand() -> None:
-    """Stratum 0: surprises 0.5 and -0.25 come before its third game."""
+    """Stratum 0: residuals 0.5 and -0.25 come before its third game."""
     guess = earlier_guess(
         np.array([1.0, 0.0, 0.5, 1.0]), np.array([0.5, 0.5, 0.75, 0.6]), np.array([0, 1, 0, 0])
     )

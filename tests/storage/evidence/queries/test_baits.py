@@ -40,7 +40,7 @@ class Recorded:
     person: int
     rating: int | None
     ply: int
-    surprise: float
+    expected_loss: float
     cost: int
     taken: bool
     expected: float
@@ -180,7 +180,7 @@ async def test_few_people_have_no_interval(database: Database) -> None:
 
 async def test_lists_are_ordered_and_paged(database: Database) -> None:
     keys = {
-        BaitOrder.SURPRISE: lambda row: (row.bait_odds * row.bait_cost, row.decision_id),
+        BaitOrder.EXPECTED_LOSS: lambda row: (row.bait_odds * row.bait_cost, row.decision_id),
         BaitOrder.COST: lambda row: (row.bait_cost, row.decision_id),
         BaitOrder.NEWEST: lambda row: row.decision_id,
     }
@@ -209,13 +209,13 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             for bait, row in zip(found, wanted, strict=True):
                 assert (bait.odds, bait.is_taken) == (row.bait_odds, row.is_taken)
                 assert row.bait_cost == bait.cost * WHOLE
-                assert bait.surprise == bait.odds * bait.cost
+                assert bait.expected_loss == bait.odds * bait.cost
 
 
 async def test_a_bait_says_who_met_it_and_what_they_played(database: Database) -> None:
     async with database.write() as session:
         game = await met_bait(session, "one", "a7a6", opponent="Anna", rating=1710)
-        (bait,) = await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.SURPRISE, 9)
+        (bait,) = await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.EXPECTED_LOSS, 9)
         cost = await session.scalar(select(OutcomeRow.cost))
     assert (bait.game_id, bait.ply, bait.move, bait.bait) == (game.id, 0, "e2e4", "d7d5")
     assert (bait.opponent, bait.opponent_rating, bait.reply) == ("Anna", 1710, "a7a6")
@@ -417,5 +417,5 @@ async def test_an_empty_database_has_nothing(database: Database) -> None:
         counts = await bait_counts(session, Filters())
         assert (counts.everything.met, counts.by_phase, counts.by_rating) == (0, (), ())
         assert counts.everything.interval is None
-        assert await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.SURPRISE, 9) == []
+        assert await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.EXPECTED_LOSS, 9) == []
         assert await list_repeated(session, Filters(), BaitFate.ALL, 9) == ([], 0)
