@@ -1,7 +1,8 @@
 """The arithmetic of the tempting player: pure functions on scores, in whole numbers only.
 
 Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
-look as good as the sound ones at a glance.  So each reply r to a move m gets a weight from its scores after
+look as good as the good ones by shallow scores.  So each reply r to a move m gets a weight from its scores
+after
 two and three plies alone, and the move gains the weighted mean of what the replies would cost the opponent::
 
     L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       the glance, opponent's view
@@ -163,7 +164,7 @@ class TemptingStanding(NamedTuple):
 
 
 class TemptingBounds:
-    """What is known of a move's adj: the weights of its replies, and bounds on each s_D.
+    """Knowledge of a move's adj: the weights of its replies, and bounds on each s_D.
 
     Args:
         raw_centi: The move's exact raw value.
@@ -252,7 +253,7 @@ def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStand
 
 
 def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> TemptingBounds:
-    """What a record says of a move whose replies it has.
+    """The bounds from a record of a move with its replies.
 
     Raises:
         RecordError: A reply has no glance, or its bounds contradict each other or the raw value.
