@@ -16,8 +16,8 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
     Args:
         cost: Of the reply, in hundredths of a per cent of the game; None: it is not judged.
         is_taken: Whether it took a confirmed bait.
-        is_decided: Whether our move won or lost by force, so that its baits count nowhere; None: not known, since not
-            all replies are, so that nothing counts.
+        is_decided: Whether our move won or lost by force, so that its baits count nowhere; None: not all
+            replies are known, so nothing counts.
     """
     if cost is None or is_decided is None:
         return False
