@@ -21,7 +21,7 @@ from engine import _native
 from engine.completion import complete
 from engine.decision import Decision
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
 from engine.search.profiles import Profiler
@@ -92,7 +92,7 @@ def print_perft() -> None:
 
 
 def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], count: int) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     positions = middle_games(game, count)
     print(f"\n{game.title}: full width on {count} middle games: plain, and trappy over plain")
     print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")

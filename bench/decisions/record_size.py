@@ -18,7 +18,7 @@ from bench.suites import native_searcher
 from engine.completion import complete
 from engine.decision import Decision
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import NATIVE_GAMES
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the positions")
     options = parser.parse_args()
     for name in options.games:
-        game, searcher = get_game(name), native_searcher(name, TABLE_MB)
+        game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
         positions = [random_position(game, searcher, number) for number in range(options.positions)]
         if options.list:
             print("\n".join(f"{name}\t{game.position_text(position)}" for position in positions))

@@ -17,7 +17,7 @@ from bot.match.report import result_text, short_text
 from bot.match.runner import Match, MatchStanding
 from bot.match.score import result_of
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.search.reference import INFINITY, Searcher
@@ -47,7 +47,7 @@ class BareSearch:
             table_mb: Of its table.
         """
         self.name = "exact" if percent is None else f"strong {percent} %"
-        self._game = get_game(game_name)
+        self._game = get_rules(game_name)
         self._searcher = make_searcher(game_name, table_mb)
         self._percent, self._nodes, self._threads = percent, nodes, threads
         self._start: Any = None

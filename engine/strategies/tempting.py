@@ -1,4 +1,4 @@
-"""The move whose replies tempt most at a glance, in exact integers and without a model of people."""
+"""The move whose replies tempt most by shallow scores, in exact integers and without a model of people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bench.matches.duel import BareSearch, duel
-from engine.games import get_game
+from engine.games import get_rules
 from engine.protocols.settings import Allowance
 from engine.stop import StopFlag
 
@@ -20,7 +20,7 @@ def no_time() -> StopFlag:
 def test_a_move_without_a_search_is_counted(percent: int | None) -> None:
     search = BareSearch("othello", percent, table_mb=1)
     search.new_game()
-    game = get_game("othello")
+    game = get_rules("othello")
     chosen = search.choose((), Allowance(move_s=1.0), no_time())
     assert chosen.move in map(game.move_text, game.legal_moves(game.initial()))
     assert search.shallow == 1
@@ -35,7 +35,7 @@ def test_a_move_without_a_search_is_counted(percent: int | None) -> None:
 
 
 def test_the_last_move_needs_no_deeper_search() -> None:
-    game = get_game("othello")
+    game = get_rules("othello")
     start: Any = game.parse_position(NEARLY_OVER)
     search = BareSearch("othello", table_mb=1, nodes=3000)
     search.new_game(start)
